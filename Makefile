@@ -1,0 +1,94 @@
+# Everything a contributor runs. Needs python3 (3.11 or newer) and make; the rest goes into .venv.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
+
+# Stamps: a target is installed once, and again when its list of packages changes.
+MADE := $(VENV)/.made
+RUN  := $(VENV)/.run-installed
+DEV  := $(VENV)/.dev-installed
+
+CODE  := $(wildcard src tests benchmarks examples)
+BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check soak bench docs format lock clean
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+demo: $(RUN) ## a short story in your terminal: a gated call, your decision, the journal
+	@$(BIN)/sayso demo
+
+test: check ## everything that must hold before a commit: check, then the tests
+	@$(BIN)/python -m pytest -q
+
+check: $(DEV) ## style, types, import directions, spelling
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet . || { echo "Not formatted (try: make format):" >&2; $(BIN)/ruff format --check . >&2; false; }
+	@$(BIN)/mypy --no-error-summary $(CODE)
+	@$(BIN)/lint-imports --no-logo > $(VENV)/imports.txt 2>&1 || { cat $(VENV)/imports.txt >&2; false; }
+	@$(BIN)/codespell
+	@echo "ruff, mypy, import-linter and codespell: nothing to report"
+
+soak: $(DEV) ## the same races many times over; takes minutes
+	@$(BIN)/python -m pytest -q -m soak --timeout=3600
+
+bench: $(DEV) ## measure against bare SQL; BENCH=benchmarks/store.py for one
+	@set -e; for file in $(BENCH); do echo "== $$file"; $(BIN)/python $$file; done
+
+docs: $(DEV) ## build the documentation into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+format: $(DEV) ## put the code into the house style
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet .
+
+lock: $(MADE) ## compile requirements/*.txt from pyproject.toml; LOCK=--upgrade for newer versions
+	@test -x $(BIN)/uv || $(PIP) install uv
+	@$(COMPILE) --output-file requirements/run.txt pyproject.toml
+	@$(COMPILE) --output-file requirements/dev.txt --group dev --constraint requirements/run.txt pyproject.toml
+
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK)
+
+clean: ## remove .venv and everything built
+	@rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# ---------------------------------------------------------------- the environment
+
+# Debian ships python3 without venv. Root gets it installed; anyone else is told the command.
+$(MADE):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "sayso needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
+		exit 1; }
+	@if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then \
+		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing $$package, which Debian keeps apart from python3 ..."; \
+			export DEBIAN_FRONTEND=noninteractive; \
+			log=$$(apt-get update 2>&1 && apt-get install --yes --no-install-recommends $$package 2>&1) \
+				|| { echo "$$log" >&2; exit 1; }; \
+		else \
+			echo "$(PYTHON) has no venv module. Run this, then try again: sudo apt-get install $$package" >&2; \
+			exit 1; \
+		fi; \
+	fi
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(RUN): pyproject.toml requirements/run.txt | $(MADE)
+	@echo "Installing what sayso needs to run into $(VENV) ..."
+	@$(PIP) install -r requirements/run.txt
+	@$(PIP) install --no-deps --editable .
+	@touch $@
+
+$(DEV): pyproject.toml requirements/dev.txt | $(MADE)
+	@echo "Installing the development tools into $(VENV) ..."
+	@$(PIP) install -r requirements/dev.txt
+	@$(PIP) install --no-deps --editable .
+	@touch $@ $(RUN)

@@ -1,0 +1,190 @@
+"""Taking a verdict: checks, the vote, and the decision once enough people agree.
+
+Everything is checked when it is submitted, against what is stored, so a
+reviewer hears of a bad edit at once and the agent never does (E15). The
+deadline and the lease are checked again by the statement that writes (E22).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sayso.asks.deadlines import expire
+from sayso.asks.identity import check_role, identify
+from sayso.asks.spending import resolution
+from sayso.asks.standing import Standing, grow, stamped, standing
+from sayso.errors import (
+    AskChanged,
+    AskClosed,
+    BadValue,
+    CallerGone,
+    InvalidAnswer,
+    InvalidEdit,
+    VerdictNotAllowed,
+)
+from sayso.model.actor import Actor, Origin
+from sayso.model.ask import Ask, Ballot
+from sayso.model.digest import canonical, frozen
+from sayso.model.folding import cast, vote_of
+from sayso.model.schema import violations
+from sayso.model.tally import decides
+from sayso.model.verdicts import REJECT_KINDS
+from sayso.store.contract import Append, Store
+
+_EDITED = {"draft": "text", "plan": "steps"}
+
+
+def decide(
+    store: Store, ask_id: str, ballot: Ballot, *, seen: str, by: str | None, origin: Origin
+) -> Ask:
+    """Record one person's verdict on the version whose digest they saw.
+
+    Returns the ask afterwards: decided, or still open if others must agree.
+
+    Raises:
+        AskClosed: somebody was faster; the error carries their decision.
+        AskChanged: what was seen is not what is shown now.
+        VerdictNotAllowed, InvalidEdit, InvalidAnswer, Forbidden: nothing changed.
+    """
+    while True:
+        at = standing(store, ask_id)
+        if at.overdue:
+            expire(store, at)
+            continue
+        person = identify(at.roster, by, origin)
+        _check(at, ballot, seen)
+        check_role(at.ask, person, at.roster)
+        said = _said(at.ask, ballot, seen, origin)
+        appends, ask = _appends(at, person, ballot, said)
+        if not appends or store.commit(*appends, *resolution(store, ask)):
+            return ask
+
+
+def _check(at: Standing, ballot: Ballot, seen: str) -> None:
+    ask, verdict = at.ask, ballot.verdict
+    if not ask.open:
+        raise AskClosed(ask, attempted=verdict)
+    if seen != ask.digest:
+        raise AskChanged(ask, seen)
+    if ask.gone and ask.acts(verdict):
+        raise CallerGone(ask)
+    if verdict not in ask.allow:
+        raise VerdictNotAllowed(ask, verdict, ask.allow)
+
+
+def _appends(
+    at: Standing, person: Actor, ballot: Ballot, said: dict[str, Any]
+) -> tuple[list[Append], Ask]:
+    """Work out the events of this vote: perhaps a new version, then the vote or the decision."""
+    ask = at.ask
+    held = ask.acts(ballot.verdict)
+    events = []
+    if ballot.verdict == "edit":
+        event, ask = grow(ask, "ask.edited", at=at.now, actor=person, payload=said)
+        events.append(Append(event=event, ask=ask, in_time=True, held=held))
+        said = {name: value for name, value in said.items() if name != "args"}
+    kind = _kind_of(ask, person, said, at)
+    if kind is None or (kind == "ask.voted" and events):
+        return events, ask  # said before, or the edit itself carries the editor's vote
+    event, ask = grow(ask, kind, at=at.now, actor=person, payload=said)
+    events.append(Append(event=event, ask=ask, in_time=True, held=held))
+    return events, ask
+
+
+def _kind_of(ask: Ask, person: Actor, said: dict[str, Any], at: Standing) -> str | None:
+    """Whether this vote decides, merely counts, or repeats what the person said before."""
+    vote = vote_of(person, said, ask, at.events[-1])
+    if decides(ask, cast(ask.votes, vote), at.roster):
+        return "ask.decided"
+    same = (vote.verdict, vote.answer, vote.note)
+    if any(old.by == person and (old.verdict, old.answer, old.note) == same for old in ask.votes):
+        return None
+    return "ask.voted"
+
+
+def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]:
+    """Return the checked verdict as it goes into the journal."""
+    if ballot.kind is not None and (ballot.verdict != "reject" or ballot.kind not in REJECT_KINDS):
+        raise BadValue(f"kind={ballot.kind!r}: a rejection may be {', '.join(REJECT_KINDS)}.")
+    if ballot.end and ballot.verdict != "reject":
+        raise BadValue("end=True goes with reject only: it ends the run.")
+    if ballot.note is not None and not isinstance(ballot.note, str):
+        raise BadValue(f"A note is text, not {type(ballot.note).__name__}.")
+    if ballot.args is not None and ballot.verdict != "edit":
+        raise BadValue(f"{ballot.verdict!r} takes no arguments; to change them use 'edit'.")
+    return stamped(
+        origin,
+        verdict=ballot.verdict,
+        seen=seen,
+        args=_edited_args(ask, ballot) if ballot.verdict == "edit" else None,
+        answer=_answer(ask, ballot),
+        note=ballot.note or None,
+        kind=ballot.kind,
+        end=ballot.end or None,
+    )
+
+
+def _edited_args(ask: Ask, ballot: Ballot) -> dict[str, Any]:
+    if ballot.tool is not None and ballot.tool != ask.tool:
+        raise InvalidEdit(
+            f"{ask.id} proposes {ask.tool!r}; an edit cannot make it {ballot.tool!r}. "
+            "Reject it and let the agent propose the other tool."
+        )
+    name = _EDITED.get(ask.kind)
+    given = {name: ballot.args} if name and not isinstance(ballot.args, dict) else ballot.args
+    if not isinstance(given, dict) or not given:
+        raise InvalidEdit("An edit names what changes, such as {'amount': 40}.")
+    hidden = sorted(set(given) & set(ask.content.hidden))
+    if hidden:
+        raise InvalidEdit(f"{', '.join(hidden)} is hidden on this ask and cannot be edited.")
+    try:
+        edited = {**ask.args, **frozen(given, what="edit")}
+    except BadValue as error:
+        raise InvalidEdit(str(error), fields={error.path: "cannot be stored"}) from error
+    wrong = violations(ask.proposal.schema, edited)
+    if wrong:
+        raise InvalidEdit("The edit does not fit, and nothing was changed.", fields=wrong)
+    if canonical(edited) == ask.proposal.arguments:
+        raise InvalidEdit("The edit changes nothing; to accept it as it is, approve.")
+    return edited
+
+
+def _answer(ask: Ask, ballot: Ballot) -> Any:  # noqa: ANN401 - an answer is of the asked type
+    takes = ask.meaning(ballot.verdict).takes
+    if takes == "option":
+        return _chosen(ask, ballot)
+    if takes == "guidance":
+        return _text(ballot, empty=True)
+    if takes == "text":
+        return _text(ballot, empty=False)
+    if takes != "answer":
+        if ballot.answer is not None:
+            raise BadValue(f"{ballot.verdict!r} takes no answer here; put words into note=.")
+        return None
+    try:
+        answer = frozen(ballot.answer, what="answer")
+    except BadValue as error:
+        raise InvalidAnswer(str(error)) from error
+    schema = ask.content.answer_schema
+    wrong = violations(schema, answer) if schema is not None else {}
+    if wrong:
+        raise InvalidAnswer("The answer does not fit the question.", fields=wrong)
+    return answer
+
+
+def _text(ballot: Ballot, *, empty: bool) -> str:
+    text = "" if ballot.answer is None else ballot.answer
+    if not isinstance(text, str):
+        raise InvalidAnswer(f"The answer here is text, not {type(text).__name__}.")
+    if not text.strip() and not empty:
+        raise InvalidAnswer("The answer is empty; say what should happen instead.")
+    return text
+
+
+def _chosen(ask: Ask, ballot: Ballot) -> Any:  # noqa: ANN401 - an option's value may be anything
+    labels = [option.label for option in ask.content.options]
+    wanted = ballot.option if ballot.option is not None else ballot.answer
+    for option in ask.content.options:
+        if option.label == wanted:
+            return {"option": option.label, "value": option.value}
+    raise InvalidAnswer(f"{wanted!r} is none of the options: {', '.join(map(repr, labels))}.")

@@ -1,0 +1,398 @@
+"""The verbs as forms: what each one shows, and what its decision means to the caller.
+
+A form is content plus an outcome. Whoever asks (a blocking call here, a run
+later on) opens the content, waits in its own way, and reads the outcome. An
+outcome may be another form: a draft that is to be written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
+
+from sayso.errors import BadValue, Rejected
+from sayso.model.ask import Ask, Decision
+from sayso.model.content import (
+    LIMIT,
+    RISKS,
+    Content,
+    Option,
+    Proposal,
+    Risk,
+    check_options,
+    check_title,
+)
+from sayso.model.digest import canonical
+from sayso.model.requirement import Requirement
+from sayso.model.schema import check_schema, decode, inferred_schema, schema_of, violations
+from sayso.model.span import aware, span
+from sayso.model.verdicts import Kind, Verdict, offered
+
+T = TypeVar("T")
+Span = str | int | float | timedelta
+Step = str | dict[str, Any]
+Maker = Callable[[str | None], str]
+PlanMaker = Callable[[str | None], Sequence[Step]]
+
+
+class Terms(TypedDict, total=False):
+    """What every verb and gate takes along, all of it optional."""
+
+    risk: Risk | None
+    why: str | None
+    confidence: float | None
+    needs: Iterable[str] | str | None
+    deny: int
+    allow: Iterable[Verdict] | Verdict | None
+    within: Span | None
+    deadline: datetime | None
+    run: str | None
+    thread: str | None
+    agent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What somebody thought of a result."""
+
+    rating: Literal["good", "bad"] | None
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[T]):
+    """A question ready to be opened, and how to read what people said."""
+
+    content: Content
+    outcome: Callable[[Ask], T | Form[T]]
+
+
+_STEP = {
+    "anyOf": [
+        {"type": "string", "minLength": 1},
+        {
+            "type": "object",
+            "properties": {"title": {"type": "string", "minLength": 1}},
+            "required": ["title"],
+        },
+    ]
+}
+_PLAN = {
+    "type": "object",
+    "properties": {"steps": {"type": "array", "minItems": 1, "maxItems": 200, "items": _STEP}},
+    "required": ["steps"],
+    "additionalProperties": False,
+}
+_DRAFT = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "minLength": 1}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+_NOTHING = Proposal(None, "{}", "{}")
+
+
+class Forms:
+    """Makes the forms of one desk: its agent asks, by its clock."""
+
+    def __init__(self, agent: str, now: Callable[[], datetime]) -> None:
+        self.agent = agent
+        self._now = now
+
+    def action(
+        self,
+        tool: str,
+        args: Mapping[str, Any],
+        *,
+        title: str | None = None,
+        schema: dict[str, Any] | None = None,
+        returns: object = None,
+        facts: Mapping[str, Any] | None = None,
+        shown: Mapping[str, Any] | None = None,
+        **terms: Unpack[Terms],
+    ) -> Content:
+        """Return the content of a tool call. `shown` holds impact, preview and the like."""
+        check_title(tool, "The tool's name")
+        given = dict(args)
+        if schema is not None:
+            check_schema(schema)
+        proposal = Proposal.of(tool, given, schema if schema is not None else _inferred(given))
+        wrong = violations(proposal.schema, proposal.args)
+        if wrong:
+            where, what = next(iter(wrong.items()))
+            raise BadValue(
+                f"The arguments of {tool} do not fit their schema: {where}: {what}", path=where
+            )
+        return self._content(
+            "action",
+            title or tool,
+            proposal,
+            terms,
+            sentence="Every call of this tool needs a person's say-so.",
+            facts=_text(facts, "facts"),
+            returns=None if returns is None else canonical(_schema(returns)),
+            **(shown or {}),
+        )
+
+    def confirm(
+        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
+    ) -> Form[Decision]:
+        """Ask for a yes; the caller's own code acts on it."""
+        content = self._content(
+            "action",
+            check_title(text, "What to confirm"),
+            _NOTHING,
+            terms,
+            without=("edit",),
+            sentence="The program asks for your yes before it goes on.",
+            facts=_text(facts, "facts"),
+        )
+        return Form(content, _decision)
+
+    def question(self, text: str, type_: object = str, **terms: Unpack[Terms]) -> Form[Any]:
+        """Ask for an answer of a type; `None` if nobody gives one."""
+        content = self._content(
+            "question",
+            check_title(text, "The question"),
+            _NOTHING,
+            terms,
+            sentence="The program needs an answer from a person.",
+            answer=canonical(_schema(type_)),
+        )
+        return Form(content, lambda ask: _answered(ask, type_))
+
+    def choose(
+        self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
+    ) -> Form[Any]:
+        """Ask for one of the options; `None` for none of them. `own` is the type of another value."""
+        listed = check_options(options)
+        own_type = str if own is True else own
+        content = self._content(
+            "choice",
+            check_title(text, "The question"),
+            _NOTHING,
+            terms,
+            without=() if own_type else ("respond",),
+            sentence="The program leaves this choice to a person.",
+            options=listed,
+            answer=canonical(_schema(own_type)) if own_type else None,
+        )
+        items = dict(zip((option.label for option in listed), options, strict=True))
+        return Form(content, lambda ask: _chosen(ask, items, own_type))
+
+    def draft(
+        self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
+    ) -> Form[str | None]:
+        """Ask for a review of a text; `None` if it is dropped. A maker can be sent back."""
+        maker = None if isinstance(text, str) else text
+        written = text if isinstance(text, str) else text(None)
+
+        def outcome(ask: Ask) -> str | Form[str | None] | None:
+            decision = _decision(ask)
+            if decision:
+                return str(ask.args["text"])
+            if decision.verdict == "respond" and maker is not None:
+                return form(maker(decision.text))
+            return None
+
+        def form(draft: str) -> Form[str | None]:
+            content = self._content(
+                "draft",
+                check_title(title, "The title"),
+                _checked({"text": draft}, _DRAFT, "draft"),
+                terms,
+                without=() if maker else ("respond",),
+                sentence="The program wants this text reviewed before it is used.",
+            )
+            return Form(content, outcome)
+
+        return form(written)
+
+    def plan(
+        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
+    ) -> Form[list[Step]]:
+        """Ask for a review of a plan. Cancelling raises `Rejected`; a maker can be sent back."""
+        maker = steps if callable(steps) else None
+        first = steps(None) if callable(steps) else steps
+
+        def outcome(ask: Ask) -> list[Step] | Form[list[Step]]:
+            decision = _decision(ask)
+            if decision:
+                return list(ask.args["steps"])
+            if decision.verdict == "respond" and maker is not None:
+                return form(maker(decision.text))
+            raise Rejected(ask)
+
+        def form(planned: Sequence[Step]) -> Form[list[Step]]:
+            content = self._content(
+                "plan",
+                check_title(title, "The title"),
+                _checked({"steps": list(planned)}, _PLAN, "plan"),
+                terms,
+                without=() if maker else ("respond",),
+                sentence="The program wants its plan reviewed before the first step.",
+            )
+            return Form(content, outcome)
+
+        return form(first)
+
+    def notice(
+        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
+    ) -> Form[Literal["ignore", "respond"]]:
+        """Tell people of something they may want to act on."""
+        content = self._content(
+            "notice",
+            check_title(text, "The notice"),
+            _NOTHING,
+            terms,
+            sentence="For your information; the program waits for your word.",
+            facts=_text(facts, "facts"),
+        )
+        return Form(
+            content, lambda ask: "respond" if _decision(ask).verdict == "respond" else "ignore"
+        )
+
+    def feedback(
+        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
+    ) -> Form[Feedback | None]:
+        """Ask what people think of a result; `None` if nobody says within the time given."""
+        content = self._content(
+            "feedback",
+            check_title(title, "The title"),
+            _NOTHING,
+            terms,
+            sentence="The program asks how well it did.",
+            facts=_text({"result": result}, "result"),
+        )
+        return Form(content, _feedback)
+
+    def _content(
+        self,
+        kind: Kind,
+        title: str,
+        proposal: Proposal,
+        terms: Terms,
+        *,
+        sentence: str,
+        without: tuple[Verdict, ...] = (),
+        **more: Any,  # noqa: ANN401 - fields of Content
+    ) -> Content:
+        needs = Requirement.parse(terms.get("needs"), deny=terms.get("deny", 1))
+        return Content(
+            kind=kind,
+            title=title,
+            agent=terms.get("agent") or self.agent,
+            proposal=proposal,
+            allow=offered(kind, terms.get("allow"), without=without),
+            needs=needs,
+            sentence=sentence,
+            why=_words(terms.get("why"), "why"),
+            confidence=_confidence(terms.get("confidence")),
+            risk=_risk(terms.get("risk")),
+            due_at=self._due(kind, terms),
+            run=_words(terms.get("run"), "run"),
+            thread=_words(terms.get("thread"), "thread"),
+            **more,
+        )
+
+    def _due(self, kind: Kind, terms: Terms) -> datetime | None:
+        within, deadline = terms.get("within"), terms.get("deadline")
+        if within is None and deadline is None:
+            return None
+        if kind == "doubt":
+            raise BadValue("A doubt takes no deadline: not knowing does not expire.")
+        if within is not None and deadline is not None:
+            raise BadValue("Give either within= (a span) or deadline= (a moment), not both.")
+        now = self._now()
+        due_at = now + span(within) if within is not None else aware(_moment(deadline), "deadline")
+        if due_at <= now:
+            raise BadValue(f"The deadline {due_at.isoformat()} has passed already.")
+        return due_at
+
+
+def _decision(ask: Ask) -> Decision:
+    if ask.decision is None:
+        raise Rejected(ask)
+    return ask.decision
+
+
+def _answered(ask: Ask, type_: object) -> Any:  # noqa: ANN401 - the asked type
+    decision = _decision(ask)
+    if decision.verdict != "respond":
+        return None
+    return decision.answer if isinstance(type_, dict) else decode(type_, decision.answer)
+
+
+def _chosen(ask: Ask, items: Mapping[str, object], own: object) -> Any:  # noqa: ANN401 - any option
+    decision = _decision(ask)
+    if decision.verdict == "approve":
+        return items[decision.answer["option"]]
+    return _answered(ask, own)
+
+
+def _feedback(ask: Ask) -> Feedback | None:
+    decision = _decision(ask)
+    # The clock's rejection means that nobody said anything, not that it was bad.
+    if decision.by.kind == "clock":
+        return None
+    if decision.verdict == "respond":
+        return Feedback(None, decision.text)
+    return Feedback("good" if decision else "bad", decision.note)
+
+
+def _checked(args: dict[str, Any], schema: dict[str, Any], what: str) -> Proposal:
+    proposal = Proposal.of(None, args, schema)
+    wrong = violations(schema, proposal.args)
+    if wrong:
+        where, why = next(iter(wrong.items()))
+        raise BadValue(f"This {what} cannot be reviewed: {where}: {why}", path=where)
+    return proposal
+
+
+def _schema(type_: object) -> dict[str, Any]:
+    if not isinstance(type_, dict):
+        return schema_of(type_)
+    check_schema(type_)
+    return type_
+
+
+def _inferred(args: dict[str, Any]) -> dict[str, Any]:
+    canonical(args, limit=LIMIT, what="arguments")
+    return inferred_schema(args)
+
+
+def _text(value: Mapping[str, Any] | None, what: str) -> str | None:
+    return None if value is None else canonical(dict(value), limit=LIMIT, what=what)
+
+
+def _words(value: object, what: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise BadValue(f"{what}= is text, not {type(value).__name__}.")
+    return value
+
+
+def _moment(value: object) -> datetime:
+    if not isinstance(value, datetime):
+        raise BadValue(
+            f"deadline= is a datetime, not {type(value).__name__}; for a span use within=."
+        )
+    return value
+
+
+def _confidence(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise BadValue(f"confidence={value!r}: state it as a number from 0 to 1, or leave it out.")
+    return float(value)
+
+
+def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
+    if value is not None and value not in RISKS:
+        raise BadValue(f"risk={value!r}: it is one of {', '.join(RISKS)}.")
+    return value
+
+
+__all__ = ["Feedback", "Form", "Forms", "Option", "Terms"]

@@ -1,0 +1,51 @@
+"""Who decides. Agents never do."""
+
+from __future__ import annotations
+
+from sayso.errors import Forbidden, UnknownPerson
+from sayso.model.actor import Actor, Origin, Roster
+from sayso.model.ask import Ask
+
+
+def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
+    """Return the person a decision is recorded under.
+
+    With nobody on the desk that is the account of the system; with people on
+    it, the name must be one of them.
+
+    Raises:
+        Forbidden: an agent, the policy or the clock was named.
+        UnknownPerson: no such person, or nobody was named on a desk with people.
+    """
+    sitting = origin.account.partition("@")[0]
+    if by is not None and ":" in by:
+        raise Forbidden(f"{by!r} cannot decide: only people do, and agents are not people.")
+    if roster.solo:
+        if by not in (None, sitting):
+            raise UnknownPerson(
+                str(by),
+                f"Nobody is defined yet, so whoever sits here ({sitting}) decides: leave `by` out, "
+                f"or add them: sayso people add {by}",
+            )
+        return Actor("person", sitting)
+    known = ", ".join(sorted(roster.people))
+    if by is None:
+        raise UnknownPerson("(nobody)", f"Say who decides with by=NAME. People here: {known}.")
+    if by not in roster.people:
+        raise UnknownPerson(by, f"People here: {known}. Add one: sayso people add {by}")
+    return Actor("person", by)
+
+
+def check_role(ask: Ask, person: Actor, roster: Roster) -> None:
+    """Refuse a vote that could not count.
+
+    Raises:
+        Forbidden: the person holds none of the roles the ask is for.
+    """
+    if roster.solo or ask.content.needs.takes(roster.people[person.id]):
+        return
+    held = ", ".join(sorted(roster.people[person.id])) or "no role"
+    raise Forbidden(
+        f'{ask.id} "{ask.label}" needs {ask.content.needs}; {person.id} holds {held}, so this vote '
+        "would not count."
+    )

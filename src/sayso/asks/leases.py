@@ -1,0 +1,65 @@
+"""The heartbeat of a program that waits for an answer, or is carrying one out.
+
+A blocking call holds a lease on its ask. While the program lives, one thread
+renews it; once it has lapsed, people see that the program has gone and that a
+yes would have no effect.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from sayso.errors import SaysoError
+from sayso.store.contract import Lease, Store
+
+_log = logging.getLogger("sayso.asks")
+
+
+class Heartbeat:
+    """Keeps the leases of one desk in one process alive, only while something is held."""
+
+    def __init__(self, store: Callable[[], Store], seconds: float) -> None:
+        self._store = store
+        self._seconds = seconds
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self._holder = os.urandom(8).hex()
+        self._lock = threading.Lock()
+        self._held = 0
+        self._stop = threading.Event()
+
+    @contextmanager
+    def holding(self) -> Iterator[Lease]:
+        """Renew everything under this lease while the block runs."""
+        if self._pid != os.getpid():  # a forked child is another holder
+            self._reset()
+        with self._lock:
+            self._held += 1
+            if self._held == 1:
+                self._stop = threading.Event()
+                beat = threading.Thread(
+                    target=self._beat, args=(self._stop,), name="sayso-lease", daemon=True
+                )
+                beat.start()
+        try:
+            yield Lease(self._holder, timedelta(seconds=self._seconds))
+        finally:
+            with self._lock:
+                self._held -= 1
+                if self._held == 0:
+                    self._stop.set()
+
+    def _beat(self, stop: threading.Event) -> None:
+        span = timedelta(seconds=self._seconds)
+        while not stop.wait(self._seconds / 3):
+            try:
+                self._store().renew(self._holder, span)
+            except SaysoError:
+                _log.warning("Renewing the lease failed; trying again.", exc_info=True)

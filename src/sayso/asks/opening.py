@@ -1,0 +1,102 @@
+"""Opening an ask: freezing what is shown, and writing it once."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sayso.asks.standing import stamped, standing
+from sayso.errors import BadValue, KeyConflict
+from sayso.model.actor import Actor, Origin
+from sayso.model.ask import Ask
+from sayso.model.content import LIMIT, Content
+from sayso.model.digest import canonical
+from sayso.model.event import GENESIS, link
+from sayso.model.folding import fold
+from sayso.model.ids import short_id
+from sayso.model.requirement import ONE_REVIEWER
+from sayso.store.contract import Append, Lease, Store
+
+# Ids start short enough to say aloud and grow with the desk: after a collision
+# this process tries one character more from then on.
+_lengths: dict[str, int] = {}
+
+
+def open_ask(
+    store: Store,
+    content: Content,
+    *,
+    origin: Origin,
+    key: str | None = None,
+    lease: Lease | None = None,
+) -> Ask:
+    """Write a new ask, or return the one that was opened under the same key.
+
+    Raises:
+        KeyConflict: the key belongs to an ask with other content.
+        UnknownRole, Unsatisfiable: nobody could ever decide it.
+        BadValue: what is to be shown is too large for a person to review.
+    """
+    if key is not None:
+        known = _same(store, content, key)
+        if known is not None:
+            return known
+    if content.needs != ONE_REVIEWER:
+        content.needs.check(store.roster())
+    canonical(content.to_json(), limit=2 * LIMIT, what="ask")
+    while True:
+        ask_id = new_id(store)
+        append = opening(ask_id, content, store=store, origin=origin, key=key, lease=lease)
+        if store.commit(append) and append.ask is not None:
+            return append.ask
+        known = _same(store, content, key) if key is not None else None
+        if known is not None:
+            return known
+        _lengths[store.url] = _lengths.get(store.url, 4) + 1
+
+
+def new_id(store: Store) -> str:
+    """Return a fresh id of the length this desk needs by now."""
+    return short_id("a", os.urandom(16), _lengths.get(store.url, 4))
+
+
+def opening(
+    ask_id: str,
+    content: Content,
+    *,
+    store: Store,
+    origin: Origin,
+    key: str | None = None,
+    lease: Lease | None = None,
+) -> Append:
+    """Return the write that opens an ask. With a lease, its program waits for the answer."""
+    held = True if lease else None
+    event = link(
+        ask_id,
+        1,
+        "ask.opened",
+        at=store.now(),
+        actor=Actor("agent", content.agent),
+        payload=stamped(origin, ask=ask_id, content=content.to_json(), key=key, held=held),
+        salt=os.urandom(16),
+        previous=GENESIS,
+    )
+    return Append(event=event, ask=fold([event]), key=key, lease=lease)
+
+
+def _same(store: Store, content: Content, key: str) -> Ask | None:
+    """Return the ask of this key if it asks the same (E7); the deadline may differ."""
+    if not isinstance(key, str) or not key:
+        raise BadValue("An idempotency key is a text that is not empty.")
+    ask_id = store.find_key(key)
+    if ask_id is None:
+        return None
+    at = standing(store, ask_id)
+    opened = (at.events[0].payload or {}).get("content", {})
+    if _question(opened) != _question(content.to_json()):
+        raise KeyConflict(at.ask, key)
+    return at.ask
+
+
+def _question(content: dict[str, Any]) -> str:
+    return canonical({name: value for name, value in content.items() if name != "due_at"})

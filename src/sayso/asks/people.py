@@ -1,0 +1,108 @@
+"""The people of a desk, kept in the journal like everything else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from sayso.asks.identity import identify
+from sayso.asks.standing import stamped
+from sayso.errors import UnknownPerson, UnknownRole
+from sayso.model.actor import Actor, Origin, Person, Roster, plain_name
+from sayso.model.event import link
+from sayso.model.requirement import ANYBODY
+from sayso.store.audit import PEOPLE
+from sayso.store.contract import Append, Store
+
+
+def roles_of(roles: Iterable[str] | str) -> frozenset[str]:
+    """Return the roles as a set of plain names."""
+    given = [roles] if isinstance(roles, str) else roles
+    return frozenset(plain_name(role, "role") for role in given) - {ANYBODY}
+
+
+def put(
+    store: Store, name: str, roles: Iterable[str] | str, *, by: str | None, origin: Origin
+) -> Person:
+    """Add a person, or give one other roles. Adding the first one ends solo mode."""
+    person = Person(plain_name(name, "person"), roles_of(roles))
+    while True:
+        roster = store.roster()
+        kind = "person.changed" if name in roster.people else "person.added"
+        if roster.people.get(name) == person.roles:
+            return person
+        payload = stamped(origin, name=person.name, roles=sorted(person.roles))
+        if _write(store, kind, payload, person, _actor(roster, by, origin), active=True):
+            return person
+
+
+def remove(store: Store, name: str, *, by: str | None, origin: Origin) -> None:
+    """Take a person off the desk. Their open votes no longer count; history keeps their name.
+
+    Raises:
+        UnknownPerson: there is no such person.
+    """
+    while True:
+        roster = store.roster()
+        if name not in roster.people:
+            raise UnknownPerson(name, f"People here: {', '.join(sorted(roster.people)) or 'none'}.")
+        actor = _actor(roster, by, origin)
+        payload = stamped(origin, name=name)
+        if _write(store, "person.removed", payload, Person(name), actor, active=False):
+            return
+
+
+def _actor(roster: Roster, by: str | None, origin: Origin) -> Actor:
+    """Whoever holds the database may change the people; the journal says under which account."""
+    if by is None:
+        return Actor("person", origin.account.partition("@")[0])
+    return identify(roster, by, origin)
+
+
+def _write(
+    store: Store,
+    kind: str,
+    payload: dict[str, object],
+    person: Person,
+    actor: Actor,
+    *,
+    active: bool,
+) -> bool:
+    head = store.head(PEOPLE)
+    event = link(
+        PEOPLE,
+        head.seq + 1,
+        kind,
+        at=store.now(),
+        actor=actor,
+        payload=payload,
+        salt=os.urandom(16),
+        previous=head.hash,
+    )
+    return store.commit(Append(event=event, person=person, active=active))
+
+
+def seen_by(store: Store, role: str | None, person: str | None) -> tuple[str, ...] | None:
+    """Return the roles whose asks a role or a person may decide; `None` for no limit.
+
+    Raises:
+        UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
+    """
+    if role is None and person is None:
+        return None
+    roster = store.roster()
+    if roster.solo:
+        return None
+    if person is not None and person not in roster.people:
+        raise UnknownPerson(person, f"People here: {', '.join(sorted(roster.people))}.")
+    if role is not None and role not in (*roster.roles, ANYBODY):
+        raise UnknownRole(role, roster.roles)
+    held = roster.people[person] if person is not None else frozenset[str]()
+    wanted = held if role is None else held & {role} if person is not None else {role}
+    return (*sorted(wanted), ANYBODY)
+
+
+def listed(roster: Roster) -> Iterator[Person]:
+    """Yield the people by name."""
+    for name in sorted(roster.people):
+        yield Person(name, roster.people[name])

@@ -1,0 +1,208 @@
+"""Carrying out what was approved: once, with the intent written first.
+
+`begin` spends the approval and records the intent in one commit. Whoever gets
+a `Call` back is the only one. `finish` records what came of it. If the program
+dies in between, nobody knows whether the call happened: the sweep then makes
+the effect `unknown` and opens a doubt, a question to people (promise 5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sayso.asks.opening import new_id, opening
+from sayso.asks.standing import Standing, check_chain, grow, stamped, standing
+from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
+from sayso.model.actor import Actor, Origin
+from sayso.model.ask import Ask
+from sayso.model.content import Content
+from sayso.model.digest import frozen
+from sayso.model.text import one_line
+from sayso.model.verdicts import offered
+from sayso.store.contract import Append, Lease, Store
+
+Ending = Literal["done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The right to carry out one approved call, once."""
+
+    ask: Ask
+    tool: str
+    args: dict[str, Any]
+    key: str
+    attempt: int
+    holder: str
+
+
+def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
+    """Spend the approval of an ask and record the intent, in one commit.
+
+    `lease` says how long the caller may be silent before the effect is taken
+    to be in doubt. What a program waits for itself, only that program begins.
+
+    Raises:
+        NotApproved: there is no approval to spend.
+        AlreadySpent: somebody has begun, whatever came of it.
+        CallerGone: the program that asked would have carried it out, and has gone.
+        Tampered: the journal of the ask is not what was written.
+    """
+    while True:
+        at = standing(store, ask_id)
+        check_chain(at)
+        _check_spendable(store, at)
+        if at.ask.held and at.holder != lease.holder:
+            raise _not_yours(at)
+        attempt = at.ask.effect.attempt + 1 if at.ask.effect else 1
+        # Ids are short and each desk has its own; the hash of the opening is nobody else's.
+        key = f"{at.ask.id}-{at.events[0].hash.hex()[:24]}"
+        payload = stamped(origin, key=key, attempt=attempt, digest=at.ask.digest)
+        actor = Actor("agent", at.ask.content.agent)
+        event, ask = grow(at.ask, "effect.intended", at=at.now, actor=actor, payload=payload)
+        if store.commit(Append(event=event, ask=ask, lease=lease, held=at.ask.held)):
+            return Call(ask, ask.tool or "", ask.args, key, attempt, lease.holder)
+
+
+def _not_yours(at: Standing) -> Exception:
+    if at.lapsed:
+        return CallerGone(at.ask)
+    return NotApproved(at.ask, "the program that asked carries it out itself.")
+
+
+def _check_spendable(store: Store, at: Standing) -> None:
+    ask = at.ask
+    if ask.kind != "action" or ask.tool is None:
+        raise NotApproved(ask, f"an ask of kind {ask.kind!r} with no tool carries nothing out.")
+    if ask.decision is None:
+        state = "it is still open" if ask.open else "it was withdrawn"
+        raise NotApproved(ask, f"{state}, so nobody has approved it.")
+    if not ask.decision:
+        raise NotApproved(ask, f"{ask.decision.by.id} said {ask.decision.verdict}.")
+    if ask.decision.digest != ask.digest:
+        raise NotApproved(ask, "what was approved is not what it proposes now.")
+    if ask.effect is None:
+        return
+    if ask.effect.status == "unknown" and ask.effect.doubt is not None:
+        doubt = standing(store, ask.effect.doubt).ask
+        if doubt.decision is not None and doubt.decision.verdict == "approve":
+            return
+    raise AlreadySpent(ask, ask.effect.status)
+
+
+def finish(
+    store: Store,
+    call: Call,
+    ending: Ending,
+    *,
+    origin: Origin,
+    result: object = None,
+    error: str | None = None,
+) -> Ask:
+    """Record what came of a call.
+
+    Raises:
+        FinishedLate: the effect was taken to be in doubt meanwhile; the result was kept as evidence.
+    """
+    payload = stamped(origin, error=error, attempt=call.attempt, **_result(result))
+    actor = Actor("agent", call.ask.content.agent)
+    while True:
+        at = standing(store, call.ask.id)
+        effect = at.ask.effect
+        mine = effect is not None and effect.attempt == call.attempt and at.holder == call.holder
+        on_time = mine and effect is not None and effect.status == "intended"
+        kind = f"effect.{ending}" if on_time else "effect.late"
+        event, ask = grow(at.ask, kind, at=at.now, actor=actor, payload=payload)
+        evidence = [] if on_time else _evidence(store, at.ask, actor, payload)
+        if not store.commit(Append(event=event, ask=ask), *evidence):
+            continue
+        if not on_time:
+            raise FinishedLate(ask, effect.status if effect else "none")
+        return ask
+
+
+def _evidence(store: Store, ask: Ask, actor: Actor, payload: dict[str, Any]) -> list[Append]:
+    """Return the late result as it is shown on the doubt it came too late for."""
+    if ask.effect is None or ask.effect.doubt is None:
+        return []
+    at = standing(store, ask.effect.doubt)
+    event, grown = grow(at.ask, "doubt.evidence", at=at.now, actor=actor, payload=payload)
+    return [Append(event=event, ask=grown)]
+
+
+def _result(result: object) -> dict[str, Any]:
+    """Return the result as it is kept. One that cannot be stored does not undo what happened."""
+    if result is None:
+        return {}
+    try:
+        return {"result": frozen(result, what="result")}
+    except BadValue as error:
+        return {"unrecorded": f"{type(result).__name__}: {error}"}
+
+
+def doubt(
+    store: Store,
+    ask_id: str,
+    reason: str,
+    *,
+    origin: Origin,
+    attempt: int | None = None,
+    lease: Lease | None = None,
+) -> Ask | None:
+    """Make an effect `unknown` and ask people whether it happened, in one commit.
+
+    With a `lease` the program that carried it out still waits, and could run it
+    again itself. Returns the doubt, or `None` if the effect ended meanwhile.
+    """
+    while True:
+        at = standing(store, ask_id)
+        effect = at.ask.effect
+        if effect is None or effect.status != "intended":
+            return None
+        if attempt is not None and effect.attempt != attempt:
+            return None
+        doubt_id = new_id(store)
+        actor = Actor("agent", at.ask.content.agent)
+        payload = stamped(origin, reason=reason, doubt=doubt_id)
+        event, ask = grow(at.ask, "effect.unknown", at=at.now, actor=actor, payload=payload)
+        content = _doubt_content(at.ask, reason, again=lease is not None or not at.ask.held)
+        opened = opening(doubt_id, content, store=store, origin=origin, lease=lease)
+        if store.commit(Append(event=event, ask=ask), opened):
+            return opened.ask
+
+
+def _doubt_content(ask: Ask, reason: str, *, again: bool) -> Content:
+    """Show the call again, as it was approved. Without anybody to run it, that is not offered."""
+    return replace(
+        ask.content,
+        kind="doubt",
+        title=f"Did {one_line(ask.tool or 'it', 40)} happen?",
+        allow=offered("doubt", without=() if again else ("approve",)),
+        sentence=f"{ask.id} was approved and begun, and nobody knows whether it happened: {reason}",
+        answer=ask.content.returns or "{}",
+        about=ask.id,
+        due_at=None,
+    )
+
+
+def resolution(store: Store, answered: Ask) -> list[Append]:
+    """Return what a decided doubt means for its effect, to be written with the decision.
+
+    "Run it again" writes nothing: `begin` then accepts the ask once more.
+    """
+    decision = answered.decision
+    if decision is None or decision.verdict == "approve" or answered.content.about is None:
+        return []
+    at = standing(store, answered.content.about)
+    effect = at.ask.effect
+    if effect is None or effect.status != "unknown" or effect.doubt != answered.id:
+        return []
+    said = {"doubt": answered.id, "result": decision.answer}
+    kind = "effect.done"
+    if decision.verdict == "reject":
+        said = {"doubt": answered.id, "error": f"{decision.by.id} said not to run it again."}
+        kind = "effect.failed"
+    payload = stamped(decision.origin, **said)
+    event, ask = grow(at.ask, kind, at=at.now, actor=decision.by, payload=payload)
+    return [Append(event=event, ask=ask)]

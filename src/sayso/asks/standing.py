@@ -1,0 +1,91 @@
+"""How an ask stands at one moment, and how it grows by one event."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sayso.errors import Tampered, UnknownAsk
+from sayso.model.actor import Actor, Origin, Roster
+from sayso.model.ask import Ask
+from sayso.model.event import GENESIS, Event, follows, link
+from sayso.model.folding import after, fold
+from sayso.store.contract import Loaded, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An ask with the moment it was read, the people then, and who holds it."""
+
+    ask: Ask
+    now: datetime
+    roster: Roster
+    holder: str | None
+    lapsed: bool
+    events: tuple[Event, ...]
+
+    @property
+    def overdue(self) -> bool:
+        """Whether its deadline has passed without a decision."""
+        due_at = self.ask.due_at
+        return self.ask.open and due_at is not None and due_at <= self.now
+
+
+def standing(store: Store, ask_id: str) -> Standing:
+    """Read an ask as it stands now.
+
+    Raises:
+        UnknownAsk: there is none of this id.
+    """
+    loaded = store.load(ask_id)
+    if loaded is None:
+        raise UnknownAsk(ask_id)
+    return stand(loaded)
+
+
+def stand(loaded: Loaded) -> Standing:
+    """Fold what was loaded."""
+    ask = fold(loaded.events)
+    ask = replace(ask, gone=loaded.gone and ask.open, solo=loaded.roster.solo)
+    return Standing(ask, loaded.now, loaded.roster, loaded.holder, loaded.gone, loaded.events)
+
+
+def grow(
+    ask: Ask, kind: str, *, at: datetime, actor: Actor, payload: dict[str, Any]
+) -> tuple[Event, Ask]:
+    """Make the next event of an ask, and the ask after it."""
+    event = link(
+        ask.stream,
+        ask.seq + 1,
+        kind,
+        at=at,
+        actor=actor,
+        payload=payload,
+        salt=os.urandom(16),
+        previous=ask.head,
+    )
+    return event, after(ask, event)
+
+
+def stamped(origin: Origin, **said: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """Return a payload that says through which door it came; what is `None` is left out."""
+    given = {name: value for name, value in said.items() if value is not None}
+    return {**given, "via": origin.via, "account": origin.account}
+
+
+def check_chain(at: Standing) -> None:
+    """Refuse to act on a journal that is not what was written (E11).
+
+    Raises:
+        Tampered: an event was changed, moved or removed.
+    """
+    before = GENESIS
+    for number, event in enumerate(at.events, start=1):
+        if event.seq != number or not follows(event, before):
+            raise Tampered(
+                f"The journal of {at.ask.id} was changed at event {number}, so nothing is carried "
+                "out. Run: sayso audit verify"
+            )
+        before = event.hash

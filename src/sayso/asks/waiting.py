@@ -1,0 +1,82 @@
+"""Waiting for a decision: the one place where anything waits, blocking or awaited.
+
+Waiting holds nothing in the database. The bell says "look again"; the deadline
+of the ask and the caller's own patience say when to look without being called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+from sayso.asks.deadlines import expire
+from sayso.asks.standing import Standing, standing
+from sayso.errors import StillOpen
+from sayso.model.ask import Ask
+from sayso.store.bell import PATIENCE
+from sayso.store.contract import Store
+
+
+def wait(store: Store, ask_id: str, timeout: float | None = None) -> Ask:
+    """Block until the ask is closed, and return it.
+
+    Raises:
+        StillOpen: `timeout` seconds passed; the ask stays open.
+    """
+    heard = threading.Event()
+    with store.bell.listening(heard.set):
+        looks = _looks(store, ask_id, timeout)
+        for at, patience in looks:
+            if patience is None:
+                return at.ask
+            heard.wait(patience)
+            heard.clear()
+    raise AssertionError("unreachable: looking ends with a closed ask or an error")
+
+
+async def wait_async(store: Store, ask_id: str, timeout: float | None = None) -> Ask:  # noqa: ASYNC109 - the same words as `wait`
+    """Wait as `wait` does, without holding a thread; each look is one thread hop."""
+    heard = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(heard.set)
+
+    with store.bell.listening(wake):
+        looks = _looks(store, ask_id, timeout)
+        while True:
+            at, patience = await asyncio.to_thread(next, looks)
+            if patience is None:
+                return at.ask
+            with suppress(TimeoutError):
+                await asyncio.wait_for(heard.wait(), patience)
+            heard.clear()
+
+
+def _looks(
+    store: Store, ask_id: str, timeout: float | None
+) -> Iterator[tuple[Standing, float | None]]:
+    """Look at the ask again and again, with how long to be patient; `None` once it is closed."""
+    until = None if timeout is None else time.monotonic() + timeout
+    while True:
+        at = standing(store, ask_id)
+        if at.overdue:
+            expire(store, at)
+            continue
+        if not at.ask.open:
+            yield at, None
+            return
+        left = PATIENCE if until is None else until - time.monotonic()
+        if left <= 0:
+            raise StillOpen(at.ask, timeout or 0)
+        yield at, min(left, PATIENCE, _until_due(at))
+
+
+def _until_due(at: Standing) -> float:
+    if at.ask.due_at is None:
+        return PATIENCE
+    return max((at.ask.due_at - at.now).total_seconds(), 0.001)

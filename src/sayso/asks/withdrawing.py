@@ -1,0 +1,60 @@
+"""Taking a question back before anybody decided it, and erasing what was said in closed ones."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from sayso.asks.deadlines import expire
+from sayso.asks.standing import grow, stamped, standing
+from sayso.errors import AskClosed, Conflict, NotApproved, StoreError
+from sayso.model.actor import Actor, Origin
+from sayso.model.ask import Ask
+from sayso.store.contract import Append, Store
+
+
+def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str | None) -> Ask:
+    """Close an open ask without a decision.
+
+    Raises:
+        AskClosed: it was decided or withdrawn before.
+    """
+    while True:
+        at = standing(store, ask_id)
+        if at.overdue:
+            expire(store, at)
+            continue
+        if not at.ask.open:
+            raise AskClosed(at.ask, attempted="withdraw")
+        payload = stamped(origin, note=note)
+        event, ask = grow(at.ask, "ask.withdrawn", at=at.now, actor=actor, payload=payload)
+        if store.commit(Append(event=event, ask=ask)):
+            return ask
+
+
+def take_back(store: Store, ask: Ask, *, origin: Origin) -> None:
+    """Withdraw the ask of a program that stops waiting, if that is still possible.
+
+    If it is not (decided already, or the database out of reach), the lapsing
+    lease will tell people that the program has gone.
+    """
+    actor = Actor("agent", ask.content.agent)
+    with suppress(Conflict, StoreError):
+        withdraw(store, ask.id, actor=actor, origin=origin, note="The program stopped waiting.")
+
+
+def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str) -> Ask:
+    """Null every payload of a closed ask. Headers and the chain stay, and still verify.
+
+    Raises:
+        NotApproved: the ask is open, or its effect is not over, and would lose its meaning.
+    """
+    while True:
+        at = standing(store, ask_id)
+        effect = at.ask.effect
+        if at.ask.open or (effect is not None and effect.status in ("intended", "unknown")):
+            raise NotApproved(at.ask, "it is not over yet, so it cannot be erased. Close it first.")
+        seqs = [event.seq for event in at.events if event.text and event.kind != "payload.erased"]
+        payload = stamped(origin, seqs=seqs, note=note)
+        event, ask = grow(at.ask, "payload.erased", at=at.now, actor=actor, payload=payload)
+        if store.erase(at.ask.stream, seqs, Append(event=event, ask=ask)):
+            return standing(store, ask_id).ask

@@ -1,0 +1,728 @@
+"""The front door: where questions wait, and where people answer them.
+
+A `Desk` only ties together what the rooms behind it do. If a method here grows
+beyond a few lines, what it does belongs into `asks`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import platform
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack, overload
+
+from sayso.asks import people as roster_book
+from sayso.asks.attending import attend
+from sayso.asks.deciding import decide
+from sayso.asks.forms import Feedback, Form, Forms, Maker, PlanMaker, Span, Step, Terms
+from sayso.asks.later import Later
+from sayso.asks.leases import Heartbeat
+from sayso.asks.listening import Ears, recorded
+from sayso.asks.listening import follow as tail_follow
+from sayso.asks.opening import open_ask
+from sayso.asks.spending import Call, begin, finish
+from sayso.asks.standing import stand, standing
+from sayso.asks.sweeping import Swept, sweep
+from sayso.asks.waiting import wait, wait_async
+from sayso.asks.withdrawing import erase, take_back, withdraw
+from sayso.channels.console import Console
+from sayso.errors import AskClosed, BadValue, Misuse
+from sayso.gate import make_gate
+from sayso.model.actor import Actor, Origin, Person
+from sayso.model.ask import Ask, Ballot, Decision
+from sayso.model.content import RISKS, Content, Risk
+from sayso.model.event import Event
+from sayso.model.span import aware, span
+from sayso.model.text import one_line
+from sayso.model.verdicts import KINDS, RejectKind, Verdict
+from sayso.store import Clock, Store, SystemClock, open_store
+from sayso.store.audit import Progress, Report, Seal, make_seal, verify
+from sayso.store.contract import COUNT_LIMIT, InboxQuery, Lease
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+DEFAULT_URL = "sqlite:///sayso.db"
+LEASE_SECONDS = 30.0
+
+# Tests put a stand-in here (`sayso.testing`): every desk then uses its database,
+# and it hears of every ask the moment it opens.
+_stand_in: list[StandIn] = []
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """Another database for every desk of this process, and somebody who hears of every ask."""
+
+    store: Store
+    opened: Callable[[Desk, Ask], object]
+
+
+@contextmanager
+def stand_in(other: StandIn) -> Iterator[None]:
+    """Let every desk of this process use another database for a block; for tests."""
+    _stand_in.append(other)
+    try:
+        yield
+    finally:
+        _stand_in.remove(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """One page of what waits. The count is of everything that matches, from the same statement."""
+
+    asks: tuple[Ask, ...]
+    count: int
+    cursor: str | None
+
+    @property
+    def counted(self) -> str:
+        """The count as it is shown: exact up to 1,000."""
+        return f"{COUNT_LIMIT:,}+" if self.count > COUNT_LIMIT else f"{self.count:,}"
+
+    def __iter__(self) -> Iterator[Ask]:
+        """Go through the asks of this page."""
+        return iter(self.asks)
+
+    def __len__(self) -> int:
+        """How many asks are on this page."""
+        return len(self.asks)
+
+
+class People:
+    """The people of a desk. With nobody here, whoever sits at this machine decides."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def add(self, name: str, roles: Iterable[str] | str = (), *, by: str | None = None) -> Person:
+        """Add a person, or give one other roles. Adding the first one ends solo mode."""
+        return roster_book.put(self._desk.store, name, roles, by=by, origin=self._desk.origin)
+
+    def remove(self, name: str, *, by: str | None = None) -> None:
+        """Take a person off the desk; history keeps their name."""
+        roster_book.remove(self._desk.store, name, by=by, origin=self._desk.origin)
+
+    def __iter__(self) -> Iterator[Person]:
+        """Go through the people by name."""
+        return roster_book.listed(self._desk.store.roster())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._desk.store.roster().people)
+
+    @property
+    def solo(self) -> bool:
+        """Whether nobody is defined, so that whoever sits here decides alone."""
+        return self._desk.store.roster().solo
+
+
+class Desk:
+    """Where questions wait for people. One desk is one database.
+
+    Nothing is opened before it is used, nothing is printed, and it may be
+    shared between threads and carried across a fork.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        agent: str | None = None,
+        clock: Clock | None = None,
+        lease: float = LEASE_SECONDS,
+        via: str = "python",
+        account: str | None = None,
+    ) -> None:
+        self.url = url if url is not None else find_url()
+        self.origin = Origin(via, account or f"{getpass.getuser()}@{platform.node()}")
+        self._own = open_store(self.url, clock or SystemClock())
+        self.forms = Forms(agent or _program(), lambda: self.store.now())
+        self.heartbeat = Heartbeat(lambda: self.store, lease)
+        self.console = Console()
+        self.people = People(self)
+        self._ears: Ears | None = None
+
+    @property
+    def store(self) -> Store:
+        """The database behind this desk."""
+        return _stand_in[-1].store if _stand_in else self._own
+
+    def __enter__(self) -> Self:
+        """Use the desk for a block, and let go of its connections afterwards."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of connections and threads."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of connections and threads. The desk opens them again if it is used again."""
+        if self._ears is not None:
+            self._ears.close()
+            self._ears = None
+        self._own.close()
+
+    def __repr__(self) -> str:
+        """Show which desk it is, without its password."""
+        return f"Desk({self._own.url!r})"
+
+    # --- asking ---
+
+    def open(
+        self,
+        tool: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        key: str | None = None,
+        title: str | None = None,
+        schema: dict[str, Any] | None = None,
+        returns: object = None,
+        facts: Mapping[str, Any] | None = None,
+        impact: str | None = None,
+        **terms: Unpack[Terms],
+    ) -> Ask:
+        """Ask for a tool call to be approved, and return at once.
+
+        The arguments are frozen: what you do to your dict afterwards changes
+        nothing. Carry the call out with `begin` and `finish`.
+
+        Args:
+            tool: The name of what is to be called.
+            args: Its arguments, by name.
+            key: The same key and content return the same ask; it authorises nothing.
+            title: What people read first; the tool's name unless given.
+            schema: JSON Schema the arguments must fit, also after an edit.
+            returns: Type or JSON Schema of the result, for doubts.
+            facts: More for people to see.
+            impact: What it will do to the world, in a sentence.
+            **terms: Risk, deadline, who must agree and so on; see `Terms`.
+
+        Raises:
+            BadValue: something cannot be stored or shown.
+            KeyConflict: the key belongs to an ask with other content.
+            Unsatisfiable, UnknownRole: nobody could ever decide it.
+        """
+        content = self.forms.action(
+            tool,
+            args or {},
+            title=title,
+            schema=schema,
+            returns=returns,
+            facts=facts,
+            shown={"impact": impact},
+            **terms,
+        )
+        return self.put(content, key=key)
+
+    def confirm(
+        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
+    ) -> Decision:
+        """Block until somebody says yes or no; the decision is truthy only for a yes."""
+        return self._ask(self.forms.confirm(text, facts, **terms))
+
+    def question(self, text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401
+        """Block until somebody answers, with a value of `type`; `None` if nobody will."""
+        return self._ask(self.forms.question(text, type, **terms))
+
+    def choose(
+        self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
+    ) -> Any:  # noqa: ANN401 - one of the options
+        """Block until somebody chooses an option; `None` for none. `own=True` allows other text."""
+        return self._ask(self.forms.choose(text, options, own, **terms))
+
+    def draft(
+        self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
+    ) -> str | None:
+        """Block until somebody approves or edits the text; `None` if it is dropped.
+
+        A function instead of a text is called with `None`, and again with the
+        reviewer's guidance when they want it written anew.
+        """
+        return self._ask(self.forms.draft(text, title=title, **terms))
+
+    def plan(
+        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
+    ) -> list[Step]:
+        """Block until somebody approves or modifies the plan, and return its steps.
+
+        Raises:
+            Rejected: the plan was cancelled; do nothing.
+        """
+        return self._ask(self.forms.plan(steps, title=title, **terms))
+
+    def notice(
+        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
+    ) -> Literal["ignore", "respond"]:
+        """Block until somebody says whether to act on this."""
+        return self._ask(self.forms.notice(text, facts, **terms))
+
+    def feedback(
+        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
+    ) -> Feedback | None:
+        """Block until somebody rates the result; `None` once its time (`within=`) is over."""
+        return self._ask(self.forms.feedback(result, title=title, **terms))
+
+    @property
+    def later(self) -> LaterVerbs:
+        """The same verbs, but they return at once; call `.result()` when the answer is needed."""
+        return LaterVerbs(self)
+
+    def _ask(self, form: Form[T]) -> T:
+        """Open, wait, read the outcome; if that is another form, ask on."""
+        with self.heartbeat.holding() as lease:
+            while True:
+                ask = self.put(form.content, lease=lease)
+                try:
+                    closed = self.settle(ask)
+                except BaseException:  # Ctrl-C: nobody will act on an answer any more
+                    take_back(self.store, ask, origin=self.origin)
+                    raise
+                outcome = form.outcome(closed)
+                if not isinstance(outcome, Form):
+                    return outcome
+                form = outcome
+
+    def put(self, content: Content, *, lease: Lease | None = None, key: str | None = None) -> Ask:
+        """Open an ask with this content; the verbs and gates end up here."""
+        ask = open_ask(self.store, content, origin=self.origin, key=key, lease=lease)
+        if _stand_in:
+            _stand_in[-1].opened(self, ask)
+        return ask
+
+    def settle(self, ask: Ask) -> Ask:
+        """Block until the ask is closed, asking at this terminal if there is nobody else."""
+        return attend(self.store, ask, console=self.console, origin=self.origin)
+
+    async def settle_async(self, ask: Ask) -> Ask:
+        """Wait as `settle` does without blocking the event loop."""
+        if self.console.interactive():
+            return await asyncio.to_thread(self.settle, ask)
+        at = await asyncio.to_thread(standing, self.store, ask.id)
+        if at.ask.open:
+            self.console.announce(at.ask, at.roster)
+        return await wait_async(self.store, ask.id)
+
+    @overload
+    def gate(self, fn: Callable[P, R]) -> Callable[P, R]: ...
+    @overload
+    def gate(
+        self,
+        fn: None = None,
+        *,
+        name: str | None = ...,
+        risk: Risk | Callable[..., Risk] | None = ...,
+        reversible: bool | None = ...,
+        affects: str | None = ...,
+        impact: str | Callable[..., object] | None = ...,
+        preview: Callable[..., object] | None = ...,
+        secret: Sequence[str] = ...,
+        on_reject: object = ...,
+        idempotent: bool = ...,
+        verify: Callable[..., object] | None = ...,
+        limit: Span | None = ...,
+        unknown: type[BaseException] | tuple[type[BaseException], ...] = ...,
+        why: str | None = ...,
+        confidence: float | None = ...,
+        needs: Iterable[str] | str | None = ...,
+        deny: int = ...,
+        allow: Iterable[Verdict] | Verdict | None = ...,
+        within: Span | None = ...,
+        run: str | None = ...,
+        thread: str | None = ...,
+        agent: str | None = ...,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+    def gate(self, fn: Callable[P, R] | None = None, **given: Any) -> Any:
+        """Put a function behind a gate: it runs only after somebody approved exactly this call.
+
+        Approve runs it with the frozen arguments, edit with the edited ones,
+        reject raises `Rejected`, respond raises `Answered`. Use it bare or with:
+
+        Args:
+            fn: The function, plain or `async def`.
+            **given: `name` of the tool; `risk` (a word or a function of the
+                arguments), `reversible`, `affects`, `impact`, `preview` for people to
+                see; `secret` parameters that are never shown or stored; `on_reject`, a
+                value to return instead of raising; `unknown` exceptions after which nobody
+                knows whether it happened, `idempotent` (then it may be tried again with the
+                same key), `verify` (asked whether it happened; "did not" counts after
+                `limit`); and the terms of every ask: `needs`, `within`, `allow`, ...
+
+        Raises:
+            BadValue: while decorating: a parameter cannot be shown, or an option is unknown.
+        """
+        if fn is not None:
+            return make_gate(self, fn, **_gate_options(given))
+        return lambda decorated: make_gate(self, decorated, **_gate_options(given))
+
+    # --- looking ---
+
+    def get(self, ask_id: str) -> Ask:
+        """Return the ask as it stands now.
+
+        Raises:
+            UnknownAsk: there is none of this id.
+        """
+        return standing(self.store, ask_id).ask
+
+    def inbox(
+        self,
+        *,
+        role: str | None = None,
+        person: str | None = None,
+        kind: str | None = None,
+        risk: str | None = None,
+        run: str | None = None,
+        thread: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Inbox:
+        """Return a page of what waits: the riskiest first, then the oldest.
+
+        Args:
+            role: Only what somebody of this role may decide.
+            person: Only what waits for this person: their roles, not yet voted on.
+            kind: Only asks of this kind.
+            risk: Only asks of this declared risk.
+            run: Only asks of this run.
+            thread: Only asks of this thread.
+            limit: How many on a page, at most 500.
+            after: The `cursor` of the page before.
+        """
+        if kind is not None and kind not in KINDS:
+            raise BadValue(f"kind={kind!r}: it is one of {', '.join(KINDS)}.")
+        if risk is not None and risk not in RISKS:
+            raise BadValue(f"risk={risk!r}: it is one of {', '.join(RISKS)}.")
+        if not 1 <= limit <= 500:
+            raise BadValue(f"limit={limit}: a page holds 1 to 500 asks.")
+        page = self.store.inbox(
+            InboxQuery(
+                kind=kind,
+                risk=risk,
+                run=run,
+                thread=thread,
+                roles=roster_book.seen_by(self.store, role, person),
+                not_voted=person,
+                limit=limit,
+                after=after,
+            )
+        )
+        return Inbox(tuple(stand(loaded).ask for loaded in page.loaded), page.count, page.cursor)
+
+    # --- deciding ---
+
+    def decide(
+        self,
+        ask: Ask | str,
+        verdict: Verdict,
+        *,
+        seen: str | None = None,
+        by: str | None = None,
+        args: object = None,
+        answer: object = None,
+        option: str | None = None,
+        note: str | None = None,
+        kind: RejectKind | None = None,
+        end: bool = False,
+        tool: str | None = None,
+    ) -> Ask:
+        """Record one person's verdict, and return the ask afterwards.
+
+        Of any number of people deciding at once one wins; the others get
+        `AskClosed`, which carries the winner's decision.
+
+        Args:
+            ask: The ask as it was shown, or its id; with an id, `seen` is required.
+            verdict: `approve`, `edit`, `reject` or `respond`.
+            seen: The digest of what was shown.
+            by: Who decides; may be left out in solo mode.
+            args: What an edit changes.
+            answer: What a response says.
+            option: The label of the chosen option.
+            note: A word to the agent.
+            kind: Why a rejection: `harmful`, `taste` or `not-now`.
+            end: With a rejection: end the run.
+            tool: The tool an edit is meant for; it can never change it.
+
+        Raises:
+            AskClosed, AskChanged, VerdictNotAllowed, InvalidEdit, InvalidAnswer,
+            UnknownPerson, Forbidden, CallerGone: nothing changed.
+        """
+        if verdict not in ("approve", "edit", "reject", "respond"):
+            raise BadValue(f"{verdict!r} is no verdict: approve, edit, reject or respond.")
+        ask_id = ask if isinstance(ask, str) else ask.id
+        digest = seen if seen is not None or isinstance(ask, str) else ask.digest
+        if digest is None:
+            raise Misuse(
+                f"To decide {ask_id} by its id, name the digest you saw: seen=ask.digest "
+                f"(sayso inbox show {ask_id} prints it)."
+            )
+        ballot = Ballot(
+            verdict=verdict,
+            args=args,
+            answer=answer,
+            option=option,
+            note=note,
+            kind=kind,
+            end=end,
+            tool=tool,
+        )
+        return decide(self.store, ask_id, ballot, seen=digest, by=by, origin=self.origin)
+
+    def approve(
+        self,
+        ask: Ask | str,
+        *,
+        option: str | None = None,
+        note: str | None = None,
+        by: str | None = None,
+        seen: str | None = None,
+    ) -> Ask:
+        """Say yes to what was shown; for a choice, name the `option`."""
+        return self.decide(ask, "approve", option=option, note=note, by=by, seen=seen)
+
+    def edit(
+        self,
+        ask: Ask | str,
+        changes: object,
+        *,
+        note: str | None = None,
+        by: str | None = None,
+        seen: str | None = None,
+    ) -> Ask:
+        """Say yes with changes: a patch of arguments, the new text of a draft, new steps of a plan."""
+        return self.decide(ask, "edit", args=changes, note=note, by=by, seen=seen)
+
+    def reject(
+        self,
+        ask: Ask | str,
+        note: str | None = None,
+        *,
+        kind: RejectKind | None = None,
+        end: bool = False,
+        by: str | None = None,
+        seen: str | None = None,
+    ) -> Ask:
+        """Say no, perhaps why, and of which kind: `harmful`, `taste` or `not-now`."""
+        return self.decide(ask, "reject", note=note, kind=kind, end=end, by=by, seen=seen)
+
+    def respond(
+        self,
+        ask: Ask | str,
+        answer: object = None,
+        *,
+        note: str | None = None,
+        by: str | None = None,
+        seen: str | None = None,
+    ) -> Ask:
+        """Answer: a question with its value, anything else with words for the agent."""
+        return self.decide(ask, "respond", answer=answer, note=note, by=by, seen=seen)
+
+    def withdraw(self, ask: Ask | str, note: str | None = None) -> Ask:
+        """Take a question back before anybody decided it."""
+        actor = Actor("agent", self.forms.agent)
+        return withdraw(self.store, _id(ask), actor=actor, origin=self.origin, note=note)
+
+    # --- waiting, carrying out ---
+
+    def wait(self, ask: Ask | str, timeout: float | None = None) -> Decision:
+        """Block until somebody decides, and return the decision.
+
+        Giving up does not close the ask: call again with the same id, from any
+        process, and the answer will still be there. A decision informs; what
+        authorises is `begin`.
+
+        Raises:
+            StillOpen: `timeout` seconds passed; `error.ask` is the open ask.
+            AskClosed: it was withdrawn, so there will be no decision.
+        """
+        return _decision(wait(self.store, _id(ask), timeout))
+
+    async def wait_async(self, ask: Ask | str, timeout: float | None = None) -> Decision:  # noqa: ASYNC109
+        """Wait as `wait` does, without holding a thread."""
+        return _decision(await wait_async(self.store, _id(ask), timeout))
+
+    def begin(self, ask: Ask | str, *, limit: Span = "10m") -> Call:
+        """Spend the approval: whoever gets a `Call` back is the only one to carry it out.
+
+        The intent is durable before this returns. If `finish` is not called
+        within `limit`, people are asked whether the call happened.
+
+        Raises:
+            NotApproved, AlreadySpent, CallerGone, Tampered: it must not be carried out.
+        """
+        lease = Lease(os.urandom(8).hex(), span(limit))
+        return begin(self.store, _id(ask), origin=self.origin, lease=lease)
+
+    def finish(
+        self, call: Call, result: object = None, *, error: str | BaseException | None = None
+    ) -> Ask:
+        """Record what came of a call: its result, or the error it failed with.
+
+        Raises:
+            FinishedLate: it came after the limit; the result was kept as evidence on the doubt.
+        """
+        if error is None:
+            return finish(self.store, call, "done", origin=self.origin, result=result)
+        words = one_line(error if isinstance(error, str) else repr(error), 500)
+        return finish(self.store, call, "failed", origin=self.origin, error=words)
+
+    def sweep(self, now: datetime | None = None) -> Swept:
+        """Do what time has made due: reject what is past its deadline, doubt silent effects."""
+        moment = None if now is None else aware(now, "now")
+        return sweep(self.store, origin=self.origin, now=moment)
+
+    # --- the journal ---
+
+    def history(self, ask: Ask | str) -> list[Event]:
+        """Return everything that happened to an ask, in order."""
+        return list(standing(self.store, _id(ask)).events)
+
+    def events(self, *, after: str | None = None, follow: bool = False) -> Iterator[Event]:
+        """Go through the journal from a cursor on; with `follow`, wait for more for ever."""
+        return tail_follow(self.store, after) if follow else recorded(self.store, after)
+
+    def on(self, kind: str, handler: Callable[[Event], object]) -> Callable[[], None]:
+        """Call `handler` for every later event of this kind, from any process; `*` means all.
+
+        Handlers run one after the other on a thread of the desk. Returns a
+        function that ends it.
+        """
+        if self._ears is None:
+            self._ears = Ears(self.store)
+        return self._ears.on(kind, handler)
+
+    def verify(self, *, seal: Seal | str | None = None, progress: Progress | None = None) -> Report:
+        """Read the whole journal and name what is not as it was written."""
+        kept = Seal.parse(seal) if isinstance(seal, str) else seal
+        return verify(self.store, seal=kept, progress=progress)
+
+    def seal(self, *, progress: Progress | None = None) -> Seal:
+        """Seal the journal as it is. Keep the line elsewhere: it shows later removal."""
+        by = Actor("person", self.origin.account.partition("@")[0])
+        return make_seal(self.store, by=by, origin=self.origin, progress=progress)
+
+    def erase(self, ask: Ask | str, note: str) -> Ask:
+        """Erase what a closed ask said. Who did what and when stays, and still verifies."""
+        actor = Actor("person", self.origin.account.partition("@")[0])
+        return erase(self.store, _id(ask), actor=actor, origin=self.origin, note=note)
+
+
+class LaterVerbs:
+    """The verbs of a desk, returning at once with a `Later`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def confirm(
+        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
+    ) -> Later[Decision]:
+        """Ask for a yes or no."""
+        return self._put(self._desk.forms.confirm(text, facts, **terms))
+
+    def question(self, text: str, type: object = str, **terms: Unpack[Terms]) -> Later[Any]:  # noqa: A002
+        """Ask for an answer of a type."""
+        return self._put(self._desk.forms.question(text, type, **terms))
+
+    def choose(
+        self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
+    ) -> Later[Any]:
+        """Ask for a choice."""
+        return self._put(self._desk.forms.choose(text, options, own, **terms))
+
+    def draft(
+        self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
+    ) -> Later[str | None]:
+        """Ask for a review of a text."""
+        return self._put(self._desk.forms.draft(text, title=title, **terms))
+
+    def plan(
+        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
+    ) -> Later[list[Step]]:
+        """Ask for a review of a plan."""
+        return self._put(self._desk.forms.plan(steps, title=title, **terms))
+
+    def notice(
+        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
+    ) -> Later[Literal["ignore", "respond"]]:
+        """Tell people of something."""
+        return self._put(self._desk.forms.notice(text, facts, **terms))
+
+    def feedback(
+        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
+    ) -> Later[Feedback | None]:
+        """Ask what people think of a result."""
+        return self._put(self._desk.forms.feedback(result, title=title, **terms))
+
+    def _put(self, form: Form[T]) -> Later[T]:
+        desk = self._desk
+        return Later(
+            desk.put(form.content),
+            form,
+            lambda again: desk.put(again.content),
+            lambda ask_id, timeout: wait(desk.store, ask_id, timeout),
+        )
+
+
+def find_url() -> str:
+    """Return the address of the desk: `SAYSO_URL`, else `sayso.toml`, else a file here.
+
+    Raises:
+        BadValue: `sayso.toml` cannot be read, or its `[desk] url` is not text.
+    """
+    from_env = os.environ.get("SAYSO_URL")
+    if from_env:
+        return from_env
+    file = Path("sayso.toml")
+    if not file.is_file():
+        return DEFAULT_URL
+    try:
+        settings = tomllib.loads(file.read_text("utf-8"))
+        url = settings.get("desk", {}).get("url", DEFAULT_URL)
+    except (OSError, ValueError, AttributeError) as error:
+        raise BadValue(f"{file} cannot be read: {error}") from error
+    if not isinstance(url, str):
+        raise BadValue(f'{file}: [desk] url must be text, such as "{DEFAULT_URL}".')
+    return url
+
+
+_DECLARED = ("risk", "reversible", "affects", "impact", "preview", "secret")
+_RULES = ("name", "on_reject", "idempotent", "verify", "limit", "unknown")
+
+
+def _gate_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Sort a gate's options: what the tool declares, how the gate behaves, what the ask takes."""
+    terms = {n: v for n, v in given.items() if n in Terms.__annotations__ and n != "risk"}
+    known = {*_DECLARED, *_RULES, *terms}
+    for option in given:
+        if option not in known:
+            raise BadValue(f"A gate has no option {option!r}.")
+    declared = {name: given[name] for name in _DECLARED if name in given}
+    rules = {name: given[name] for name in _RULES if name in given}
+    return {"declared": declared, "terms": terms, **rules}
+
+
+def _program() -> str:
+    """Return a name for whoever asks: the program that runs."""
+    name = Path(sys.argv[0]).name if sys.argv and sys.argv[0] not in ("", "-c", "-m") else ""
+    return name.removesuffix(".py") or "python"
+
+
+def _id(ask: Ask | str) -> str:
+    return ask if isinstance(ask, str) else ask.id
+
+
+def _decision(ask: Ask) -> Decision:
+    if ask.decision is None:
+        raise AskClosed(ask, attempted="wait")
+    return ask.decision

@@ -1,0 +1,394 @@
+"""Every error sayso raises, in one tree, split by whose fault it is.
+
+```
+SaysoError
+├── Misuse                 the call itself is wrong; nothing was written
+│   ├── BadValue           a value that cannot be stored, is too large, or is of the wrong shape
+│   ├── UnknownAsk         no ask has this id
+│   ├── UnknownPerson      nobody of this name may decide here
+│   ├── UnknownRole        nobody could ever hold this role
+│   ├── VerdictNotAllowed  this ask does not offer that verdict
+│   ├── InvalidEdit        the edit breaks the schema; `fields` says where
+│   ├── InvalidAnswer      the answer breaks the schema; `fields` says where
+│   └── Unsatisfiable      no set of people could ever meet this requirement
+├── Conflict               the call was right, the world had moved on
+│   ├── AskClosed          somebody was faster; `decision` is theirs
+│   ├── AskChanged         the digest named is not the one that is shown now
+│   ├── KeyConflict        the idempotency key belongs to an ask with other content
+│   ├── StillOpen          the time to wait is over and nobody has decided
+│   ├── NotApproved        there is no approval to spend
+│   ├── AlreadySpent       the approval was spent before
+│   ├── CallerGone         the program that asked is no longer there to act
+│   └── FinishedLate       the effect had been given up; the result was kept as evidence
+├── Forbidden              who asks may not do this
+├── StoreError             the database could not do its part
+│   ├── StoreBusy          locked by somebody else for too long
+│   ├── StoreFull          no room left
+│   ├── StoreUnavailable   not reachable, or the connection broke
+│   ├── SchemaMismatch     the database is newer or older than this program
+│   └── Tampered           what is stored is not what was written
+└── Outcome                not faults: what people said, raised where a value was expected
+    ├── Rejected           a person, or the clock, said no
+    ├── Answered           a person answered instead of approving
+    └── Skipped            in doubt whether it happened, a person said to leave it
+```
+
+Each class has a stable `code`, which the HTTP API sends too. The asks and
+decisions they carry are described here by small protocols, because this
+module is the floor of the house and imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Protocol
+
+
+class _Who(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+class _Decided(Protocol):
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def by(self) -> _Who: ...
+    @property
+    def at(self) -> datetime: ...
+    @property
+    def note(self) -> str | None: ...
+    @property
+    def text(self) -> str | None: ...
+
+
+class _Asked(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def decision(self) -> _Decided | None: ...
+
+
+_PAST = {
+    "approve": "approved",
+    "edit": "approved with edits",
+    "reject": "rejected",
+    "respond": "answered",
+}
+
+
+def _ending(ask: _Asked) -> str:
+    decision = ask.decision
+    if decision is None:
+        return "was withdrawn"
+    when = decision.at.strftime("%Y-%m-%d %H:%M UTC")
+    return f"was {_PAST[decision.verdict]} by {decision.by.id} at {when}"
+
+
+class SaysoError(Exception):
+    """The root of everything sayso raises on purpose."""
+
+    code: ClassVar[str] = "error"
+
+
+class Misuse(SaysoError):
+    """The call itself is wrong. Nothing was written; correct it and call again."""
+
+    code = "misuse"
+
+
+class BadValue(Misuse):
+    """A value cannot be stored as it is; `path` says where it sits."""
+
+    code = "bad-value"
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class UnknownAsk(Misuse):
+    """No ask has this id."""
+
+    code = "unknown-ask"
+
+    def __init__(self, ask_id: str) -> None:
+        super().__init__(
+            f"There is no ask {ask_id!r} on this desk. `sayso inbox list` shows what is open; "
+            "check that the program and you use the same database (SAYSO_URL)."
+        )
+        self.ask_id = ask_id
+
+
+class UnknownPerson(Misuse):
+    """Nobody of this name may decide here."""
+
+    code = "unknown-person"
+
+    def __init__(self, name: str, advice: str) -> None:
+        super().__init__(f"{name!r} is not a person on this desk. {advice}")
+        self.name = name
+
+
+class UnknownRole(Misuse):
+    """Nobody on this desk holds this role."""
+
+    code = "unknown-role"
+
+    def __init__(self, role: str, known: tuple[str, ...]) -> None:
+        have = ", ".join(known) if known else "none yet"
+        super().__init__(
+            f"Nobody holds the role {role!r}. Roles in use: {have}. "
+            f"Give it to somebody: sayso people add NAME --role {role}"
+        )
+        self.role = role
+        self.known = known
+
+
+class VerdictNotAllowed(Misuse):
+    """This ask does not offer that verdict."""
+
+    code = "verdict-not-allowed"
+
+    def __init__(self, ask: _Asked, attempted: str, allowed: tuple[str, ...]) -> None:
+        super().__init__(
+            f'{ask.id} "{ask.label}" cannot be decided with {attempted!r}. '
+            f"It offers: {', '.join(allowed)}."
+        )
+        self.ask = ask
+        self.attempted = attempted
+        self.allowed = allowed
+
+
+class _Invalid(Misuse):
+    """What a person sent does not fit; `fields` maps each path to what is wrong with it."""
+
+    def __init__(self, message: str, *, fields: dict[str, str] | None = None) -> None:
+        self.fields = fields or {}
+        detail = "; ".join(f"{path or 'value'}: {text}" for path, text in self.fields.items())
+        super().__init__(f"{message} {detail}" if detail else message)
+
+
+class InvalidEdit(_Invalid):
+    """The edit does not fit the proposal. The ask is as it was."""
+
+    code = "invalid-edit"
+
+
+class InvalidAnswer(_Invalid):
+    """The answer does not fit the question. The ask is as it was."""
+
+    code = "invalid-answer"
+
+
+class Unsatisfiable(Misuse):
+    """No set of people on this desk could ever meet the requirement."""
+
+    code = "unsatisfiable"
+
+
+class Conflict(SaysoError):
+    """The call was right when it was made, but something else happened first."""
+
+    code = "conflict"
+
+
+class AskClosed(Conflict):
+    """The ask is closed already. `decision` is the one that stands, `None` if it was withdrawn."""
+
+    code = "ask-closed"
+
+    def __init__(self, ask: _Asked, *, attempted: str) -> None:
+        super().__init__(
+            f'{ask.id} "{ask.label}" {_ending(ask)}, so "{attempted}" came too late. '
+            "Open a new ask to try again."
+        )
+        self.ask = ask
+        self.attempted = attempted
+        self.decision = ask.decision
+
+
+class AskChanged(Conflict):
+    """The digest named is not the one shown now. `ask` is what to look at again."""
+
+    code = "ask-changed"
+
+    def __init__(self, ask: _Asked, seen: str) -> None:
+        super().__init__(
+            f'{ask.id} "{ask.label}" is not what was shown to you: you saw {seen[:12] or "nothing"}, '
+            f"it is now {ask.digest[:12]}. Look at it again and decide on that."
+        )
+        self.ask = ask
+        self.seen = seen
+
+
+class KeyConflict(Conflict):
+    """The idempotency key belongs to an ask with other content."""
+
+    code = "key-conflict"
+
+    def __init__(self, ask: _Asked, key: str) -> None:
+        super().__init__(
+            f'The key {key!r} belongs to {ask.id} "{ask.label}", which asks for something else. '
+            "Use a new key for a new question."
+        )
+        self.ask = ask
+        self.key = key
+
+
+class StillOpen(Conflict):
+    """Nobody has decided within the time given. The ask stays open; wait again."""
+
+    code = "still-open"
+
+    def __init__(self, ask: _Asked, timeout: float) -> None:
+        super().__init__(
+            f'{ask.id} "{ask.label}" is still open after {timeout:g} s. It waits on: '
+            f"call wait again, or decide it: sayso inbox show {ask.id}"
+        )
+        self.ask = ask
+
+
+class NotApproved(Conflict):
+    """There is no approval to spend on this ask."""
+
+    code = "not-approved"
+
+    def __init__(self, ask: _Asked, reason: str) -> None:
+        super().__init__(f'{ask.id} "{ask.label}" must not be carried out: {reason}')
+        self.ask = ask
+
+
+class AlreadySpent(Conflict):
+    """The approval was spent before; it covers one execution."""
+
+    code = "already-spent"
+
+    def __init__(self, ask: _Asked, state: str) -> None:
+        super().__init__(
+            f'The approval of {ask.id} "{ask.label}" is spent (effect: {state}). '
+            "An approval covers one execution; open a new ask for another one."
+        )
+        self.ask = ask
+        self.state = state
+
+
+class CallerGone(Conflict):
+    """The program that asked is no longer there, so a yes would have no effect."""
+
+    code = "caller-gone"
+
+    def __init__(self, ask: _Asked) -> None:
+        super().__init__(
+            f'The program that asked {ask.id} "{ask.label}" has gone, so nothing would carry it out. '
+            f"Close it: sayso inbox reject {ask.id}; then start the program again."
+        )
+        self.ask = ask
+
+
+class FinishedLate(Conflict):
+    """The effect had been given up before this result came; it was kept as evidence."""
+
+    code = "finished-late"
+
+    def __init__(self, ask: _Asked, state: str) -> None:
+        super().__init__(
+            f'The result for {ask.id} "{ask.label}" came after its time was up (effect: {state}). '
+            "It was recorded as evidence and changes nothing by itself."
+        )
+        self.ask = ask
+        self.state = state
+
+
+class Forbidden(SaysoError):
+    """Who asks may not do this: an agent, or a person without the role."""
+
+    code = "forbidden"
+
+
+class StoreError(SaysoError):
+    """The database could not do its part. Nothing was half written."""
+
+    code = "store"
+
+
+class StoreBusy(StoreError):
+    """Somebody else held the database for too long."""
+
+    code = "store-busy"
+
+
+class StoreFull(StoreError):
+    """There is no room left for the change."""
+
+    code = "store-full"
+
+
+class StoreUnavailable(StoreError):
+    """The database is not reachable, or the connection broke."""
+
+    code = "store-unavailable"
+
+
+class SchemaMismatch(StoreError):
+    """The database is of another version than this program."""
+
+    code = "schema-mismatch"
+
+
+class Tampered(StoreError):
+    """What is stored is not what was written. Nothing was carried out."""
+
+    code = "tampered"
+
+
+class Outcome(SaysoError):
+    """Not a fault: what people said, raised where a value was expected."""
+
+    code = "outcome"
+
+    def __init__(self, ask: _Asked, message: str) -> None:
+        super().__init__(message)
+        self.ask = ask
+        self.decision = ask.decision
+
+
+class Rejected(Outcome):
+    """A person, or the clock, said no. `note` is why, `by` is who."""
+
+    code = "rejected"
+
+    def __init__(self, ask: _Asked) -> None:
+        decision = ask.decision
+        self.note = decision.note if decision else None
+        self.by = decision.by.id if decision else None
+        reason = f": {self.note}" if self.note else "."
+        super().__init__(ask, f'{ask.id} "{ask.label}" {_ending(ask)}{reason}')
+
+
+class Answered(Outcome):
+    """A person answered instead of approving. `text` is what they said, `by` is who."""
+
+    code = "answered"
+
+    def __init__(self, ask: _Asked) -> None:
+        decision = ask.decision
+        self.text = (decision.text if decision else None) or ""
+        self.by = decision.by.id if decision else None
+        super().__init__(ask, f'{ask.id} "{ask.label}" {_ending(ask)}: {self.text}')
+
+
+class Skipped(Outcome):
+    """It is not known whether the call happened, and a person said to leave it at that."""
+
+    code = "skipped"
+
+    def __init__(self, ask: _Asked) -> None:
+        decision = ask.decision
+        self.note = decision.note if decision else None
+        self.by = decision.by.id if decision else None
+        super().__init__(ask, f'{ask.id} "{ask.label}": {self.by} said not to run it again.')

@@ -1,0 +1,389 @@
+"""`@desk.gate`: a function that runs only after somebody said yes to exactly this call.
+
+The way through a gate is written once, as a generator that yields what must be
+waited for: a decision, the function itself, a pause. One driver blocks on
+those, for plain functions; the other awaits them, for `async def`. Everything
+in between is a short transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import logging
+import time
+from collections.abc import Awaitable, Callable, Generator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
+
+from sayso.asks.forms import Forms, Span, Terms
+from sayso.asks.leases import Heartbeat
+from sayso.asks.spending import Call, begin, doubt, finish
+from sayso.asks.withdrawing import take_back
+from sayso.errors import (
+    Answered,
+    BadValue,
+    FinishedLate,
+    Misuse,
+    Rejected,
+    Skipped,
+)
+from sayso.model.actor import Origin
+from sayso.model.ask import Ask
+from sayso.model.content import Content
+from sayso.model.schema import decode, encode
+from sayso.model.span import span
+from sayso.model.text import one_line
+from sayso.model.tool import Bound, Tool
+from sayso.store.contract import Lease, Store
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_log = logging.getLogger("sayso.gate")
+_current: ContextVar[Call] = ContextVar("sayso_current_call")
+_TRIES = 3
+_MISSING = object()
+
+
+class Host(Protocol):
+    """What a gate needs of its desk."""
+
+    forms: Forms
+    origin: Origin
+    heartbeat: Heartbeat
+
+    @property
+    def store(self) -> Store:
+        """Where the ask is kept."""
+        ...
+
+    def put(self, content: Content, *, lease: Lease | None = None) -> Ask:
+        """Open an ask."""
+        ...
+
+    def settle(self, ask: Ask) -> Ask:
+        """Block until the ask is closed."""
+        ...
+
+    async def settle_async(self, ask: Ask) -> Ask:
+        """Wait until the ask is closed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """`verify` says: the call took place, with this result."""
+
+    result: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class DidNotHappen:
+    """`verify` says: the call left no trace. Counts only after the gate's time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CannotTell:
+    """`verify` says: no idea. A person is asked."""
+
+
+Finding = Happened | DidNotHappen | CannotTell
+
+
+def current_call() -> Call:
+    """Return the approved call that is being carried out, for its idempotency key.
+
+    Raises:
+        Misuse: no gated function is running here.
+    """
+    call = _current.get(None)
+    if call is None:
+        raise Misuse("current_call() works inside a gated function while it runs.")
+    return call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How a gate behaves around its function."""
+
+    on_reject: Any = _MISSING
+    idempotent: bool = False
+    verify: Callable[..., Any] | None = None
+    limit: float | None = None
+    unknown: tuple[type[BaseException], ...] = ()
+    terms: Terms = field(default_factory=Terms)
+
+
+def make_gate(
+    host: Host,
+    fn: Callable[P, R],
+    *,
+    name: str | None = None,
+    declared: dict[str, Any],
+    on_reject: object = _MISSING,
+    idempotent: bool = False,
+    verify: Callable[..., Any] | None = None,
+    limit: Span | None = None,
+    unknown: type[BaseException] | tuple[type[BaseException], ...] = (),
+    terms: Terms,
+) -> Callable[P, R]:
+    """Return the function behind a gate, with the same signature."""
+    tool = Tool.of(fn, name=name, **declared)
+    rules = Rules(
+        on_reject=on_reject,
+        idempotent=idempotent,
+        verify=verify,
+        limit=None if limit is None else span(limit).total_seconds(),
+        unknown=unknown if isinstance(unknown, tuple) else (unknown,),
+        terms=terms,
+    )
+    if inspect.iscoroutinefunction(fn):
+
+        @functools.wraps(fn)
+        async def gated_async(*args: P.args, **kwargs: P.kwargs) -> Any:  # noqa: ANN401 - as fn
+            return await _walk_async(host, _passage(host, tool, rules, args, kwargs))
+
+        return cast("Callable[P, R]", gated_async)
+
+    @functools.wraps(fn)
+    def gated(*args: P.args, **kwargs: P.kwargs) -> R:
+        return cast("R", _walk(host, _passage(host, tool, rules, args, kwargs)))
+
+    return gated
+
+
+# --- the passage: what happens, in order -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Settle:
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    fn: Callable[..., Any]
+    receiver: tuple[Any, ...]
+    args: dict[str, Any]
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    seconds: float
+
+
+_Step = _Settle | _Run | _Pause
+_Passage = Generator[_Step, Any, Any]
+
+
+def _passage(
+    host: Host, tool: Tool, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> _Passage:
+    """Ask, wait, and carry out what was approved."""
+    bound = tool.bind(args, kwargs)
+    terms: Terms = {**rules.terms, "risk": tool.risk_of(bound)}
+    content = host.forms.action(
+        tool.name,
+        bound.args,
+        schema=tool.schema,
+        returns=tool.returns_schema(),
+        shown=tool.shown(bound),
+        **terms,
+    )
+    with host.heartbeat.holding() as lease:
+        ask = host.put(content, lease=lease)
+        try:
+            ask = yield _Settle(ask)
+        except BaseException:  # Ctrl-C, a cancelled task: nobody will act on an answer any more
+            take_back(host.store, ask, origin=host.origin)
+            raise
+        if not ask.decision:
+            return _refused(ask, rules)
+        return (yield from _carried_out(host, tool, rules, bound, ask, lease))
+
+
+def _refused(ask: Ask, rules: Rules) -> Any:  # noqa: ANN401 - the value of on_reject
+    if ask.decision is not None and ask.decision.verdict == "respond":
+        raise Answered(ask)
+    if rules.on_reject is _MISSING:
+        raise Rejected(ask)
+    return rules.on_reject
+
+
+def _carried_out(
+    host: Host, tool: Tool, rules: Rules, bound: Bound, ask: Ask, lease: Lease
+) -> _Passage:
+    """Spend the approval and run; when in doubt, ask a person, who may say to run it again."""
+    while True:
+        call = begin(host.store, ask.id, origin=host.origin, lease=lease)
+        args = tool.thaw(call.args, bound)
+        run = _Run(tool.fn, bound.receiver, args, call)
+        try:
+            result = yield from _tried(rules, run)
+        except rules.unknown as error:
+            reason = f"it raised {one_line(repr(error), 200)}"
+        except Exception as error:
+            _record(host, call, "failed", error=one_line(repr(error), 500))
+            raise
+        except BaseException as error:
+            reason = f"the program was interrupted in the middle ({type(error).__name__})."
+            doubt(host.store, ask.id, reason, origin=host.origin, attempt=call.attempt)
+            raise
+        else:
+            _record(host, call, "done", result=_kept(tool, result))
+            return result
+        asked = doubt(
+            host.store, ask.id, reason, origin=host.origin, attempt=call.attempt, lease=lease
+        )
+        if asked is None:
+            raise FinishedLate(ask, "ended by somebody else")
+        answered: Ask = yield _Settle(asked)
+        if answered.decision is None or answered.decision.verdict == "reject":
+            raise Skipped(answered)
+        if answered.decision.verdict == "respond":
+            answer = answered.decision.answer
+            return answer if tool.returns is Any else decode(tool.returns, answer)
+
+
+def _tried(rules: Rules, run: _Run) -> _Passage:
+    """Run the function. Where not knowing can be settled without a person, settle it."""
+    for attempt in range(1, _TRIES + 1):
+        begun = time.monotonic()
+        try:
+            return (yield run)
+        except rules.unknown as error:
+            found = yield from _verified(rules, run, begun)
+            if isinstance(found, Happened):
+                return found.result
+            retry = rules.idempotent or isinstance(found, DidNotHappen)
+            if not retry or attempt == _TRIES:
+                raise
+            _log.warning("%s: %r, trying again with the same key", run.call.tool, error)
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _verified(rules: Rules, run: _Run, begun: float) -> Generator[_Step, Any, Finding]:
+    """Ask `verify`. "Did not happen" counts only once the call can no longer be on its way."""
+    if rules.verify is None:
+        return CannotTell()
+    while True:
+        found = yield _Run(rules.verify, (), run.args, run.call)
+        if not isinstance(found, Happened | DidNotHappen | CannotTell):
+            raise BadValue(
+                f"verify of {run.call.tool} returned {type(found).__name__}; return "
+                "sayso.Happened(result), sayso.DidNotHappen() or sayso.CannotTell()."
+            )
+        if not isinstance(found, DidNotHappen):
+            return found
+        if rules.limit is None:
+            return CannotTell()
+        left = rules.limit - (time.monotonic() - begun)
+        if left <= 0:
+            return found
+        yield _Pause(left)
+
+
+def _kept(tool: Tool, result: object) -> object:
+    """Return the result in its JSON form, if its declared type has one."""
+    if tool.returns is Any:
+        return result
+    try:
+        return encode(tool.returns, result)
+    except BadValue:
+        return result
+
+
+def _record(host: Host, call: Call, ending: Any, **came: Any) -> None:  # noqa: ANN401
+    try:
+        finish(host.store, call, ending, origin=host.origin, **came)
+    except FinishedLate as error:
+        # It happened all the same, and the caller knows: only the desk took it to be in doubt.
+        _log.warning("%s", error)
+
+
+# --- the drivers: how to wait ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    value: Any
+
+
+def _advance(passage: _Passage, move: Callable[[Any], _Step], value: object) -> _Step | _End:
+    try:
+        return move(value)
+    except StopIteration as stop:  # must not cross a thread hop
+        return _End(stop.value)
+
+
+def _walk(host: Host, passage: _Passage) -> Any:  # noqa: ANN401 - what the function returns
+    step = _advance(passage, passage.send, None)
+    while not isinstance(step, _End):
+        try:
+            value = _blocked(host, step)
+        except BaseException as error:  # noqa: BLE001 - the passage decides what it means
+            step = _advance(passage, passage.throw, error)
+        else:
+            step = _advance(passage, passage.send, value)
+    return step.value
+
+
+def _blocked(host: Host, step: _Step) -> Any:  # noqa: ANN401 - depends on the step
+    match step:
+        case _Settle(ask):
+            return host.settle(ask)
+        case _Pause(seconds):
+            return time.sleep(seconds)
+        case _Run(fn, receiver, args, call):
+            token = _current.set(call)
+            try:
+                return fn(*receiver, **args)
+            finally:
+                _current.reset(token)
+
+
+async def _walk_async(host: Host, passage: _Passage) -> Any:  # noqa: ANN401 - as the function
+    step = await _hop(_advance, passage, passage.send, None)
+    while not isinstance(step, _End):
+        try:
+            value = await _awaited(host, step)
+        except BaseException as error:  # noqa: BLE001 - the passage decides what it means
+            step = await _hop(_advance, passage, passage.throw, error)
+        else:
+            step = await _hop(_advance, passage, passage.send, value)
+    return step.value
+
+
+async def _awaited(host: Host, step: _Step) -> Any:  # noqa: ANN401 - depends on the step
+    match step:
+        case _Settle(ask):
+            return await host.settle_async(ask)
+        case _Pause(seconds):
+            return await asyncio.sleep(seconds)
+        case _Run(fn, receiver, args, call):
+            token = _current.set(call)
+            try:
+                result = fn(*receiver, **args)
+                return await result if isinstance(result, Awaitable) else result
+            finally:
+                _current.reset(token)
+
+
+async def _hop(fn: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401 - as fn
+    """Run one unit of work in a thread and see it through, even if the task is cancelled."""
+    work = asyncio.ensure_future(asyncio.to_thread(fn, *args))
+    cancelled = None
+    while not work.done():
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError as error:
+            cancelled = error
+        except BaseException:  # noqa: BLE001, S110 - raised by result() below
+            pass
+    if cancelled is not None and isinstance(work.result(), _Settle | _Run | _Pause):
+        passage = cast("_Passage", args[0])
+        return await _hop(_advance, passage, passage.throw, cancelled)
+    return work.result()

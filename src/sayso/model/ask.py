@@ -1,0 +1,176 @@
+"""One durable question to people, as it stands now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sayso.model.actor import Actor, Origin
+from sayso.model.content import Content, Proposal, Risk
+from sayso.model.lifecycle import AskStatus, EffectStatus
+from sayso.model.text import one_line
+from sayso.model.verdicts import VERDICTS, Kind, Meaning, RejectKind, Verdict
+
+CONSENTS = frozenset({"approve", "edit"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """What somebody wants to say to an ask: a verdict and what goes with it."""
+
+    verdict: Verdict
+    args: Any = None
+    answer: Any = None
+    option: str | None = None
+    note: str | None = None
+    kind: RejectKind | None = None
+    end: bool = False
+    tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One person's verdict on one version."""
+
+    by: Actor
+    verdict: Verdict
+    version: int
+    seen: str
+    at: datetime
+    origin: Origin
+    answer: Any = None
+    note: str | None = None
+    kind: RejectKind | None = None
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The recorded outcome of an ask. Truthy only when it was approved, as shown or as edited."""
+
+    verdict: Verdict
+    by: Actor
+    at: datetime
+    origin: Origin
+    digest: str
+    version: int
+    args: dict[str, Any] | None = None
+    answer: Any = None
+    note: str | None = None
+    kind: RejectKind | None = None
+    end: bool = False
+    votes: tuple[Vote, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether people approved."""
+        return self.verdict in CONSENTS
+
+    @property
+    def text(self) -> str | None:
+        """What a person answered, if the answer was text."""
+        return self.answer if isinstance(self.answer, str) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """The carrying out of one approved call."""
+
+    status: EffectStatus
+    key: str
+    attempt: int
+    begun_at: datetime
+    ended_at: datetime | None = None
+    result: Any = None
+    error: str | None = None
+    doubt: str | None = None
+    late: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One durable question: what is shown, how it stands, who said what."""
+
+    id: str
+    stream: str
+    status: AskStatus
+    version: int
+    digest: str
+    content: Content
+    opened_at: datetime
+    seq: int
+    head: bytes
+    closed_at: datetime | None = None
+    votes: tuple[Vote, ...] = ()
+    decision: Decision | None = None
+    effect: Effect | None = None
+    held: bool = False
+    gone: bool = False
+    solo: bool = False
+    original: dict[str, Any] | None = None
+    evidence: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Whether it can still be decided."""
+        return self.status == "open"
+
+    @property
+    def kind(self) -> Kind:
+        """What is asked for: an action, a plan, a draft, ..."""
+        return self.content.kind
+
+    @property
+    def title(self) -> str:
+        """What is asked, in the words of whoever asked: untrusted text."""
+        return self.content.title
+
+    @property
+    def label(self) -> str:
+        """The title made visible, on one line, safe to print."""
+        return one_line(self.content.title, 72)
+
+    @property
+    def proposal(self) -> Proposal:
+        """What is to be done."""
+        return self.content.proposal
+
+    @property
+    def tool(self) -> str | None:
+        """The tool to be called, if any."""
+        return self.content.proposal.tool
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The arguments as they stand, edits included."""
+        return self.content.proposal.args
+
+    @property
+    def risk(self) -> Risk | None:
+        """The risk that was declared, `None` if none was."""
+        return self.content.risk
+
+    @property
+    def due_at(self) -> datetime | None:
+        """When the clock will reject it, `None` if it waits for ever."""
+        return self.content.due_at
+
+    @property
+    def allow(self) -> tuple[Verdict, ...]:
+        """The verdicts that can be given now. Once its program has gone it can only be closed."""
+        if not self.open:
+            return ()
+        return tuple(v for v in self.content.allow if not self.gone or not self.acts(v)) or (
+            "reject",
+        )
+
+    def acts(self, verdict: Verdict) -> bool:
+        """Whether somebody must be there to act on this verdict.
+
+        Nobody needs to act on a no, nor on the word that a doubtful call did happen.
+        """
+        return verdict != "reject" and (self.kind, verdict) != ("doubt", "respond")
+
+    def meaning(self, verdict: Verdict) -> Meaning:
+        """What a verdict means for this kind of ask."""
+        return VERDICTS[self.content.kind][verdict]

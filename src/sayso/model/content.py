@@ -1,0 +1,225 @@
+"""What a person is shown, frozen when the ask opens: the thing the digest covers.
+
+A decision names the digest it saw. So everything that could sway a decision
+belongs here (proposal, facts, who must agree, until when), and nothing that
+changes by itself does (votes, status, who is looking).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from sayso.errors import BadValue
+from sayso.model.digest import canonical, digest
+from sayso.model.requirement import ONE_REVIEWER, Factor, Requirement
+from sayso.model.verdicts import Kind, Verdict
+
+Risk = Literal["low", "medium", "high", "critical"]
+RISKS: tuple[Risk, ...] = get_args(Risk)
+
+# A person cannot review more than this, and a row should not carry more.
+LIMIT = 1024 * 1024
+
+# Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
+_AS_TEXT = ("preview", "facts", "answer", "returns")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is to be done: a tool, its arguments and their schema.
+
+    Arguments and schema are kept as canonical JSON text and decoded afresh for
+    every reader, so nothing a reader does to them changes what was proposed.
+    Kinds without a tool keep what can be edited here too: a draft its `text`,
+    a plan its `steps`.
+    """
+
+    tool: str | None
+    arguments: str
+    shape: str
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The arguments, freshly decoded."""
+        return json.loads(self.arguments)  # type: ignore[no-any-return]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema the arguments must fit, freshly decoded."""
+        return json.loads(self.shape)  # type: ignore[no-any-return]
+
+    @classmethod
+    def of(cls, tool: str | None, args: dict[str, Any], schema: dict[str, Any]) -> Proposal:
+        """Freeze a proposal.
+
+        Raises:
+            BadValue: an argument cannot be stored, or all of them together are too large.
+        """
+        if not isinstance(args, dict):
+            raise BadValue(
+                f"Arguments are a mapping of names to values, not {type(args).__name__}."
+            )
+        return cls(tool, canonical(args, limit=LIMIT, what="arguments"), canonical(schema))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One suggestion of a choice: what it says on the button, and what is returned for it."""
+
+    label: str
+    value: Any = None
+    detail: str | None = None
+
+    @classmethod
+    def of(cls, item: object) -> Option:
+        """Take an `Option`, or a plain value that is its own label."""
+        if isinstance(item, Option):
+            return cls(item.label, item.label if item.value is None else item.value, item.detail)
+        return cls(item if isinstance(item, str) else canonical(item), item)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Everything shown on an ask's card. Two asks with equal content are the same question."""
+
+    kind: Kind
+    title: str
+    agent: str
+    proposal: Proposal
+    allow: tuple[Verdict, ...]
+    needs: Requirement = ONE_REVIEWER
+    sentence: str = ""
+    why: str | None = None
+    confidence: float | None = None
+    risk: Risk | None = None
+    reversible: bool | None = None
+    affects: str | None = None
+    impact: str | None = None
+    preview: str | None = None
+    facts: str | None = None
+    options: tuple[Option, ...] = ()
+    answer: str | None = None
+    returns: str | None = None
+    hidden: tuple[str, ...] = ()
+    due_at: datetime | None = None
+    about: str | None = None
+    run: str | None = None
+    thread: str | None = None
+
+    def with_args(self, args: dict[str, Any]) -> Content:
+        """Return the same content proposing other arguments, as an edit does."""
+        edited = canonical(args, limit=LIMIT, what="arguments")
+        return replace(self, proposal=replace(self.proposal, arguments=edited))
+
+    @property
+    def answer_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema an answer must fit, if the answer is typed."""
+        return None if self.answer is None else json.loads(self.answer)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form kept in the journal; what is not stated is left out."""
+        proposal = {
+            "tool": self.proposal.tool,
+            "args": self.proposal.args,
+            "schema": self.proposal.schema,
+        }
+        full: dict[str, Any] = {
+            "kind": self.kind,
+            "title": self.title,
+            "agent": self.agent,
+            "proposal": proposal,
+            "allow": list(self.allow),
+            "needs": [str(factor) for factor in self.needs.factors],
+            "deny": self.needs.deny,
+            "sentence": self.sentence,
+            "why": self.why,
+            "confidence": self.confidence,
+            "risk": self.risk,
+            "reversible": self.reversible,
+            "affects": self.affects,
+            "impact": self.impact,
+            "preview": _loads(self.preview),
+            "facts": _loads(self.facts),
+            "options": [[o.label, o.value, o.detail] for o in self.options] or None,
+            "answer": _loads(self.answer),
+            "returns": _loads(self.returns),
+            "hidden": list(self.hidden) or None,
+            "due_at": self.due_at.isoformat() if self.due_at else None,
+            "about": self.about,
+            "run": self.run,
+            "thread": self.thread,
+        }
+        return {name: value for name, value in full.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Content:
+        """Read the form kept in the journal."""
+        given = dict(data)
+        proposal = given.pop("proposal")
+        needs = tuple(Factor.parse(text) for text in given.pop("needs"))
+        due_at = given.pop("due_at", None)
+        return cls(
+            proposal=Proposal(
+                proposal["tool"], canonical(proposal["args"]), canonical(proposal["schema"])
+            ),
+            needs=Requirement(needs, given.pop("deny")),
+            allow=tuple(given.pop("allow")),
+            options=tuple(Option(*option) for option in given.pop("options", ())),
+            due_at=datetime.fromisoformat(due_at) if due_at else None,
+            hidden=tuple(given.pop("hidden", ())),
+            **{name: _dumps(value) if name in _AS_TEXT else value for name, value in given.items()},
+        )
+
+    @classmethod
+    def erased(cls) -> Content:
+        """Stand in for content whose payload was erased."""
+        nothing = Proposal(None, "{}", "{}")
+        return cls(kind="action", title="(erased)", agent="", proposal=nothing, allow=())
+
+
+def _loads(text: str | None) -> Any:  # noqa: ANN401 - JSON is what it is
+    return None if text is None else json.loads(text)
+
+
+def _dumps(value: Any) -> Any:  # noqa: ANN401 - JSON is what it is
+    return None if value is None else canonical(value)
+
+
+def shown(ask_id: str, version: int, content: dict[str, Any]) -> str:
+    """Return the digest of one version of one ask.
+
+    Id and version are part of it: a digest seen on one ask is worth nothing on
+    another that happens to propose the same (E6).
+    """
+    return digest([ask_id, version, content])
+
+
+def check_title(title: str, what: str) -> str:
+    """Return the title if a person could read it.
+
+    Raises:
+        BadValue: it is not text, or says nothing.
+    """
+    if not isinstance(title, str) or not title.strip():
+        raise BadValue(f"{what} is empty; a person must be able to read what is asked.")
+    return title
+
+
+def check_options(items: Sequence[object]) -> tuple[Option, ...]:
+    """Return the options of a choice, each with a label of its own.
+
+    Raises:
+        BadValue: there are none, too many to choose from, or two with one label.
+    """
+    options = tuple(Option.of(item) for item in items)
+    if not 1 <= len(options) <= 100:
+        raise BadValue(f"A choice takes 1 to 100 options, not {len(options)}.")
+    labels = [check_title(option.label, "An option's label") for option in options]
+    double = next((label for label in labels if labels.count(label) > 1), None)
+    if double is not None:
+        raise BadValue(f"Two options are called {double!r}; nobody could tell them apart.")
+    return options

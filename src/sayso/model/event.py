@@ -1,0 +1,105 @@
+"""One line of the journal, and the chain that ties it to the line before.
+
+The chain covers an event's header and a *salted digest* of its payload, not
+the payload itself. A payload can therefore be erased (text and salt nulled)
+and the chain still verifies; and the digest that stays behind cannot be used
+to guess what was erased.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sayso.model.actor import Actor
+from sayso.model.digest import canonical, sha256
+
+GENESIS = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened, to which stream, when, by whom."""
+
+    stream: str
+    seq: int
+    kind: str
+    micros: int
+    actor: Actor
+    text: str | None
+    salt: bytes | None
+    digest: bytes
+    hash: bytes
+    cursor: str | None = None
+
+    @property
+    def at(self) -> datetime:
+        """When it was written, in UTC."""
+        return moment(self.micros)
+
+    @property
+    def payload(self) -> dict[str, Any] | None:
+        """What it says, freshly decoded; `None` once erased."""
+        return None if self.text is None else json.loads(self.text)
+
+
+def micros(when: datetime) -> int:
+    """Return microseconds since 1970, the form times are stored in."""
+    delta = when - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def moment(stored: int) -> datetime:
+    """Return the instant that `micros` stored."""
+    seconds, rest = divmod(stored, 1_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def link(
+    stream: str,
+    seq: int,
+    kind: str,
+    *,
+    at: datetime,
+    actor: Actor,
+    payload: dict[str, Any],
+    salt: bytes,
+    previous: bytes,
+) -> Event:
+    """Make the event that follows `previous` in its stream."""
+    text = canonical(payload)
+    covered = sha256(salt, text.encode())
+    when = micros(at)
+    chained = _chained(previous, stream, seq, kind, when, str(actor), covered)
+    return Event(stream, seq, kind, when, actor, text, salt, covered, chained)
+
+
+def _covering(salt: bytes | None, text: str) -> bytes | None:
+    # A payload without its salt was not written by us: only both together are ever erased.
+    return None if salt is None else sha256(salt, text.encode())
+
+
+def _chained(
+    previous: bytes, stream: str, seq: int, kind: str, when: int, actor: str, covered: bytes
+) -> bytes:
+    return sha256(previous, canonical([stream, seq, kind, when, actor]).encode(), covered)
+
+
+def follows(event: Event, previous: bytes, *, seq: int | None = None) -> bool:
+    """Whether the event's hash fits the one before it, and its payload its own digest.
+
+    `seq` asks the question as if the event stood at another place, which is
+    how `verify` tells swapped rows from edited ones.
+    """
+    at = event.seq if seq is None else seq
+    if event.text is not None and _covering(event.salt, event.text) != event.digest:
+        return False
+    chained = _chained(
+        previous, event.stream, at, event.kind, event.micros, str(event.actor), event.digest
+    )
+    return chained == event.hash

@@ -1,0 +1,204 @@
+"""An ask is the fold of its events.
+
+The row of an ask in the database is only an index for lists and due times;
+what an ask *is* comes from its journal, event by event, along the arrows of
+`model.lifecycle`. So a row changed by hand decides nothing, and the journal is
+the oracle that tests compare against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sayso.errors import Tampered
+from sayso.model.actor import Actor, Origin
+from sayso.model.ask import CONSENTS, Ask, Decision, Effect, Vote
+from sayso.model.content import Content, shown
+from sayso.model.event import Event
+from sayso.model.lifecycle import ASK, EFFECT, EffectStatus, move
+
+
+def fold(events: Iterable[Event]) -> Ask:
+    """Return the ask that these events, in order and from the first, describe.
+
+    Raises:
+        Tampered: the events cannot be the history of an ask.
+    """
+    steps = iter(events)
+    first = next(steps, None)
+    if first is None or first.kind != "ask.opened":
+        raise Tampered("An ask's journal must begin with ask.opened. Run: sayso audit verify")
+    ask = _opened(first)
+    for event in steps:
+        ask = after(ask, event)
+    return ask
+
+
+def after(ask: Ask, event: Event) -> Ask:
+    """Return the ask after one more event. An event of no concern to it only moves its head."""
+    grown = replace(ask, seq=event.seq, head=event.hash)
+    step = _STEPS.get(event.kind)
+    return step(grown, event, event.payload) if step else grown
+
+
+def _opened(event: Event) -> Ask:
+    payload = event.payload
+    content = Content.erased() if payload is None else Content.from_json(payload["content"])
+    ask_id = event.stream if payload is None else payload["ask"]
+    return Ask(
+        id=ask_id,
+        stream=event.stream,
+        status="open",
+        version=1,
+        digest="" if payload is None else shown(ask_id, 1, payload["content"]),
+        content=content,
+        opened_at=event.at,
+        seq=event.seq,
+        head=event.hash,
+        held=bool(payload and payload.get("held")),
+    )
+
+
+def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    move(ASK, ask.status, "decided", what=ask.id)
+    version = ask.version + 1
+    if payload is None:
+        return replace(ask, version=version, votes=())
+    content = ask.content.with_args(payload["args"])
+    grown = replace(
+        ask,
+        version=version,
+        content=content,
+        digest=shown(ask.id, version, content.to_json()),
+        original=ask.original or ask.args,
+        votes=(),
+    )
+    # The editor agreed to what they made; everybody else votes on what they now see.
+    return replace(grown, votes=(vote_of(event.actor, payload, grown, event),))
+
+
+def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    move(ASK, ask.status, "decided", what=ask.id)
+    if payload is None:
+        return ask
+    vote = vote_of(event.actor, payload, ask, event)
+    return replace(ask, votes=cast(ask.votes, vote))
+
+
+def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    move(ASK, ask.status, "decided", what=ask.id)
+    votes = ask.votes
+    if payload is not None and event.actor.kind == "person":
+        votes = cast(votes, vote_of(event.actor, payload, ask, event))
+    said = payload or {"verdict": "reject", "note": "(erased)"}
+    # Whoever approves an edited version approves the edit: what runs is not what was proposed.
+    edited = said["verdict"] == "approve" and ask.version > 1
+    consents = said["verdict"] in CONSENTS
+    decision = Decision(
+        verdict="edit" if edited else said["verdict"],
+        by=event.actor,
+        at=event.at,
+        origin=_origin(said),
+        digest=ask.digest,
+        version=ask.version,
+        args=ask.args if consents and payload is not None else None,
+        answer=said.get("answer"),
+        note=said.get("note"),
+        kind=said.get("kind"),
+        end=said.get("end", False),
+        votes=votes,
+    )
+    return replace(ask, status="decided", votes=votes, decision=decision, closed_at=event.at)
+
+
+def _withdrawn(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    move(ASK, ask.status, "withdrawn", what=ask.id)
+    return replace(ask, status="withdrawn", closed_at=event.at)
+
+
+def _intended(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    said = payload or {}
+    if ask.effect is None:
+        if ask.decision is None or (payload is not None and not ask.decision):
+            raise Tampered(f"The journal of {ask.id} carries out what was never approved.")
+    else:
+        move(EFFECT, ask.effect.status, "intended", what=f"the effect of {ask.id}")
+    late = ask.effect.late if ask.effect else ()
+    effect = Effect(
+        status="intended",
+        key=said.get("key", ""),
+        attempt=ask.effect.attempt + 1 if ask.effect else 1,
+        begun_at=event.at,
+        late=late,
+    )
+    return replace(ask, effect=effect)
+
+
+def _ended(status: EffectStatus) -> Callable[[Ask, Event, dict[str, Any] | None], Ask]:
+    def step(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+        said = payload or {}
+        if ask.effect is None:
+            raise Tampered(f"The journal of {ask.id} ends an effect that never began.")
+        move(EFFECT, ask.effect.status, status, what=f"the effect of {ask.id}")
+        effect = replace(
+            ask.effect,
+            status=status,
+            ended_at=event.at,
+            result=said.get("result"),
+            error=said.get("error"),
+            doubt=said.get("doubt", ask.effect.doubt),
+        )
+        return replace(ask, effect=effect)
+
+    return step
+
+
+def _late(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    if ask.effect is None or payload is None:
+        return ask
+    return replace(ask, effect=replace(ask.effect, late=(*ask.effect.late, payload)))
+
+
+def _evidence(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    return ask if payload is None else replace(ask, evidence=(*ask.evidence, payload))
+
+
+_STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {
+    "ask.edited": _edited,
+    "ask.voted": _voted,
+    "ask.decided": _decided,
+    "ask.withdrawn": _withdrawn,
+    "effect.intended": _intended,
+    "effect.done": _ended("done"),
+    "effect.failed": _ended("failed"),
+    "effect.unknown": _ended("unknown"),
+    "effect.late": _late,
+    "doubt.evidence": _evidence,
+}
+
+
+def cast(votes: tuple[Vote, ...], vote: Vote) -> tuple[Vote, ...]:
+    """Add a vote; a person's newer vote replaces their older one, so nobody counts twice."""
+    return (*(old for old in votes if old.by != vote.by), vote)
+
+
+def vote_of(by: Actor, said: dict[str, Any], ask: Ask, event: Event) -> Vote:
+    """Read a vote from the payload of the event that carries it."""
+    return Vote(
+        by=by,
+        verdict=said["verdict"],
+        version=ask.version,
+        seen=said.get("seen", ask.digest),
+        at=event.at,
+        origin=_origin(said),
+        answer=said.get("answer"),
+        note=said.get("note"),
+        kind=said.get("kind"),
+        end=said.get("end", False),
+    )
+
+
+def _origin(said: dict[str, Any]) -> Origin:
+    return Origin(said.get("via", ""), said.get("account", ""))

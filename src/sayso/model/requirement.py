@@ -1,0 +1,140 @@
+"""Who must agree before an ask is decided.
+
+A requirement is a list of factors, each a count and a role: `1 senior` and
+`1 security`. Different people fill different places: somebody who is both
+senior and security fills one of the two, never both. So "is it met?" is a
+matching of people to places, not a count per role (see E20 in the tests).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sayso.errors import BadValue, UnknownRole, Unsatisfiable
+from sayso.model.actor import Roster, plain_name
+
+ANYBODY = "reviewer"
+_FACTOR = re.compile(r"\s*(?:(\d+)\s+)?(\S+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """So many people who hold this role; the role `reviewer` is everybody on the desk."""
+
+    count: int
+    role: str
+
+    def __str__(self) -> str:
+        """Write `1 senior`, the form used in files, docs and the inbox."""
+        return f"{self.count} {self.role}"
+
+    def takes(self, roles: frozenset[str]) -> bool:
+        """Whether somebody with these roles can fill a place of this factor."""
+        return self.role == ANYBODY or self.role in roles
+
+    @classmethod
+    def parse(cls, text: str) -> Factor:
+        """Read `1 senior`, or `senior` for one."""
+        found = _FACTOR.fullmatch(text) if isinstance(text, str) else None
+        if found is None or int(found[1] or 1) < 1:
+            raise BadValue(f"{text!r} is no requirement; write it like '1 senior' or '2 reviewer'.")
+        return cls(int(found[1] or 1), plain_name(found[2], "role"))
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Factors that must all be filled by different people, and how many refusals end it."""
+
+    factors: tuple[Factor, ...] = (Factor(1, ANYBODY),)
+    deny: int = 1
+
+    @classmethod
+    def parse(cls, needs: Iterable[str] | str | None, *, deny: int = 1) -> Requirement:
+        """Read `["1 senior", "1 security"]`; nothing given means one reviewer."""
+        if needs is None:
+            return cls(deny=deny)
+        texts = [needs] if isinstance(needs, str) else list(needs)
+        if not texts:
+            raise BadValue("needs=[] asks nobody. Leave it out for one reviewer.")
+        if deny < 1:
+            raise BadValue(f"deny={deny} would let no refusal count; the smallest is 1.")
+        return cls(tuple(Factor.parse(text) for text in texts), deny)
+
+    def __str__(self) -> str:
+        """Write the factors as a person would say them."""
+        return " and ".join(str(factor) for factor in self.factors)
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one person is needed."""
+        return sum(factor.count for factor in self.factors) > 1
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles it names, each once, in order."""
+        return tuple(dict.fromkeys(factor.role for factor in self.factors))
+
+    def takes(self, roles: frozenset[str]) -> bool:
+        """Whether the vote of somebody with these roles counts at all."""
+        return any(factor.takes(roles) for factor in self.factors)
+
+    def met_by(self, people: Mapping[str, frozenset[str]]) -> bool:
+        """Whether these people can fill every place, each person one place at most."""
+        return not self.missing(people)
+
+    def missing(self, people: Mapping[str, frozenset[str]]) -> tuple[Factor, ...]:
+        """Return what would still be needed if these people had agreed."""
+        places = [factor for factor in self.factors for _ in range(factor.count)]
+        holders: dict[int, str] = {}
+        for name in sorted(people):
+            _seat(name, people, places, holders, set())
+        empty = [places[n].role for n in range(len(places)) if n not in holders]
+        return tuple(Factor(empty.count(role), role) for role in dict.fromkeys(empty))
+
+    def check(self, roster: Roster) -> None:
+        """Refuse a requirement that nobody on this desk could ever meet.
+
+        Raises:
+            UnknownRole: nobody holds a role it names.
+            Unsatisfiable: there are too few people, each counting once.
+        """
+        if roster.solo:
+            return
+        for role in self.roles:
+            if role != ANYBODY and role not in roster.roles:
+                raise UnknownRole(role, roster.roles)
+        voters = sum(self.takes(roles) for roles in roster.people.values())
+        if self.deny > voters:
+            raise Unsatisfiable(
+                f"deny={self.deny} could never be reached: {voters} on this desk may vote on it."
+            )
+        short = self.missing(roster.people)
+        if short:
+            raise Unsatisfiable(
+                f"{self} can never be met: with everybody on the desk agreeing there would still "
+                f"be missing {' and '.join(map(str, short))} (each person counts once). "
+                "Add people (sayso people add) or ask for less."
+            )
+
+
+ONE_REVIEWER = Requirement()
+
+
+def _seat(
+    name: str,
+    people: Mapping[str, frozenset[str]],
+    places: list[Factor],
+    holders: dict[int, str],
+    tried: set[int],
+) -> bool:
+    """Find a place for one person, moving others if they can sit elsewhere (Kuhn's matching)."""
+    for place, factor in enumerate(places):
+        if place in tried or not factor.takes(people[name]):
+            continue
+        tried.add(place)
+        if place not in holders or _seat(holders[place], people, places, holders, tried):
+            holders[place] = name
+            return True
+    return False

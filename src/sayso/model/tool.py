@@ -1,0 +1,191 @@
+"""A Python function as a tool: how its call is frozen, shown, and run from the frozen form."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sayso.errors import BadValue
+from sayso.model.content import RISKS, Risk
+from sayso.model.digest import canonical
+from sayso.model.schema import (
+    decode,
+    encode,
+    parameter_types,
+    return_type,
+    schema_of,
+    signature_schema,
+)
+from sayso.model.text import one_line
+
+HIDDEN = "(hidden)"
+_RECEIVERS = ("self", "cls")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One call of a tool: what is shown and stored, and what never leaves this process."""
+
+    args: dict[str, Any]
+    live: dict[str, Any]
+    receiver: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """What a function declares about itself, for people and for the policy."""
+
+    fn: Callable[..., Any]
+    name: str
+    schema: dict[str, Any]
+    types: Mapping[str, Any]
+    returns: object
+    receives: bool
+    secret: tuple[str, ...] = ()
+    risk: Risk | Callable[..., Risk] | None = None
+    reversible: bool | None = None
+    affects: str | None = None
+    impact: str | Callable[..., Any] | None = None
+    preview: Callable[..., Any] | None = None
+
+    @classmethod
+    def of(cls, fn: Callable[..., Any], *, name: str | None = None, **declared: Any) -> Tool:  # noqa: ANN401
+        """Read a function's signature.
+
+        Raises:
+            BadValue: a parameter cannot be shown to people, or a declaration is wrong.
+        """
+        if not callable(fn):
+            raise BadValue(f"A gate goes on a function, not on {type(fn).__name__}.")
+        first = next(iter(inspect.signature(fn).parameters), "")
+        receiver = (first,) if first in _RECEIVERS else ()
+        secret = tuple(declared.pop("secret", ()) or ())
+        schema = signature_schema(fn, skip=(*receiver, *secret))
+        known = parameter_types(fn)
+        for hidden in secret:
+            if hidden not in known:
+                raise BadValue(f"secret={hidden!r}: {fn.__name__} has no such parameter.")
+            schema["properties"][hidden] = {"const": HIDDEN}
+        risk = declared.get("risk")
+        if risk is not None and not callable(risk) and risk not in RISKS:
+            raise BadValue(f"risk={risk!r}: it is one of {', '.join(RISKS)}, or a function.")
+        return cls(
+            fn=fn,
+            name=name or fn.__name__,
+            schema=schema,
+            types={name: type_ for name, type_ in known.items() if name not in receiver},
+            returns=return_type(fn),
+            receives=bool(receiver),
+            secret=secret,
+            **declared,
+        )
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
+        """Freeze a call: every argument by name, defaults included, as JSON.
+
+        Raises:
+            TypeError: as the function itself would.
+            BadValue: an argument cannot be shown and stored.
+        """
+        signature = inspect.signature(self.fn)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        receiver = (args[0],) if self.receives else ()
+        named = _flat(signature, bound.arguments)
+        if self.receives:
+            named.pop(next(iter(signature.parameters)))
+        live = {name: named[name] for name in self.secret}
+        frozen = {
+            name: HIDDEN if name in live else self._frozen(name, value)
+            for name, value in named.items()
+        }
+        return Bound(frozen, live, receiver)
+
+    def _frozen(self, name: str, value: object) -> Any:  # noqa: ANN401 - JSON
+        try:
+            return encode(self.types.get(name, Any), value)
+        except BadValue as error:
+            where = f"{name}.{error.path}" if error.path else name
+            raise BadValue(
+                f"The argument {where} of {self.name} cannot be shown to a person: {error} "
+                f"If it must not be shown, gate with secret=[{name!r}].",
+                path=where,
+            ) from error
+
+    def thaw(self, args: Mapping[str, Any], bound: Bound) -> dict[str, Any]:
+        """Return the arguments to run with: the frozen ones, and the hidden ones as they were."""
+        return {
+            name: bound.live[name]
+            if name in bound.live
+            else decode(self.types.get(name, Any), value)
+            for name, value in args.items()
+        }
+
+    def shown(self, bound: Bound) -> dict[str, Any]:
+        """Return the facts of a call that the function's declarations compute.
+
+        A declaration that fails is said to have failed; one for risk fails closed.
+        """
+        plain = self.thaw(bound.args, bound)
+        facts: dict[str, Any] = {
+            "reversible": self.reversible,
+            "affects": self.affects,
+            "impact": _computed(self.impact, plain, "impact"),
+            "hidden": self.secret,
+        }
+        preview = _computed(self.preview, plain, "preview")
+        if preview is not None:
+            kept = preview if isinstance(preview, Mapping) else {"": preview}
+            facts["preview"] = canonical({str(k): _plain(v) for k, v in kept.items()})
+        if facts["impact"] is not None:
+            facts["impact"] = str(facts["impact"])
+        return facts
+
+    def risk_of(self, bound: Bound) -> Risk | None:
+        """Return the declared risk of this call. A function that fails counts as critical."""
+        if not callable(self.risk):
+            return self.risk
+        try:
+            said = self.risk(**self.thaw(bound.args, bound))
+        except Exception:  # noqa: BLE001 - whatever it is, not knowing the risk is the worst risk
+            return "critical"
+        return said if said in RISKS else "critical"
+
+    def returns_schema(self) -> dict[str, Any] | None:
+        """Return the JSON Schema of the result, if the function declares one that has a schema."""
+        if self.returns is Any:
+            return None
+        try:
+            return schema_of(self.returns)
+        except BadValue:
+            return None
+
+
+def _computed(declared: object, args: Mapping[str, Any], what: str) -> Any:  # noqa: ANN401
+    if not callable(declared):
+        return declared
+    try:
+        return declared(**args)
+    except Exception as error:  # noqa: BLE001 - a broken preview must not hide the call itself
+        return f"(the {what} could not be computed: {one_line(repr(error), 200)})"
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
+    try:
+        canonical(value)
+    except BadValue:
+        return str(value)
+    return value
+
+
+def _flat(signature: inspect.Signature, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the contents of `**kwargs` beside the named arguments."""
+    named: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            named.update(value)
+        else:
+            named[name] = value
+    return named

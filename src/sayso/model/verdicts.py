@@ -1,0 +1,108 @@
+"""What each verdict means for each kind of ask: one table, used everywhere.
+
+A verdict either consents (it counts towards the requirement) or refuses (it
+counts towards the deny threshold). `respond` refuses where it sends the thing
+back to the agent and consents where it is the answer itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from sayso.errors import BadValue
+
+Kind = Literal["action", "plan", "draft", "question", "choice", "notice", "feedback", "doubt"]
+Verdict = Literal["approve", "edit", "reject", "respond"]
+Stance = Literal["consent", "refusal"]
+Takes = Literal["nothing", "args", "note", "text", "guidance", "answer", "option"]
+RejectKind = Literal["harmful", "taste", "not-now"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+REJECT_KINDS: tuple[RejectKind, ...] = get_args(RejectKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One cell of the table: what the verdict does, on the button, and what it takes along."""
+
+    stance: Stance
+    button: str
+    takes: Takes
+
+
+def _yes(button: str, takes: Takes = "nothing") -> Meaning:
+    return Meaning("consent", button, takes)
+
+
+def _no(button: str, takes: Takes = "note") -> Meaning:
+    return Meaning("refusal", button, takes)
+
+
+VERDICTS: Mapping[Kind, Mapping[Verdict, Meaning]] = {
+    "action": {
+        "approve": _yes("Approve"),
+        "edit": _yes("Edit and approve", "args"),
+        "reject": _no("Reject"),
+        "respond": _no("Answer instead", "text"),
+    },
+    "plan": {
+        "approve": _yes("Approve plan"),
+        "edit": _yes("Modify plan", "args"),
+        "reject": _no("Cancel"),
+        "respond": _no("Ask for another plan", "text"),
+    },
+    "draft": {
+        "approve": _yes("Approve"),
+        "edit": _yes("Edit", "args"),
+        "reject": _no("Drop"),
+        "respond": _no("Write it again", "guidance"),
+    },
+    "question": {
+        "respond": _yes("Answer", "answer"),
+        "reject": _no("No answer"),
+    },
+    "choice": {
+        "approve": _yes("Choose", "option"),
+        "respond": _yes("Something else", "answer"),
+        "reject": _no("None of these"),
+    },
+    "notice": {
+        "respond": _yes("Respond", "guidance"),
+        "reject": _no("Ignore"),
+    },
+    "feedback": {
+        "approve": _yes("Good"),
+        "reject": _no("Bad"),
+        "respond": _yes("Comment", "text"),
+    },
+    "doubt": {
+        "approve": _yes("Run it again"),
+        "respond": _yes("It happened", "answer"),
+        "reject": _no("Leave it"),
+    },
+}
+
+
+def offered(
+    kind: Kind, allow: object = None, *, without: tuple[Verdict, ...] = ()
+) -> tuple[Verdict, ...]:
+    """Return the verdicts of a kind, narrowed by `allow=`.
+
+    Raises:
+        BadValue: `allow` names a verdict that this kind does not have, or leaves none.
+    """
+    known = tuple(verdict for verdict in VERDICTS[kind] if verdict not in without)
+    if allow is None:
+        return known
+    wanted = (allow,) if isinstance(allow, str) else tuple(allow)  # type: ignore[arg-type]
+    for verdict in wanted:
+        if verdict not in known:
+            raise BadValue(f"allow={verdict!r}: an ask of kind {kind!r} offers {', '.join(known)}.")
+    kept = tuple(verdict for verdict in known if verdict in wanted)
+    if not kept:
+        raise BadValue(
+            f"allow=[] would leave nothing to decide; {kind!r} offers {', '.join(known)}."
+        )
+    return kept

@@ -1,0 +1,341 @@
+"""Proof of what happened: verifying the chain, and sealing it.
+
+Each stream is a chain, so an event that was edited, removed from the middle or
+swapped with another is found by reading it. Removing the *last* events of a
+stream leaves a shorter chain that still holds; only a seal shows that. A seal
+is an event in the stream `seals` that lists the heads of all streams changed
+since the seal before; as that stream is a chain too, its last hash vouches for
+everything sealed so far. Keep that one line elsewhere and even somebody who
+can rewrite the whole database cannot do so unnoticed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from sayso.errors import BadValue, SaysoError
+from sayso.model.actor import Actor, Origin
+from sayso.model.event import GENESIS, Event, follows, link
+from sayso.model.folding import fold
+from sayso.store.contract import Append, Store
+
+SEALS = "seals"
+PEOPLE = "people"
+_HEADS_PER_SEAL = 1000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the journal that cannot have been written by sayso."""
+
+    what: str
+    stream: str
+    seq: int
+    detail: str
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return f"{self.what}: {self.stream} event {self.seq}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """The head of the stream of seals. Kept elsewhere, it vouches for everything before it."""
+
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        """Write the one line to keep."""
+        return f"sayso-seal:{self.seq}:{self.hash}"
+
+    @classmethod
+    def parse(cls, text: str) -> Seal:
+        """Read the one line that was kept.
+
+        Raises:
+            BadValue: it is not such a line.
+        """
+        parts = text.strip().split(":")
+        if (
+            len(parts) != 3
+            or parts[0] != "sayso-seal"
+            or not parts[1].isdigit()
+            or len(parts[2]) != 64
+        ):
+            raise BadValue(f"{text.strip()!r} is no seal; it looks like sayso-seal:12:9f3c...")
+        return cls(int(parts[1]), parts[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `verify` found. Truthy when the journal is whole."""
+
+    events: int
+    streams: int
+    erased: int
+    sealed: int
+    problems: tuple[Problem, ...]
+
+    def __bool__(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What has been found so far, while the journal is read once from end to end."""
+
+    store: Store
+    sealed: dict[str, tuple[int, str]]
+    events: int = 0
+    streams: int = 0
+    erased: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    asks: dict[str, tuple[str, int, str | None]] = field(default_factory=dict)
+    met: set[str] = field(default_factory=set)
+
+    def problem(self, what: str, stream: str, seq: int, detail: str) -> None:
+        self.problems.append(Problem(what, stream, seq, detail))
+
+
+def verify(store: Store, *, seal: Seal | None = None, progress: Progress | None = None) -> Report:
+    """Read the whole journal and name everything that is not as it was written.
+
+    `seal` is one that was kept elsewhere: the journal must contain it.
+    """
+    total = store.total()
+    found = _Findings(store, _sealed(store))
+    for events in _streams(store):
+        _check_chain(events, found)
+        _check_erased(events, found)
+        _check_sealed(events, found)
+        _note_index(events, found)
+        found.events += len(events)
+        found.streams += 1
+        if progress is not None:
+            progress(found.events, total)
+    _compare_index(found)
+    _check_missing(found)
+    if seal is not None:
+        _check_kept(store, seal, found)
+    return Report(
+        found.events, found.streams, found.erased, len(found.sealed), tuple(found.problems)
+    )
+
+
+def _streams(store: Store) -> Iterator[list[Event]]:
+    """Yield the events of one stream after the other, across the batches of a scan."""
+    flow = (event for batch in store.scan() for event in batch)
+    for _, events in groupby(flow, key=lambda event: event.stream):
+        yield list(events)
+
+
+def _check_chain(events: Sequence[Event], found: _Findings) -> None:
+    """Walk one chain. After a break it goes on from the stored hash, to name each fault once."""
+    broken = []
+    before, expected = GENESIS, 1
+    for event in events:
+        if event.seq != expected:
+            span = str(expected) if event.seq == expected + 1 else f"{expected} to {event.seq - 1}"
+            found.problem("deleted", event.stream, expected, f"missing: event {span}")
+        elif not follows(event, before):
+            broken.append(event)
+        before, expected = event.hash, event.seq + 1
+    if broken:
+        _name_broken(events, broken[:20], found)
+
+
+def _name_broken(events: Sequence[Event], broken: Sequence[Event], found: _Findings) -> None:
+    """Tell rows that changed places from rows whose content changed."""
+    seqs = {event.seq for event in broken}
+    near = {event.hash for event in events if event.seq in seqs or event.seq + 1 in seqs}
+    near.add(GENESIS)
+    faults = len(found.problems)
+    misplaced = []
+    for event in broken:
+        home = _home(event, seqs, near)
+        if home is None:
+            found.problem("edited", event.stream, event.seq, f"{event.kind} was changed")
+        elif home != event.seq:
+            found.problem("swapped", event.stream, event.seq, f"it was written as event {home}")
+        else:
+            misplaced.append(event)
+    # A whole event behind a swapped one misses only its neighbour, which is named already.
+    if len(found.problems) == faults:
+        for event in misplaced:
+            found.problem("swapped", event.stream, event.seq, "the event before it is another one")
+
+
+def _home(event: Event, seqs: set[int], near: set[bytes]) -> int | None:
+    """Return the number under which the event would hold, its own first; `None` if under none."""
+    for seq in (event.seq, *sorted(seqs)):
+        if any(follows(event, before, seq=seq) for before in near):
+            return seq
+    return None
+
+
+def _check_erased(events: Sequence[Event], found: _Findings) -> None:
+    blank = [event for event in events if event.text is None]
+    if not blank:
+        return
+    said = {
+        seq
+        for event in events
+        if event.kind == "payload.erased" and event.payload
+        for seq in event.payload["seqs"]
+    }
+    found.erased += len(blank)
+    for event in blank:
+        if event.seq not in said:
+            found.problem(
+                "blanked", event.stream, event.seq, "its payload is gone, nobody erased it"
+            )
+
+
+def _check_sealed(events: Sequence[Event], found: _Findings) -> None:
+    stream, last = events[0].stream, events[-1].seq
+    found.met.add(stream)
+    seq, hashed = found.sealed.get(stream, (0, ""))
+    if seq > last:
+        found.problem("truncated", stream, last + 1, f"a seal saw event {seq}; the last is {last}")
+        return
+    match = next((event for event in reversed(events) if event.seq == seq), None)
+    if match is not None and match.hash.hex() != hashed:
+        found.problem("rewritten", stream, seq, "its hash is not the one that was sealed")
+
+
+def _check_missing(found: _Findings) -> None:
+    for stream, (seq, _) in found.sealed.items():
+        if stream not in found.met:
+            found.problem("truncated", stream, 1, f"a seal saw events up to {seq}; none is left")
+    for ask_id in found.store.strays():
+        found.problem("deleted", ask_id, 1, "the ask is listed but has no journal")
+
+
+def _note_index(events: Sequence[Event], found: _Findings) -> None:
+    """Remember what the index should say, and compare it a few hundred asks at a time."""
+    first = events[0]
+    if first.stream == PEOPLE:
+        _check_people(events, found)
+    if first.kind != "ask.opened":
+        return
+    try:
+        ask = fold(events)
+    except (SaysoError, KeyError, TypeError, ValueError) as error:
+        found.problem("impossible", first.stream, first.seq, str(error))
+        return
+    found.asks[ask.id] = (ask.status, ask.version, ask.effect.status if ask.effect else None)
+    if len(found.asks) >= 500:
+        _compare_index(found)
+
+
+def _compare_index(found: _Findings) -> None:
+    listed = found.store.statuses(list(found.asks)) if found.asks else {}
+    for ask_id, told in found.asks.items():
+        if listed.get(ask_id) != told:
+            detail = f"the list says {listed.get(ask_id)}, the journal says {told}"
+            found.problem("index", ask_id, 0, detail)
+    found.asks.clear()
+
+
+def _check_people(events: Sequence[Event], found: _Findings) -> None:
+    told: dict[str, frozenset[str]] = {}
+    for event in events:
+        said = event.payload or {}
+        if event.kind == "person.removed":
+            told.pop(said.get("name", ""), None)
+        elif "name" in said:
+            told[said["name"]] = frozenset(said["roles"])
+    listed = found.store.roster().people
+    for name in sorted(set(told) | set(listed)):
+        if told.get(name) != listed.get(name):
+            found.problem("index", PEOPLE, 0, f"{name} is not as the journal says")
+
+
+def _sealed(store: Store) -> dict[str, tuple[int, str]]:
+    """Return the newest sealed head of every stream."""
+    heads: dict[str, tuple[int, str]] = {}
+    for event in store.stream(SEALS):
+        for stream, seq, hashed in (event.payload or {}).get("heads", ()):
+            heads[stream] = (seq, hashed)
+    return heads
+
+
+def _check_kept(store: Store, seal: Seal, found: _Findings) -> None:
+    there = store.stream(SEALS, seal.seq - 1)
+    if not there or there[0].hash.hex() != seal.hash:
+        detail = "the seal that was kept elsewhere is not in this journal"
+        found.problem("rewritten", SEALS, seal.seq, detail)
+
+
+def make_seal(store: Store, *, by: Actor, origin: Origin, progress: Progress | None = None) -> Seal:
+    """Seal the heads of all streams that changed since the last seal.
+
+    Returns the line to keep elsewhere. Sealing again with nothing new returns
+    the same line.
+    """
+    while True:
+        before = store.stream(SEALS)
+        last = before[-1].payload if before else None
+        cursor = last["upto"] if last else None
+        heads, upto = _changed(store, cursor, progress)
+        if not heads and before:
+            return Seal(before[-1].seq, before[-1].hash.hex())
+        appends = _seal_events(store, before[-1] if before else None, heads, upto, by, origin)
+        if store.commit(*appends):
+            last_event = appends[-1].event
+            return Seal(last_event.seq, last_event.hash.hex())
+
+
+def _changed(
+    store: Store, cursor: str | None, progress: Progress | None
+) -> tuple[dict[str, tuple[int, str]], str | None]:
+    heads: dict[str, tuple[int, str]] = {}
+    seen = 0
+    while events := store.tail(cursor, 2000):
+        cursor = events[-1].cursor
+        seen += len(events)
+        for event in events:
+            if event.stream != SEALS and event.seq > heads.get(event.stream, (0, ""))[0]:
+                heads[event.stream] = (event.seq, event.hash.hex())
+        if progress is not None:
+            progress(seen, seen)
+    return heads, cursor
+
+
+def _seal_events(
+    store: Store,
+    last: Event | None,
+    heads: Mapping[str, tuple[int, str]],
+    upto: str | None,
+    by: Actor,
+    origin: Origin,
+) -> list[Append]:
+    """Split the heads over events of bounded size; the last one carries the new cursor."""
+    rows: list[list[Any]] = [
+        [stream, seq, hashed] for stream, (seq, hashed) in sorted(heads.items())
+    ]
+    batches = [rows[n : n + _HEADS_PER_SEAL] for n in range(0, len(rows), _HEADS_PER_SEAL)] or [[]]
+    appends = []
+    now = store.now()
+    for batch in batches:
+        payload = {"heads": batch, "upto": upto, "via": origin.via, "account": origin.account}
+        last = link(
+            SEALS,
+            last.seq + 1 if last else 1,
+            "journal.sealed",
+            at=now,
+            actor=by,
+            payload=payload,
+            salt=os.urandom(16),
+            previous=last.hash if last else GENESIS,
+        )
+        appends.append(Append(event=last))
+    return appends

@@ -1,0 +1,281 @@
+"""What both databases have in common: how rows become values and back.
+
+A dialect gives `_rows` (run one named query) and `_write` (append atomically);
+everything else here is written once.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from sayso.errors import BadValue
+from sayso.model.actor import Actor, Person, Roster
+from sayso.model.event import GENESIS, Event, micros, moment
+from sayso.store.bell import Bell
+from sayso.store.clock import Clock
+from sayso.store.contract import (
+    COUNT_LIMIT,
+    Append,
+    Head,
+    InboxPage,
+    InboxQuery,
+    Loaded,
+    rank_of,
+)
+
+Row = Sequence[Any]
+_EVENT = 9  # columns of an event, always the last ones of a row
+
+
+class SqlStore(ABC):
+    """The journal in a SQL database."""
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        self.url = url
+        self._clock = clock
+        self.bell = Bell(self._watch)
+        clock.watch(self.bell.ring)
+
+    @abstractmethod
+    def _rows(self, name: str, **parameters: object) -> list[Row]:
+        """Run one named query and return its rows."""
+
+    @abstractmethod
+    def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
+        """Write everything in one durable commit; False, and nothing written, on a lost race."""
+
+    @abstractmethod
+    def _watch(self, ring: Any, wanted: Any) -> None:  # noqa: ANN401 - see Bell
+        """Ring at commits of other processes while wanted."""
+
+    @abstractmethod
+    def _roles(self, roles: Sequence[str] | None) -> object:
+        """Return the roles filter as the dialect's query takes it."""
+
+    def now(self) -> datetime:
+        """Return the present by the clock of this store."""
+        return self._clock.now()
+
+    def _now(self) -> int | None:
+        return micros(self._clock.now())
+
+    def load(self, ask_id: str) -> Loaded | None:
+        """Return everything about one ask, or `None`."""
+        rows = self._rows("load", id=ask_id)
+        return _loaded(rows) if rows else None
+
+    def find_key(self, key: str) -> str | None:
+        """Return the id of the ask opened under this idempotency key."""
+        rows = self._rows("find_key", key=key)
+        return rows[0][0] if rows else None
+
+    def commit(self, *appends: Append) -> bool:
+        """Write all of it durably or, if somebody was faster, nothing."""
+        written = self._write(appends, ())
+        if written:
+            self.bell.ring()
+        return written
+
+    def erase(self, stream: str, seqs: Sequence[int], note: Append) -> bool:
+        """Null these payloads together with the event that says so."""
+        return self._write((note,), [(stream, seq) for seq in seqs])
+
+    def inbox(self, query: InboxQuery) -> InboxPage:
+        """Return one page of open asks and how many there are."""
+        rank, opened_at, last = _place(query.after)
+        rows = self._rows(
+            "inbox",
+            kind=query.kind,
+            risk=query.risk,
+            run=query.run,
+            thread=query.thread,
+            not_voted=f"|{query.not_voted}|" if query.not_voted else None,
+            roles=self._roles(query.roles),
+            count_limit=COUNT_LIMIT,
+            limit=query.limit,
+            rank=rank,
+            opened_at=opened_at,
+            id=last,
+        )
+        listed = [list(group) for _, group in groupby(rows, key=lambda row: row[1])]
+        asks = [group for group in listed if group[0][1] is not None]
+        full = len(asks) == query.limit
+        cursor = json.dumps([asks[-1][0][2], asks[-1][0][3], asks[-1][0][1]]) if full else None
+        loaded = tuple(_loaded([row[4:] for row in group]) for group in asks)
+        return InboxPage(loaded, rows[0][0], cursor)
+
+    def overdue(self, limit: int, now: datetime | None = None) -> list[str]:
+        """Return open asks whose deadline has passed."""
+        return [row[0] for row in self._rows("overdue", limit=limit, **_at(now))]
+
+    def lapsed(self, limit: int, now: datetime | None = None) -> list[str]:
+        """Return asks whose effect was begun by somebody who no longer holds the lease."""
+        return [row[0] for row in self._rows("lapsed", limit=limit, **_at(now))]
+
+    def renew(self, holder: str, span: timedelta) -> None:
+        """Hold on to everything `holder` asked or is carrying out."""
+        self._rows("renew", holder=holder, span=_span(span))
+
+    def roster(self) -> Roster:
+        """Return the people of the desk."""
+        return _roster(self._rows("roster")[0][0])
+
+    def head(self, stream: str) -> Head:
+        """Return the end of a stream; seq 0 if nothing was written to it."""
+        rows = self._rows("head", stream=stream)
+        return Head(rows[0][0], bytes(rows[0][1])) if rows else Head(0, GENESIS)
+
+    def stream(self, stream: str, after: int = 0) -> list[Event]:
+        """Return the events of one stream."""
+        return [event_of(row) for row in self._rows("stream", stream=stream, after=after)]
+
+    def scan(self, batch: int = 2000) -> Iterator[Sequence[Event]]:
+        """Yield every event, stream by stream."""
+        stream, seq = "", 0
+        while rows := self._rows("scan", stream=stream, seq=seq, limit=batch):
+            stream, seq = rows[-1][0], rows[-1][1]
+            yield [event_of(row) for row in rows]
+
+    def statuses(self, ids: Sequence[str]) -> dict[str, tuple[str, int, str | None]]:
+        """Return what the index says of these asks."""
+        rows = self._rows("statuses", ids=self._ids(ids))
+        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+    def _ids(self, ids: Sequence[str]) -> object:
+        return list(ids)
+
+    def strays(self) -> list[str]:
+        """Return asks in the index that have no journal."""
+        return [row[0] for row in self._rows("strays")]
+
+    def total(self) -> int:
+        """Return how many events there are."""
+        return int(self._rows("total")[0][0])
+
+
+def _loaded(rows: Sequence[Row]) -> Loaded:
+    now, roster, holder, lease_until = rows[0][:4]
+    gone = lease_until is not None and lease_until <= now
+    return Loaded(
+        tuple(event_of(row) for row in rows), moment(int(now)), _roster(roster), gone, holder
+    )
+
+
+def _roster(text: str | None) -> Roster:
+    people = json.loads(text) if text else {}
+    return Roster({name: frozenset(roles) for name, roles in people.items()})
+
+
+def event_of(row: Row, cursor: str | None = None) -> Event:
+    """Return the event in the last columns of a row."""
+    stream, seq, kind, at, actor, payload, salt, digest, chained = row[-_EVENT:]
+    return Event(
+        stream,
+        seq,
+        kind,
+        at,
+        Actor.parse(actor),
+        payload,
+        None if salt is None else bytes(salt),
+        bytes(digest),
+        bytes(chained),
+        cursor,
+    )
+
+
+def event_parameters(append: Append) -> dict[str, object]:
+    """Return the event of an append as query parameters."""
+    event = append.event
+    return {
+        "stream": event.stream,
+        "seq": event.seq,
+        "kind": event.kind,
+        "at": event.micros,
+        "actor": str(event.actor),
+        "payload": event.text,
+        "salt": event.salt,
+        "digest": event.digest,
+        "hash": event.hash,
+        "guarded": append.ask.id if append.ask else None,
+        "in_time": append.in_time,
+        "held": append.held,
+    }
+
+
+_NO_ASK = dict.fromkeys(
+    [
+        "id",
+        "ask_stream",
+        "ask_kind",
+        "status",
+        "rank",
+        "risk",
+        "run",
+        "thread",
+        "key",
+        "roles",
+        "voters",
+        "version",
+        "opened_at",
+        "due_at",
+        "effect",
+        "holder",
+        "span",
+    ]
+)
+
+
+def ask_parameters(append: Append) -> dict[str, object]:
+    """Return the index row of an append's ask as query parameters."""
+    ask = append.ask
+    if ask is None:
+        return dict(_NO_ASK)
+    content = ask.content
+    return {
+        "id": ask.id,
+        "ask_stream": ask.stream,
+        "ask_kind": content.kind,
+        "status": ask.status,
+        "rank": rank_of(content.risk),
+        "risk": content.risk,
+        "run": content.run,
+        "thread": content.thread,
+        "key": append.key,
+        "roles": f"|{'|'.join(content.needs.roles)}|",
+        "voters": f"|{'|'.join(vote.by.id for vote in ask.votes)}|",
+        "version": ask.version,
+        "opened_at": micros(ask.opened_at),
+        "due_at": micros(content.due_at) if content.due_at else None,
+        "effect": ask.effect.status if ask.effect else None,
+        "holder": append.lease.holder if append.lease else None,
+        "span": _span(append.lease.span) if append.lease else None,
+    }
+
+
+def person_parameters(person: Person, *, active: bool) -> dict[str, object]:
+    """Return a person's row as query parameters."""
+    return {"name": person.name, "roles": json.dumps(sorted(person.roles)), "active": int(active)}
+
+
+def _at(now: datetime | None) -> dict[str, object]:
+    return {} if now is None else {"now": micros(now)}
+
+
+def _span(delta: timedelta) -> int:
+    return delta // timedelta(microseconds=1)
+
+
+def _place(cursor: str | None) -> tuple[int, int, str]:
+    """Read the cursor of an inbox page; without one the first page begins before everything."""
+    if cursor is None:
+        return -1, 0, ""
+    try:
+        rank, opened_at, last = json.loads(cursor)
+        return int(rank), int(opened_at), str(last)
+    except (ValueError, TypeError) as error:
+        raise BadValue(f"{cursor!r} is no cursor of an inbox page.") from error

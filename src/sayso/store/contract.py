@@ -1,0 +1,192 @@
+"""What the rest of the house may ask of a database, and the values that cross over.
+
+One change of state and its event are one commit (promise 7), and the event is
+also the lock: `(stream, seq)` is unique, so of any number of racers who append
+the same next event one succeeds and the others are told to look again. There
+is no other compare-and-set in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sayso.model.actor import Person, Roster
+from sayso.model.ask import Ask
+from sayso.model.event import Event
+from sayso.store.bell import Bell
+
+COUNT_LIMIT = 1000
+
+# The inbox lists by rank. Undeclared risk sorts with medium: unknown is not harmless.
+_RANK = {"critical": 0, "high": 1, "medium": 2, None: 2, "low": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A promise that `holder` is alive until then, unless it says so again."""
+
+    holder: str
+    span: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append:
+    """One event, and the row that it changes, to be written together or not at all.
+
+    `in_time` makes the writing statement itself refuse once the ask is past
+    due, `held` once the lease of the program that asked has lapsed.
+    """
+
+    event: Event
+    ask: Ask | None = None
+    person: Person | None = None
+    active: bool = True
+    key: str | None = None
+    lease: Lease | None = None
+    in_time: bool = False
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An ask's journal with the moment of reading, the people, and whether its lease lapsed."""
+
+    events: tuple[Event, ...]
+    now: datetime
+    roster: Roster
+    gone: bool
+    holder: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxQuery:
+    """Which open asks to list. `roles` of `None` means whoever they are for."""
+
+    kind: str | None = None
+    risk: str | None = None
+    run: str | None = None
+    thread: str | None = None
+    roles: tuple[str, ...] | None = None
+    not_voted: str | None = None
+    limit: int = 50
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InboxPage:
+    """The rows of one page and the count, from one statement and so from one moment."""
+
+    loaded: tuple[Loaded, ...]
+    count: int
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last event of a stream."""
+
+    seq: int
+    hash: bytes
+
+
+class Store(Protocol):
+    """A database that keeps the journal. Every method is one short transaction."""
+
+    bell: Bell
+    url: str
+
+    def now(self) -> datetime:
+        """The present by the clock that deadlines and leases go by."""
+        ...
+
+    def load(self, ask_id: str) -> Loaded | None:
+        """Everything about one ask, or `None` if there is none."""
+        ...
+
+    def find_key(self, key: str) -> str | None:
+        """The id of the ask opened under this idempotency key."""
+        ...
+
+    def commit(self, *appends: Append) -> bool:
+        """Write all of it durably, or nothing: then somebody was faster, and False comes back."""
+        ...
+
+    def inbox(self, query: InboxQuery) -> InboxPage:
+        """One page of open asks."""
+        ...
+
+    def overdue(self, limit: int, now: datetime | None = None) -> list[str]:
+        """Open asks whose deadline has passed, by the store's clock or at `now`."""
+        ...
+
+    def lapsed(self, limit: int, now: datetime | None = None) -> list[str]:
+        """Asks whose effect was begun by somebody who no longer holds the lease."""
+        ...
+
+    def renew(self, holder: str, span: timedelta) -> None:
+        """Hold on to everything `holder` asked or is carrying out."""
+        ...
+
+    def roster(self) -> Roster:
+        """The people of the desk."""
+        ...
+
+    def head(self, stream: str) -> Head:
+        """The end of a stream; seq 0 if nothing was written to it."""
+        ...
+
+    def stream(self, stream: str, after: int = 0) -> list[Event]:
+        """The events of one stream."""
+        ...
+
+    def tail(self, after: str | None, limit: int) -> list[Event]:
+        """Committed events of all streams after a cursor; none is ever missed or given twice."""
+        ...
+
+    def tip(self) -> str:
+        """The cursor behind which only what is not yet committed will come."""
+        ...
+
+    def scan(self, batch: int = 2000) -> Iterator[Sequence[Event]]:
+        """Every event, stream by stream, for verification and export."""
+        ...
+
+    def statuses(self, ids: Sequence[str]) -> Mapping[str, tuple[str, int, str | None]]:
+        """What the index says of these asks: status, version, effect."""
+        ...
+
+    def strays(self) -> list[str]:
+        """Asks in the index that have no journal."""
+        ...
+
+    def total(self) -> int:
+        """How many events there are."""
+        ...
+
+    def erase(self, stream: str, seqs: Sequence[int], note: Append) -> bool:
+        """Null the payloads of these events, with the event that says so, in one commit."""
+        ...
+
+    def health(self) -> dict[str, str]:
+        """What `sayso doctor` shows about this database."""
+        ...
+
+    def schema(self) -> tuple[int, int]:
+        """The version of the database, and the newest this program knows."""
+        ...
+
+    def migrate(self) -> list[str]:
+        """Bring the tables up to date; returns the names of the steps taken."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections. The store opens new ones if it is used again."""
+        ...
+
+
+def rank_of(risk: str | None) -> int:
+    """Where an ask of this risk sorts in the inbox; smaller comes first."""
+    return _RANK[risk]

@@ -1,0 +1,68 @@
+"""A few idle connections, lent to one thread at a time.
+
+Both databases use it, because both need the same two things their own pools do
+not give: no thread of its own, and safety across `fork`. A connection opened
+before a fork belongs to the parent: the child neither uses nor closes it
+(closing would end the parent's session, or its locks on the file).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, Protocol, TypeVar
+
+
+class Closable(Protocol):
+    """Anything with a `close`."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+C = TypeVar("C", bound=Closable)
+
+# Connections inherited through a fork are parked here, so that the garbage
+# collector does not close what belongs to the parent process.
+_inherited: list[object] = []
+
+
+class Pool(Generic[C]):
+    """Lends connections; makes a new one when none is idle."""
+
+    def __init__(self, connect: Callable[[], C], *, keep: int = 8) -> None:
+        self._connect = connect
+        self._keep = keep
+        self._idle: deque[C] = deque()
+        self._pid = os.getpid()
+
+    @contextmanager
+    def lend(self) -> Iterator[C]:
+        """Lend a connection for the block; one that saw an error is closed, not kept."""
+        if self._pid != os.getpid():
+            _inherited.append(self._idle)
+            self._idle = deque()
+            self._pid = os.getpid()
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if len(self._idle) < self._keep:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def close(self) -> None:
+        """Close what is idle."""
+        if self._pid != os.getpid():
+            return
+        while self._idle:
+            self._idle.pop().close()

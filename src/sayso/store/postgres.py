@@ -1,0 +1,289 @@
+"""The journal in PostgreSQL, for a fleet.
+
+A unit of work is one guarded statement, so one round trip. Time is the
+database's, so that all machines agree on deadlines and leases. NOTIFY only
+hints that something happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+import psycopg
+from psycopg import conninfo, errors
+
+from sayso.errors import (
+    BadValue,
+    SchemaMismatch,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+)
+from sayso.model.event import Event
+from sayso.store.base import (
+    Row,
+    SqlStore,
+    ask_parameters,
+    event_of,
+    event_parameters,
+    person_parameters,
+)
+from sayso.store.clock import Clock
+from sayso.store.contract import Append
+from sayso.store.pool import Pool
+from sayso.store.queries import percent_style, read_migrations, read_queries
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+# A steered clock (tests) passes its time; otherwise the parameter is null and the server's counts.
+_NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint))"
+_WORDS = {
+    "now": _NOW,
+    "roster": (
+        "(select cast(json_object_agg(name, cast(roles as json)) as text) from people"
+        " where active = 1)"
+    ),
+    "roles": (
+        "(cast(:roles as text[]) is null or exists "
+        "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
+    ),
+}
+
+# A transaction left open holds back the live tail of everybody, so the server ends it.
+_OPTIONS = "-c idle_in_transaction_session_timeout=10s -c synchronous_commit=on -c lock_timeout=5s"
+_HINT_EVERY = 1.0
+
+
+class _Lost(Exception):
+    """Somebody was faster; raised to roll the transaction back."""
+
+
+def _won(written: bool) -> None:  # noqa: FBT001 - its one argument
+    if not written:
+        raise _Lost
+
+
+class PostgresStore(SqlStore):
+    """A desk in a PostgreSQL database."""
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        super().__init__(_without_password(url), clock)
+        self._conninfo = url
+        self._sql = {
+            name: percent_style(sql) for name, sql in read_queries("postgres", _WORDS).items()
+        }
+        self._steps = read_migrations("postgres")
+        self._pool: Pool[Connection] = Pool(self._connect)
+        self._ahead: timedelta | None = None  # how far the server's clock is ahead of ours
+
+    def _dial(self) -> Connection:
+        given: dict[str, Any] = {"application_name": "sayso", "connect_timeout": 10}
+        given |= conninfo.conninfo_to_dict(self._conninfo)
+        given["options"] = f"{_OPTIONS} {given.get('options') or ''}".strip()
+        return psycopg.connect(conninfo.make_conninfo(**given), autocommit=True)
+
+    def _connect(self) -> Connection:
+        connection = self._dial()
+        try:
+            self._check(connection)
+            row = connection.execute("select clock_timestamp()").fetchone()
+            self._ahead = row[0] - self._clock.now() if row else None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check(self, connection: Connection) -> None:
+        found, newest = _found(connection), self._steps[-1][0]
+        if found < newest:
+            state = "has no sayso tables yet" if found == 0 else f"is at schema {found}"
+            raise SchemaMismatch(
+                f"{self.url} {state}; this program needs schema {newest}. "
+                f"Run: sayso db migrate --desk {self.url}"
+            )
+        if found > newest:
+            raise SchemaMismatch(
+                f"{self.url} was migrated by a newer sayso (schema {found}; this program knows "
+                f"{newest}). Upgrade this program: pip install --upgrade sayso"
+            )
+
+    @contextmanager
+    def _lent(self) -> Iterator[Connection]:
+        try:
+            with self._pool.lend() as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise self._explained(error) from error
+
+    def _now(self) -> int | None:
+        return super()._now() if self._clock.steered else None
+
+    def now(self) -> datetime:
+        """Return the database's time as last compared, or the steered clock's."""
+        if self._clock.steered:
+            return self._clock.now()
+        if self._ahead is None:
+            with self._lent():  # dialling sets it
+                pass
+        return self._clock.now() + (self._ahead or timedelta())
+
+    def _rows(self, name: str, **parameters: object) -> list[Row]:
+        with self._lent() as connection:
+            cursor = connection.execute(self._sql[name], {"now": self._now(), **parameters})
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
+        try:
+            with self._lent() as connection:
+                return self._attempt(connection, appends, erase)
+        except StoreUnavailable:
+            # The connection broke somewhere around the commit. Our event has a hash that nobody
+            # else can have written, so the journal knows whether the commit took place.
+            if self._arrived(appends[0].event):
+                return True
+            raise
+
+    def _attempt(
+        self, connection: Connection, appends: Sequence[Append], erase: Sequence[tuple[str, int]]
+    ) -> bool:
+        try:
+            if len(appends) == 1 and appends[0].person is None and not erase:
+                return self._put(connection, appends[0])
+            with connection.transaction():
+                for append in appends:
+                    _won(self._put(connection, append))
+                for stream, seq in erase:
+                    connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
+            return True
+        except (_Lost, errors.UniqueViolation):  # lost a race, or the idempotency key is taken
+            return False
+
+    def _put(self, connection: Connection, append: Append) -> bool:
+        parameters = {
+            "now": self._now(),
+            **event_parameters(append),
+            **ask_parameters(append),
+        }
+        row = connection.execute(self._sql["append"], parameters).fetchone()
+        if row is None or row[0] == 0:
+            return False
+        if append.person is not None:
+            person = person_parameters(append.person, active=append.active)
+            connection.execute(self._sql["put_person"], person)
+        return True
+
+    def _arrived(self, event: Event) -> bool:
+        try:
+            found = self.stream(event.stream, event.seq - 1)
+        except StoreError:
+            return False
+        return bool(found) and found[0].hash == event.hash
+
+    def _roles(self, roles: Sequence[str] | None) -> object:
+        return None if roles is None else [f"|{role}|" for role in roles]
+
+    def tail(self, after: str | None, limit: int) -> list[Event]:
+        """Return events after a cursor, but none newer than the oldest running transaction."""
+        xid, _, pos = (after or "0.0").partition(".")
+        if not (xid.isdigit() and pos.isdigit()):
+            raise BadValue(f"{after!r} is no cursor of this desk's events.")
+        rows = self._rows("tail", xid=xid, pos=int(pos), limit=limit)
+        return [event_of(row, f"{row[0]}.{row[1]}") for row in rows]
+
+    def tip(self) -> str:
+        """Return the cursor behind which the next events will come."""
+        return f"{self._rows('tip')[0][0]}.0"
+
+    def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:
+        with self._lent() as connection:
+            connection.execute("listen sayso")
+            try:
+                while wanted():
+                    for _ in connection.notifies(timeout=_HINT_EVERY, stop_after=1):
+                        pass
+                    ring()
+            finally:
+                if not connection.closed:
+                    connection.execute("unlisten sayso")
+
+    def schema(self) -> tuple[int, int]:
+        """Return the version of the database, and the newest this program knows."""
+        with self._unchecked() as connection:
+            return _found(connection), self._steps[-1][0]
+
+    def migrate(self) -> list[str]:
+        """Bring the tables up to date, one transaction a step; safe to run from two places."""
+        taken = []
+        with self._unchecked() as connection, connection.transaction():
+            connection.execute("select pg_advisory_xact_lock(hashtext('sayso migrate'))")
+            found = _found(connection)
+            if found == 0:
+                connection.execute("create table if not exists sayso_schema (version int not null)")
+                connection.execute("insert into sayso_schema values (0)")
+            for number, name, sql in self._steps:
+                if number > found:
+                    connection.execute(sql)
+                    connection.execute("update sayso_schema set version = %s", (number,))
+                    taken.append(name)
+        return taken
+
+    @contextmanager
+    def _unchecked(self) -> Iterator[Connection]:
+        """Open a connection of its own to a database whose schema may be old."""
+        try:
+            with self._dial() as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise self._explained(error) from error
+
+    def health(self) -> dict[str, str]:
+        """Return what `sayso doctor` shows."""
+        with self._lent() as connection:
+            settings = {
+                name: connection.execute(f"show {name}").fetchone()
+                for name in ("server_version", "fsync", "synchronous_commit")
+            }
+            row = connection.execute("select pg_database_size(current_database())").fetchone()
+        shown = {name: str(value[0]) for name, value in settings.items() if value}
+        return {"server": self.url, "size": f"{row[0]:,} bytes" if row else "?", **shown}
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._pool.close()
+
+    def _explained(self, error: psycopg.Error) -> StoreError:
+        if isinstance(
+            error, (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected)
+        ):
+            return StoreBusy(f"{self.url} was busy for too long. Nothing was written; try again.")
+        if isinstance(error, errors.DiskFull):
+            return StoreFull(f"{self.url} has no room left. Nothing was written.")
+        if isinstance(error, (errors.UndefinedTable, errors.UndefinedColumn)):
+            return SchemaMismatch(
+                f"{self.url} lacks tables. Run: sayso db migrate --desk {self.url}"
+            )
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        return StoreUnavailable(
+            f"{self.url} is not reachable, or the connection broke: {first}. Nothing is half "
+            "written; check the server (sayso doctor) and try again."
+        )
+
+
+def _found(connection: Connection) -> int:
+    row = connection.execute("select to_regclass('sayso_schema')").fetchone()
+    if row is None or row[0] is None:
+        return 0
+    version = connection.execute("select version from sayso_schema").fetchone()
+    return int(version[0]) if version else 0
+
+
+def _without_password(url: str) -> str:
+    """Return the address fit for messages and logs."""
+    scheme, _, rest = url.partition("://")
+    login, at, host = rest.rpartition("@")
+    user = login.partition(":")[0]
+    return f"{scheme}://{user}{at}{host}"

@@ -1,0 +1,40 @@
+"""Named queries from `.sql` files, in the words of one dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+
+
+def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
+    """Return every named query, with `{now}` and the like put into the dialect's words."""
+    room = files("sayso.store") / "sql"
+    queries: dict[str, str] = {}
+    for file in ("common.sql", f"{dialect}.sql"):
+        parts = _NAME.split((room / file).read_text("utf-8"))
+        for name, text in zip(parts[1::2], parts[2::2], strict=True):
+            body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+            for word, meaning in words.items():
+                body = body.replace(f"{{{word}}}", meaning)
+            queries[name] = body.strip()
+    return queries
+
+
+def percent_style(sql: str) -> str:
+    """Return the query with `:name` written as psycopg wants it."""
+    return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
+
+
+def read_migrations(dialect: str) -> list[tuple[int, str, str]]:
+    """Return the numbered steps of a dialect in order: number, name, SQL."""
+    room = files("sayso.store") / "sql" / dialect
+    steps = [
+        (int(file.name[:4]), file.name.removesuffix(".sql"), file.read_text("utf-8"))
+        for file in room.iterdir()
+        if file.name.endswith(".sql")
+    ]
+    return sorted(steps)

@@ -1,0 +1,240 @@
+"""The journal in one SQLite file: no service, no set-up.
+
+WAL, and `synchronous=FULL`, because a decision must survive a power cut once it
+was reported. Writers take turns (`BEGIN IMMEDIATE`); readers never wait.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sayso.errors import (
+    BadValue,
+    SchemaMismatch,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+)
+from sayso.model.event import Event
+from sayso.store.base import (
+    Row,
+    SqlStore,
+    ask_parameters,
+    event_of,
+    event_parameters,
+    person_parameters,
+)
+from sayso.store.clock import Clock
+from sayso.store.contract import Append
+from sayso.store.pool import Pool
+from sayso.store.queries import read_migrations, read_queries
+
+POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
+
+_WORDS = {
+    "now": ":now",
+    "roster": "(select json_group_object(name, json(roles)) from people where active = 1)",
+    "roles": (
+        "(:roles is null or exists "
+        "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
+    ),
+}
+
+
+class SQLiteStore(SqlStore):
+    """A desk in a file."""
+
+    def __init__(self, path: str, clock: Clock, *, timeout: float = 5.0) -> None:
+        super().__init__(f"sqlite:///{path}", clock)
+        self.path = Path(path)
+        self._timeout = timeout
+        self._sql = read_queries("sqlite", _WORDS)
+        self._steps = read_migrations("sqlite")
+        self._pool = Pool(self._connect)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("pragma page_size = 8192")
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = full")
+            self._upgrade(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _upgrade(self, connection: sqlite3.Connection) -> list[str]:
+        if self._behind(connection) == []:
+            return []
+        connection.execute("begin immediate")
+        try:
+            # Look again inside the lock: another process may have done it meanwhile.
+            steps = self._behind(connection)
+            for number, _, sql in steps:
+                for statement in _statements(sql):
+                    connection.execute(statement)
+                connection.execute(f"pragma user_version = {number}")
+            connection.execute("commit")
+        except BaseException:
+            connection.execute("rollback")
+            raise
+        return [name for _, name, _ in steps]
+
+    def _behind(self, connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
+        """Return the steps this file has not taken yet."""
+        newest = self._steps[-1][0]
+        found: int = connection.execute("pragma user_version").fetchone()[0]
+        if found > newest:
+            raise SchemaMismatch(
+                f"{self.path} was written by a newer sayso (schema {found}; this program knows "
+                f"{newest}). Upgrade this program: pip install --upgrade sayso"
+            )
+        return [step for step in self._steps if step[0] > found]
+
+    @contextmanager
+    def _lent(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with self._pool.lend() as connection:
+                yield connection
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+
+    def _rows(self, name: str, **parameters: object) -> list[Row]:
+        with self._lent() as connection:
+            return connection.execute(
+                self._sql[name], {"now": self._now(), **parameters}
+            ).fetchall()
+
+    def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
+        with self._lent() as connection:
+            connection.execute("begin immediate")
+            try:
+                written = all(self._put(connection, append) for append in appends)
+                for stream, seq in erase if written else ():
+                    connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
+                connection.execute("commit" if written else "rollback")
+            except sqlite3.IntegrityError:  # the id or the idempotency key is taken
+                connection.execute("rollback")
+                return False
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk may have rolled back already
+                    connection.execute("rollback")
+                raise
+            return written
+
+    def _put(self, connection: sqlite3.Connection, append: Append) -> bool:
+        now = self._now()
+        event = {"now": now, **event_parameters(append)}
+        if connection.execute(self._sql["append"], event).rowcount == 0:
+            return False
+        if append.ask is not None:
+            connection.execute(self._sql["put_ask"], {"now": now, **ask_parameters(append)})
+        if append.person is not None:
+            connection.execute(
+                self._sql["put_person"], person_parameters(append.person, active=append.active)
+            )
+        return True
+
+    def _roles(self, roles: Sequence[str] | None) -> object:
+        return None if roles is None else json.dumps([f"|{role}|" for role in roles])
+
+    def _ids(self, ids: Sequence[str]) -> object:
+        return json.dumps(list(ids))
+
+    def tail(self, after: str | None, limit: int) -> list[Event]:
+        """Return events after a cursor. Writers take turns, so rowid order is commit order."""
+        try:
+            pos = int(after or 0)
+        except ValueError as error:
+            raise BadValue(f"{after!r} is no cursor of this desk's events.") from error
+        rows = self._rows("tail", pos=pos, limit=limit)
+        return [event_of(row, str(row[0])) for row in rows]
+
+    def tip(self) -> str:
+        """Return the cursor of the newest event."""
+        return str(self._rows("tip")[0][0])
+
+    def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:
+        tick = threading.Event()
+        with self._lent() as connection:
+            seen = None
+            while wanted():
+                version = connection.execute("pragma data_version").fetchone()
+                if seen is not None and version != seen:
+                    ring()
+                seen = version
+                tick.wait(POLL)
+
+    def schema(self) -> tuple[int, int]:
+        """Return the version of the file, and the newest this program knows."""
+        with self._lent() as connection:
+            found = connection.execute("pragma user_version").fetchone()[0]
+        return found, self._steps[-1][0]
+
+    def migrate(self) -> list[str]:
+        """Bring the file up to date. Opening it did already."""
+        with self._lent() as connection:
+            return self._upgrade(connection)
+
+    def health(self) -> dict[str, str]:
+        """Return what `sayso doctor` shows."""
+        with self._lent() as connection:
+            mode = connection.execute("pragma journal_mode").fetchone()[0]
+            sync = connection.execute("pragma synchronous").fetchone()[0]
+            check = connection.execute("pragma quick_check(1)").fetchone()[0]
+        return {
+            "file": str(self.path),
+            "size": f"{self.path.stat().st_size:,} bytes",
+            "journal_mode": mode,
+            "synchronous": {0: "off", 1: "normal", 2: "full", 3: "extra"}[sync],
+            "integrity": check,
+        }
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._pool.close()
+
+    def _explained(self, error: sqlite3.Error) -> StoreError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        where = str(self.path)
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return StoreBusy(
+                f"{where} was locked by another program for {self._timeout:g} s, so nothing was "
+                "written. Try again; if it stays locked, look for a program that holds it open."
+            )
+        if code == sqlite3.SQLITE_FULL:
+            return StoreFull(
+                f"There is no room left for {where}, so nothing was written. Free some disk space "
+                "and try again."
+            )
+        if code == sqlite3.SQLITE_READONLY:
+            return StoreUnavailable(f"{where} is read-only for this account. Nothing was written.")
+        if code == sqlite3.SQLITE_CANTOPEN:
+            return StoreUnavailable(
+                f"{where} cannot be opened: does its folder exist, and may this account write there?"
+            )
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            return StoreUnavailable(
+                f"{where} is not a SQLite database, or is damaged ({error}). Restore it from a "
+                "backup or name another file."
+            )
+        return StoreUnavailable(f"{where}: {error}. Nothing was written.")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Split a migration into statements; `executescript` would commit behind our back."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

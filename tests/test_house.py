@@ -1,0 +1,141 @@
+"""The rules of the house hold, and breaking one is noticed.
+
+A rule that never fires looks just like a rule that is kept. So each contract in `pyproject.toml`
+is broken here once, in a copy of the package, and must be the one that is reported.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+CONTRACTS = {
+    contract["id"]: contract["name"]
+    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
+}
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One forbidden import: in which new module, and which contract should notice."""
+
+    module: str
+    imports: str
+    contract: str
+
+    @property
+    def source(self) -> str:
+        return f'"""Planted."""\n\nimport {self.imports}\n'
+
+
+PLANTED = [
+    Planted("sayso/model/planted.py", "sayso.desk", "doors"),
+    Planted("sayso/store/planted.py", "sayso.asks", "doors"),
+    Planted("sayso/gate_planted.py", "sayso.errors", "doors"),  # a room without a place
+    Planted("sayso/model/planted.py", "time", "pure"),
+    Planted("sayso/asks/planted.py", "sqlite3", "databases"),
+    Planted("sayso/asks/planted.py", "psycopg", "databases"),
+    Planted("sayso/asks/planted.py", "click", "click"),
+    Planted("sayso/store/planted.py", "rich.console", "rich"),
+    Planted("sayso/channels/planted.py", "fastapi", "web"),
+    Planted("sayso/channels/planted.py", "langgraph.types", "hosts"),
+]
+
+
+def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
+    """Run import-linter on the package in `tree`, by the contracts of this repository."""
+    return subprocess.run(
+        [BIN / "lint-imports", "--no-logo", "--no-cache", "--config", ROOT / "pyproject.toml"],
+        cwd=tree,
+        # PYTHONPATH goes before the installed package; the width keeps a name on one line.
+        env=os.environ | {"PYTHONPATH": str(tree / "src"), "COLUMNS": "200", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def broken(report: str) -> set[str]:
+    """The contracts the report calls broken, by id."""
+    return {
+        key
+        for key, name in CONTRACTS.items()
+        if re.search(rf"^{re.escape(name)} BROKEN", report, re.MULTILINE)
+    }
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_the_house_keeps_its_own_rules() -> None:
+    done = lint_imports(ROOT)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda p: f"{p.module}-{p.imports}")
+def test_a_forbidden_import_is_reported_under_its_rule(copy: Path, planted: Planted) -> None:
+    (copy / "src" / planted.module).write_text(planted.source)
+
+    done = lint_imports(copy)
+
+    assert done.returncode != 0
+    assert planted.contract in broken(done.stdout), done.stdout + done.stderr
+    assert Path(planted.module).stem in done.stdout
+
+
+def test_a_circle_of_imports_is_reported(copy: Path) -> None:
+    model = copy / "src/sayso/model"
+    (model / "hen.py").write_text('"""Planted."""\n\nimport sayso.model.egg\n')
+    (model / "egg.py").write_text('"""Planted."""\n\nimport sayso.model.hen\n')
+
+    done = lint_imports(copy)
+
+    assert done.returncode != 0
+    assert broken(done.stdout) == {"circles"}, done.stdout + done.stderr
+
+
+def test_every_contract_is_planted_against() -> None:
+    assert {planted.contract for planted in PLANTED} | {"circles"} == set(CONTRACTS)
+
+
+@pytest.mark.parametrize("call", ["datetime.datetime.now(datetime.UTC)", "time.time()"])
+@pytest.mark.parametrize(
+    ("place", "allowed"), [("asks/planted.py", False), ("store/clock.py", True)]
+)
+def test_only_the_clock_reads_the_clock(call: str, place: str, allowed: bool) -> None:
+    done = subprocess.run(
+        [BIN / "ruff", "check", "--select=TID251", f"--stdin-filename=src/sayso/{place}", "-"],
+        cwd=ROOT,
+        input=f"import {call.split('.')[0]}\n\n{call}\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode == 0) is allowed, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["run", "dev"])
+def test_requirements_are_exact_and_name_no_host(name: str) -> None:
+    lines = (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()
+    pins = [line for line in lines if not line.lstrip().startswith("#")]
+
+    loose = [pin for pin in pins if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.]+( ; .+)?", pin)]
+
+    assert pins
+    assert loose == []
+    assert "://" not in "\n".join(lines)
