@@ -1,5 +1,7 @@
 """Human oversight for AI agents: nothing leaves without your say-so."""
 
+import logging
+
 from sayso.asks.forms import Feedback
 from sayso.asks.later import Later
 from sayso.asks.spending import Call
@@ -45,3 +47,6 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# A library is silent unless its user listens.
+logging.getLogger("sayso").addHandler(logging.NullHandler())

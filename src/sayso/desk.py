@@ -146,9 +146,10 @@ class Desk:
     ) -> None:
         self.url = url if url is not None else find_url()
         self.origin = Origin(via, account or f"{getpass.getuser()}@{platform.node()}")
-        self._own = open_store(self.url, clock or SystemClock())
+        ticking = clock or SystemClock()
+        self._own = open_store(self.url, ticking)
         self.forms = Forms(agent or _program(), lambda: self.store.now())
-        self.heartbeat = Heartbeat(lambda: self.store, lease)
+        self.heartbeat = Heartbeat(lambda: self.store, lease, ticking)
         self.console = Console()
         self.people = People(self)
         self._ears: Ears | None = None
@@ -220,7 +221,7 @@ class Desk:
             schema=schema,
             returns=returns,
             facts=facts,
-            shown={"impact": impact},
+            impact=impact,
             **terms,
         )
         return self.put(content, key=key)
@@ -296,9 +297,13 @@ class Desk:
     def put(self, content: Content, *, lease: Lease | None = None, key: str | None = None) -> Ask:
         """Open an ask with this content; the verbs and gates end up here."""
         ask = open_ask(self.store, content, origin=self.origin, key=key, lease=lease)
+        self.opened(ask)
+        return ask
+
+    def opened(self, ask: Ask) -> None:
+        """Let a stand-in for people, in tests, answer at once."""
         if _stand_in:
             _stand_in[-1].opened(self, ask)
-        return ask
 
     def settle(self, ask: Ask) -> Ask:
         """Block until the ask is closed, asking at this terminal if there is nobody else."""

@@ -94,6 +94,19 @@ class SaysoError(Exception):
 
     code: ClassVar[str] = "error"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the way back from another process, whatever the constructor takes."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(
+    kind: type[SaysoError], args: tuple[object, ...], attributes: dict[str, object]
+) -> SaysoError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
 
 class Misuse(SaysoError):
     """The call itself is wrong. Nothing was written; correct it and call again."""
@@ -364,8 +377,8 @@ class Rejected(Outcome):
 
     def __init__(self, ask: _Asked) -> None:
         decision = ask.decision
-        self.note = decision.note if decision else None
-        self.by = decision.by.id if decision else None
+        self.note = decision.note if decision is not None else None
+        self.by = decision.by.id if decision is not None else None
         reason = f": {self.note}" if self.note else "."
         super().__init__(ask, f'{ask.id} "{ask.label}" {_ending(ask)}{reason}')
 
@@ -377,8 +390,8 @@ class Answered(Outcome):
 
     def __init__(self, ask: _Asked) -> None:
         decision = ask.decision
-        self.text = (decision.text if decision else None) or ""
-        self.by = decision.by.id if decision else None
+        self.text = (decision.text if decision is not None else None) or ""
+        self.by = decision.by.id if decision is not None else None
         super().__init__(ask, f'{ask.id} "{ask.label}" {_ending(ask)}: {self.text}')
 
 
@@ -389,6 +402,6 @@ class Skipped(Outcome):
 
     def __init__(self, ask: _Asked) -> None:
         decision = ask.decision
-        self.note = decision.note if decision else None
-        self.by = decision.by.id if decision else None
+        self.note = decision.note if decision is not None else None
+        self.by = decision.by.id if decision is not None else None
         super().__init__(ask, f'{ask.id} "{ask.label}": {self.by} said not to run it again.')

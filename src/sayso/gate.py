@@ -26,6 +26,8 @@ from sayso.errors import (
     Answered,
     BadValue,
     FinishedLate,
+    InvalidAnswer,
+    InvalidEdit,
     Misuse,
     Rejected,
     Skipped,
@@ -61,6 +63,10 @@ class Host(Protocol):
 
     def put(self, content: Content, *, lease: Lease | None = None) -> Ask:
         """Open an ask."""
+        ...
+
+    def opened(self, ask: Ask) -> None:
+        """Hear of an ask that was opened by other means."""
         ...
 
     def settle(self, ask: Ask) -> Ask:
@@ -217,9 +223,9 @@ def _carried_out(
     host: Host, tool: Tool, rules: Rules, bound: Bound, ask: Ask, lease: Lease
 ) -> _Passage:
     """Spend the approval and run; when in doubt, ask a person, who may say to run it again."""
+    args = _fitting(tool, bound, ask)
     while True:
         call = begin(host.store, ask.id, origin=host.origin, lease=lease)
-        args = tool.thaw(call.args, bound)
         run = _Run(tool.fn, bound.receiver, args, call)
         try:
             result = yield from _tried(rules, run)
@@ -240,12 +246,29 @@ def _carried_out(
         )
         if asked is None:
             raise FinishedLate(ask, "ended by somebody else")
+        host.opened(asked)
         answered: Ask = yield _Settle(asked)
         if answered.decision is None or answered.decision.verdict == "reject":
             raise Skipped(answered)
         if answered.decision.verdict == "respond":
             answer = answered.decision.answer
             return answer if tool.returns is Any else decode(tool.returns, answer)
+
+
+def _fitting(tool: Tool, bound: Bound, ask: Ask) -> dict[str, Any]:
+    """Return the approved arguments as the function takes them.
+
+    An edit fits the schema, or it would have been refused. A type may check more
+    than a schema can say; then nothing is spent and the program hears of it.
+    """
+    try:
+        return tool.thaw(ask.args, bound)
+    except InvalidAnswer as error:
+        raise InvalidEdit(
+            f"{ask.id} was approved with arguments that {tool.name} does not take, so it was not "
+            "run.",
+            fields=error.fields,
+        ) from error
 
 
 def _tried(rules: Rules, run: _Run) -> _Passage:
@@ -270,14 +293,17 @@ def _verified(rules: Rules, run: _Run, begun: float) -> Generator[_Step, Any, Fi
     if rules.verify is None:
         return CannotTell()
     while True:
-        found = yield _Run(rules.verify, (), run.args, run.call)
-        if not isinstance(found, Happened | DidNotHappen | CannotTell):
-            raise BadValue(
-                f"verify of {run.call.tool} returned {type(found).__name__}; return "
-                "sayso.Happened(result), sayso.DidNotHappen() or sayso.CannotTell()."
-            )
-        if not isinstance(found, DidNotHappen):
+        try:
+            found = yield _Run(rules.verify, (), run.args, run.call)
+        except Exception:  # noqa: BLE001 - a verify that fails tells nothing
+            _log.warning("verify of %s failed", run.call.tool, exc_info=True)
+            return CannotTell()
+        if isinstance(found, Happened):
             return found
+        if not isinstance(found, DidNotHappen):
+            if not isinstance(found, CannotTell):
+                _log.error("verify of %s returned %r, which says nothing", run.call.tool, found)
+            return CannotTell()
         if rules.limit is None:
             return CannotTell()
         left = rules.limit - (time.monotonic() - begun)
@@ -312,22 +338,39 @@ class _End:
     value: Any
 
 
-def _advance(passage: _Passage, move: Callable[[Any], _Step], value: object) -> _Step | _End:
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: BaseException
+
+
+_Move = Callable[[Any], _Step]
+
+
+def _advance(move: _Move, value: object) -> _Step | _End | _Failed:
+    """Go one step on. Endings are values, because not every exception can cross a thread hop."""
     try:
         return move(value)
-    except StopIteration as stop:  # must not cross a thread hop
+    except StopIteration as stop:
         return _End(stop.value)
+    except BaseException as error:  # noqa: BLE001 - raised again by the driver
+        return _Failed(error)
 
 
 def _walk(host: Host, passage: _Passage) -> Any:  # noqa: ANN401 - what the function returns
-    step = _advance(passage, passage.send, None)
-    while not isinstance(step, _End):
+    step = _advance(passage.send, None)
+    while not isinstance(step, _End | _Failed):
         try:
             value = _blocked(host, step)
         except BaseException as error:  # noqa: BLE001 - the passage decides what it means
-            step = _advance(passage, passage.throw, error)
+            step = _advance(passage.throw, error)
         else:
-            step = _advance(passage, passage.send, value)
+            step = _advance(passage.send, value)
+    return _ended(step)
+
+
+def _ended(step: _End | _Failed) -> Any:  # noqa: ANN401 - what the function returns
+    if isinstance(step, _Failed):
+        raise step.error
     return step.value
 
 
@@ -346,15 +389,15 @@ def _blocked(host: Host, step: _Step) -> Any:  # noqa: ANN401 - depends on the s
 
 
 async def _walk_async(host: Host, passage: _Passage) -> Any:  # noqa: ANN401 - as the function
-    step = await _hop(_advance, passage, passage.send, None)
-    while not isinstance(step, _End):
+    step = await _hop(passage.send, None, passage)
+    while not isinstance(step, _End | _Failed):
         try:
             value = await _awaited(host, step)
         except BaseException as error:  # noqa: BLE001 - the passage decides what it means
-            step = await _hop(_advance, passage, passage.throw, error)
+            step = await _hop(passage.throw, error, passage)
         else:
-            step = await _hop(_advance, passage, passage.send, value)
-    return step.value
+            step = await _hop(passage.send, value, passage)
+    return _ended(step)
 
 
 async def _awaited(host: Host, step: _Step) -> Any:  # noqa: ANN401 - depends on the step
@@ -372,18 +415,16 @@ async def _awaited(host: Host, step: _Step) -> Any:  # noqa: ANN401 - depends on
                 _current.reset(token)
 
 
-async def _hop(fn: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401 - as fn
-    """Run one unit of work in a thread and see it through, even if the task is cancelled."""
-    work = asyncio.ensure_future(asyncio.to_thread(fn, *args))
-    cancelled = None
-    while not work.done():
-        try:
-            await asyncio.shield(work)
-        except asyncio.CancelledError as error:
-            cancelled = error
-        except BaseException:  # noqa: BLE001, S110 - raised by result() below
-            pass
-    if cancelled is not None and isinstance(work.result(), _Settle | _Run | _Pause):
-        passage = cast("_Passage", args[0])
-        return await _hop(_advance, passage, passage.throw, cancelled)
-    return work.result()
+async def _hop(move: _Move, value: object, passage: _Passage) -> _Step | _End | _Failed:
+    """Go one step on in a thread, and see it through even if the task is cancelled meanwhile.
+
+    A passage that is still under way then hears of the cancelling at its next step.
+    """
+    work = asyncio.ensure_future(asyncio.to_thread(_advance, move, value))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError as cancelled:
+        step = await work
+        if isinstance(step, _End | _Failed):
+            raise
+        return _advance(passage.throw, cancelled)

@@ -11,6 +11,8 @@ def test_the_refund_is_paid(reviewer):
 While the fixture is in use every desk of the process, however it was made,
 keeps its asks in a temporary file, and the script answers each the moment it
 opens. An ask without a rule fails the test instead of waiting for ever.
+
+(PYTEST_DONT_REWRITE: nothing here asserts, and a conftest may import it too.)
 """
 
 from __future__ import annotations

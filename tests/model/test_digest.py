@@ -31,7 +31,7 @@ class Colour(StrEnum):
     RED = "red"
 
 
-class OldColour(str, Enum):
+class OldColour(str, Enum):  # noqa: UP042 - many programs still have these
     RED = "red"
 
 
@@ -39,7 +39,7 @@ class Size(IntEnum):
     BIG = 3
 
 
-class Loner(str):
+class Hermit(str):
     """Text that is equal to nothing else, so that a dict holds it twice."""
 
     __slots__ = ()
@@ -157,7 +157,7 @@ def test_nothing_done_to_the_original_changes_the_frozen_copy() -> None:
         ({(1, 2): "a"}, "str(key)"),
         ({Size.BIG: "a"}, "str(key)"),
         ({"\ud83d": "a"}, "surrogate"),
-        ({Loner("red"): 1, Loner("red"): 2}, "twice"),
+        ({Hermit("red"): 1, Hermit("red"): 2}, "twice"),
     ],
 )
 def test_what_json_cannot_hold_is_refused_with_its_place_and_a_way_out(bad: Any, hint: str) -> None:

@@ -13,25 +13,9 @@ from sayso.model.text import hides, one_line, visible
 LABEL = re.compile(r"\[U\+([0-9A-F]{4,6}) [A-Z0-9 ()-]+\]")
 
 # Text as an attacker mixes it: letters, fake labels, marks, and whatever hides.
-hostile = st.lists(
-    st.sampled_from(
-        [
-            "a",
-            " ",
-            "[U+",
-            "[u+",
-            "[U+202E RIGHT-TO-LEFT OVERRIDE]",
-            "U+202E",
-            "[",
-            "+",
-            "1",
-            "#",
-            "é",
-        ]
-        + list("❤‼\ufe0f\u20e3\n\t\r\x1b\x00\u202e\u2066\u200b\u200d\ufeff\u0301\u0488\u2800\ud800")
-    )
-    | st.characters()
-).map("".join)
+HIDING = "\ufe0f\u20e3\n\t\r\x1b\x00\u202e\u2066\u200b\u200d\ufeff\u0301\u0488\u2800\ud800"
+FAKES = ("[U+", "[u+", "[U+202E RIGHT-TO-LEFT OVERRIDE]", "U+202E", "[", "+")
+hostile = st.lists(st.sampled_from([*"a 1#é❤‼", *HIDING, *FAKES]) | st.characters()).map("".join)
 
 
 def originals(shown: str) -> str:
@@ -79,8 +63,8 @@ def test_one_line_fits_and_never_cuts_a_label(text: str, width: int) -> None:
         "ကြွှေးမြီ ខ្មែរ བོད་སྐད་ ཧཱུྃ",
         "日本語のテキスト\u3000が\u3099 한국어 中文",
         "Здравствуйте Ελληνικά Հայերեն ქართული አማርኛ",
-        "🎉 😀 👍🏽 🇩🇪 ❤️ ☎️ ✈️ ©️ ™️ ℹ️ ‼️ ↔️ 1️⃣ #️⃣ 〰️",
-        "10\u00a0000 € – “quoted” … ½ × ≤",
+        "🎉 😀 👍🏽 🇩🇪 ❤️ ☎️ ✈️ ©️ ™️ ℹ️ ‼️ ↔️ 1️⃣ #️⃣ 〰️",  # noqa: RUF001
+        "10\u00a0000 € – “quoted” … ½ × ≤",  # noqa: RUF001
         "",
     ],
 )
@@ -144,8 +128,8 @@ def test_real_text_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_what_hides_is_shown_as_a_labelled_code(char: str, label: str) -> None:
-    assert visible(f"pay{char}ment", lines=True) == f"pay{label}ment"
-    assert hides(f"pay{char}ment")
+    assert visible(f"a{char}b", lines=True) == f"a{label}b"
+    assert hides(f"a{char}b")
 
 
 def test_a_terminal_escape_is_defused() -> None:

@@ -110,12 +110,13 @@ class Forms:
         schema: dict[str, Any] | None = None,
         returns: object = None,
         facts: Mapping[str, Any] | None = None,
+        impact: str | None = None,
         shown: Mapping[str, Any] | None = None,
         **terms: Unpack[Terms],
     ) -> Content:
-        """Return the content of a tool call. `shown` holds impact, preview and the like."""
+        """Return the content of a tool call. `shown` is what a tool's declarations computed."""
         check_title(tool, "The tool's name")
-        given = dict(args)
+        given = _mapping(args, "Arguments are")
         if schema is not None:
             check_schema(schema)
         proposal = Proposal.of(tool, given, schema if schema is not None else _inferred(given))
@@ -127,13 +128,13 @@ class Forms:
             )
         return self._content(
             "action",
-            title or tool,
+            tool if title is None else check_title(title, "The title"),
             proposal,
             terms,
             sentence="Every call of this tool needs a person's say-so.",
             facts=_text(facts, "facts"),
             returns=None if returns is None else canonical(_schema(returns)),
-            **(shown or {}),
+            **(shown or {"impact": _words(impact, "impact")}),
         )
 
     def confirm(
@@ -283,7 +284,7 @@ class Forms:
         return Content(
             kind=kind,
             title=title,
-            agent=terms.get("agent") or self.agent,
+            agent=_words(terms.get("agent"), "agent") or self.agent,
             proposal=proposal,
             allow=offered(kind, terms.get("allow"), without=without),
             needs=needs,
@@ -363,8 +364,16 @@ def _inferred(args: dict[str, Any]) -> dict[str, Any]:
     return inferred_schema(args)
 
 
+def _mapping(value: object, what: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise BadValue(f"{what} a mapping of names to values, not {type(value).__name__}.")
+    return dict(value)
+
+
 def _text(value: Mapping[str, Any] | None, what: str) -> str | None:
-    return None if value is None else canonical(dict(value), limit=LIMIT, what=what)
+    if value is None:
+        return None
+    return canonical(_mapping(value, f"{what}= is"), limit=LIMIT, what=what)
 
 
 def _words(value: object, what: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayso.errors import Forbidden, UnknownPerson
+from sayso.errors import BadValue, Forbidden, UnknownPerson
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 
@@ -17,6 +17,8 @@ def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
         Forbidden: an agent, the policy or the clock was named.
         UnknownPerson: no such person, or nobody was named on a desk with people.
     """
+    if by is not None and not isinstance(by, str):
+        raise BadValue(f"by= is the name of a person, not {type(by).__name__}.")
     sitting = origin.account.partition("@")[0]
     if by is not None and ":" in by:
         raise Forbidden(f"{by!r} cannot decide: only people do, and agents are not people.")

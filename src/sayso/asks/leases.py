@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from sayso.errors import SaysoError
+from sayso.store.clock import Clock
 from sayso.store.contract import Lease, Store
 
 _log = logging.getLogger("sayso.asks")
@@ -23,10 +24,11 @@ _log = logging.getLogger("sayso.asks")
 class Heartbeat:
     """Keeps the leases of one desk in one process alive, only while something is held."""
 
-    def __init__(self, store: Callable[[], Store], seconds: float) -> None:
+    def __init__(self, store: Callable[[], Store], seconds: float, clock: Clock) -> None:
         self._store = store
         self._seconds = seconds
         self._reset()
+        clock.watch(self._renew)  # when the time is set by hand, the program is still alive
 
     def _reset(self) -> None:
         self._pid = os.getpid()
@@ -57,9 +59,13 @@ class Heartbeat:
                     self._stop.set()
 
     def _beat(self, stop: threading.Event) -> None:
-        span = timedelta(seconds=self._seconds)
         while not stop.wait(self._seconds / 3):
-            try:
-                self._store().renew(self._holder, span)
-            except SaysoError:
-                _log.warning("Renewing the lease failed; trying again.", exc_info=True)
+            self._renew()
+
+    def _renew(self) -> None:
+        if self._held == 0:
+            return
+        try:
+            self._store().renew(self._holder, timedelta(seconds=self._seconds))
+        except SaysoError:
+            _log.warning("Renewing the lease failed; trying again.", exc_info=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from sayso.asks.standing import stamped, standing
 from sayso.errors import BadValue, KeyConflict
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
-from sayso.model.content import LIMIT, Content
-from sayso.model.digest import canonical
+from sayso.model.content import LIMIT, Content, shown
+from sayso.model.digest import canonical, check_size
 from sayso.model.event import GENESIS, link
-from sayso.model.folding import fold
+from sayso.model.folding import opened
 from sayso.model.ids import short_id
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.store.contract import Append, Lease, Store
@@ -41,14 +42,16 @@ def open_ask(
         known = _same(store, content, key)
         if known is not None:
             return known
+    solo = False
     if content.needs != ONE_REVIEWER:
-        content.needs.check(store.roster())
-    canonical(content.to_json(), limit=2 * LIMIT, what="ask")
+        roster = store.roster()
+        content.needs.check(roster)
+        solo = roster.solo
     while True:
         ask_id = new_id(store)
         append = opening(ask_id, content, store=store, origin=origin, key=key, lease=lease)
         if store.commit(append) and append.ask is not None:
-            return append.ask
+            return replace(append.ask, solo=solo)
         known = _same(store, content, key) if key is not None else None
         if known is not None:
             return known
@@ -70,18 +73,21 @@ def opening(
     lease: Lease | None = None,
 ) -> Append:
     """Return the write that opens an ask. With a lease, its program waits for the answer."""
-    held = True if lease else None
+    held = lease is not None
+    said = content.to_json()
     event = link(
         ask_id,
         1,
         "ask.opened",
         at=store.now(),
         actor=Actor("agent", content.agent),
-        payload=stamped(origin, ask=ask_id, content=content.to_json(), key=key, held=held),
+        payload=stamped(origin, ask=ask_id, content=said, key=key, held=held or None),
         salt=os.urandom(16),
         previous=GENESIS,
     )
-    return Append(event=event, ask=fold([event]), key=key, lease=lease)
+    check_size(event.text or "", 2 * LIMIT, "ask")
+    ask = opened(event, ask_id, content, digest=shown(ask_id, 1, said), key=key, held=held)
+    return Append(event=event, ask=ask, lease=lease)
 
 
 def _same(store: Store, content: Content, key: str) -> Ask | None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from sayso.asks.deadlines import expire
 from sayso.asks.standing import grow, stamped, standing
-from sayso.errors import AskClosed, Conflict, NotApproved, StoreError
+from sayso.errors import AskClosed, Conflict, Misuse, NotApproved, StoreError
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
 from sayso.store.contract import Append, Store
@@ -25,6 +25,11 @@ def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: s
             continue
         if not at.ask.open:
             raise AskClosed(at.ask, attempted="withdraw")
+        if at.ask.kind == "doubt":
+            raise Misuse(
+                f"{at.ask.id} asks whether {at.ask.content.about} happened; taking the question "
+                "back would not answer it. Decide it: run again, it happened, or leave it."
+            )
         payload = stamped(origin, note=note)
         event, ask = grow(at.ask, "ask.withdrawn", at=at.now, actor=actor, payload=payload)
         if store.commit(Append(event=event, ask=ask)):

@@ -104,6 +104,7 @@ class Ask:
     votes: tuple[Vote, ...] = ()
     decision: Decision | None = None
     effect: Effect | None = None
+    key: str | None = None
     held: bool = False
     gone: bool = False
     solo: bool = False

@@ -7,14 +7,13 @@ changes by itself does (votes, status, who is looking).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
 from sayso.errors import BadValue
-from sayso.model.digest import canonical, digest
+from sayso.model.digest import canonical, frozen, read, text_digest, written
 from sayso.model.requirement import ONE_REVIEWER, Factor, Requirement
 from sayso.model.verdicts import Kind, Verdict
 
@@ -45,12 +44,12 @@ class Proposal:
     @property
     def args(self) -> dict[str, Any]:
         """The arguments, freshly decoded."""
-        return json.loads(self.arguments)  # type: ignore[no-any-return]
+        return read(self.arguments)  # type: ignore[no-any-return]
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema the arguments must fit, freshly decoded."""
-        return json.loads(self.shape)  # type: ignore[no-any-return]
+        return read(self.shape)  # type: ignore[no-any-return]
 
     @classmethod
     def of(cls, tool: str | None, args: dict[str, Any], schema: dict[str, Any]) -> Proposal:
@@ -76,10 +75,16 @@ class Option:
 
     @classmethod
     def of(cls, item: object) -> Option:
-        """Take an `Option`, or a plain value that is its own label."""
+        """Freeze an `Option`, or a plain value that is its own label.
+
+        Raises:
+            BadValue: its value cannot be stored.
+        """
         if isinstance(item, Option):
-            return cls(item.label, item.label if item.value is None else item.value, item.detail)
-        return cls(item if isinstance(item, str) else canonical(item), item)
+            value = item.label if item.value is None else item.value
+            return cls(item.label, frozen(value, limit=LIMIT, what="option"), item.detail)
+        value = frozen(item, limit=LIMIT, what="option")
+        return cls(value if isinstance(value, str) else written(value), value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +123,7 @@ class Content:
     @property
     def answer_schema(self) -> dict[str, Any] | None:
         """The JSON Schema an answer must fit, if the answer is typed."""
-        return None if self.answer is None else json.loads(self.answer)
+        return None if self.answer is None else read(self.answer)
 
     def to_json(self) -> dict[str, Any]:
         """Return the form kept in the journal; what is not stated is left out."""
@@ -164,7 +169,7 @@ class Content:
         due_at = given.pop("due_at", None)
         return cls(
             proposal=Proposal(
-                proposal["tool"], canonical(proposal["args"]), canonical(proposal["schema"])
+                proposal["tool"], written(proposal["args"]), written(proposal["schema"])
             ),
             needs=Requirement(needs, given.pop("deny")),
             allow=tuple(given.pop("allow")),
@@ -182,11 +187,11 @@ class Content:
 
 
 def _loads(text: str | None) -> Any:  # noqa: ANN401 - JSON is what it is
-    return None if text is None else json.loads(text)
+    return None if text is None else read(text)
 
 
 def _dumps(value: Any) -> Any:  # noqa: ANN401 - JSON is what it is
-    return None if value is None else canonical(value)
+    return None if value is None else written(value)
 
 
 def shown(ask_id: str, version: int, content: dict[str, Any]) -> str:
@@ -195,7 +200,7 @@ def shown(ask_id: str, version: int, content: dict[str, Any]) -> str:
     Id and version are part of it: a digest seen on one ask is worth nothing on
     another that happens to propose the same (E6).
     """
-    return digest([ask_id, version, content])
+    return text_digest(written([ask_id, version, content]))
 
 
 def check_title(title: str, what: str) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sayso.model.actor import Actor
-from sayso.model.digest import canonical, sha256
+from sayso.model.digest import canonical, sha256, written
 
 GENESIS = bytes(32)
 
@@ -53,8 +53,7 @@ def micros(when: datetime) -> int:
 
 def moment(stored: int) -> datetime:
     """Return the instant that `micros` stored."""
-    seconds, rest = divmod(stored, 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+    return _EPOCH + timedelta(microseconds=stored)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -87,7 +86,7 @@ def _covering(salt: bytes | None, text: str) -> bytes | None:
 def _chained(
     previous: bytes, stream: str, seq: int, kind: str, when: int, actor: str, covered: bytes
 ) -> bytes:
-    return sha256(previous, canonical([stream, seq, kind, when, actor]).encode(), covered)
+    return sha256(previous, written([stream, seq, kind, when, actor]).encode(), covered)
 
 
 def follows(event: Event, previous: bytes, *, seq: int | None = None) -> bool:

@@ -20,8 +20,10 @@ from sayso.model.event import Event
 from sayso.model.lifecycle import ASK, EFFECT, EffectStatus, move
 
 
-def fold(events: Iterable[Event]) -> Ask:
+def fold(events: Iterable[Event], *, solo: bool = False) -> Ask:
     """Return the ask that these events, in order and from the first, describe.
+
+    `solo` says that nobody is on the desk; the journal of an ask does not.
 
     Raises:
         Tampered: the events cannot be the history of an ask.
@@ -30,7 +32,7 @@ def fold(events: Iterable[Event]) -> Ask:
     first = next(steps, None)
     if first is None or first.kind != "ask.opened":
         raise Tampered("An ask's journal must begin with ask.opened. Run: sayso audit verify")
-    ask = _opened(first)
+    ask = _opened(first, solo=solo)
     for event in steps:
         ask = after(ask, event)
     return ask
@@ -38,26 +40,54 @@ def fold(events: Iterable[Event]) -> Ask:
 
 def after(ask: Ask, event: Event) -> Ask:
     """Return the ask after one more event. An event of no concern to it only moves its head."""
-    grown = replace(ask, seq=event.seq, head=event.hash)
     step = _STEPS.get(event.kind)
-    return step(grown, event, event.payload) if step else grown
+    return step(ask, event, event.payload) if step else _grown(ask, event)
 
 
-def _opened(event: Event) -> Ask:
+def _grown(ask: Ask, event: Event, **changes: Any) -> Ask:  # noqa: ANN401 - fields of Ask
+    return replace(ask, seq=event.seq, head=event.hash, **changes)
+
+
+def _opened(event: Event, *, solo: bool) -> Ask:
     payload = event.payload
-    content = Content.erased() if payload is None else Content.from_json(payload["content"])
-    ask_id = event.stream if payload is None else payload["ask"]
+    if payload is None:
+        return opened(event, event.stream, Content.erased(), digest="", solo=solo)
+    ask_id, said = payload["ask"], payload["content"]
+    return opened(
+        event,
+        ask_id,
+        Content.from_json(said),
+        digest=shown(ask_id, 1, said),
+        key=payload.get("key"),
+        held=payload.get("held", False),
+        solo=solo,
+    )
+
+
+def opened(
+    event: Event,
+    ask_id: str,
+    content: Content,
+    *,
+    digest: str,
+    key: str | None = None,
+    held: bool = False,
+    solo: bool = False,
+) -> Ask:
+    """Return the ask as its first event, which says this content, leaves it."""
     return Ask(
         id=ask_id,
         stream=event.stream,
         status="open",
         version=1,
-        digest="" if payload is None else shown(ask_id, 1, payload["content"]),
+        digest=digest,
         content=content,
         opened_at=event.at,
         seq=event.seq,
         head=event.hash,
-        held=bool(payload and payload.get("held")),
+        key=key,
+        held=held,
+        solo=solo,
     )
 
 
@@ -65,10 +95,11 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "decided", what=ask.id)
     version = ask.version + 1
     if payload is None:
-        return replace(ask, version=version, votes=())
+        return _grown(ask, event, version=version, votes=(), content=Content.erased(), digest="")
     content = ask.content.with_args(payload["args"])
-    grown = replace(
+    grown = _grown(
         ask,
+        event,
         version=version,
         content=content,
         digest=shown(ask.id, version, content.to_json()),
@@ -82,9 +113,9 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "decided", what=ask.id)
     if payload is None:
-        return ask
+        return _grown(ask, event)
     vote = vote_of(event.actor, payload, ask, event)
-    return replace(ask, votes=cast(ask.votes, vote))
+    return _grown(ask, event, votes=cast(ask.votes, vote))
 
 
 def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -110,12 +141,14 @@ def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         end=said.get("end", False),
         votes=votes,
     )
-    return replace(ask, status="decided", votes=votes, decision=decision, closed_at=event.at)
+    return _grown(
+        ask, event, status="decided", votes=votes, decision=decision, closed_at=decision.at
+    )
 
 
 def _withdrawn(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "withdrawn", what=ask.id)
-    return replace(ask, status="withdrawn", closed_at=event.at)
+    return _grown(ask, event, status="withdrawn", closed_at=event.at)
 
 
 def _intended(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -133,7 +166,7 @@ def _intended(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         begun_at=event.at,
         late=late,
     )
-    return replace(ask, effect=effect)
+    return _grown(ask, event, effect=effect)
 
 
 def _ended(status: EffectStatus) -> Callable[[Ask, Event, dict[str, Any] | None], Ask]:
@@ -150,19 +183,20 @@ def _ended(status: EffectStatus) -> Callable[[Ask, Event, dict[str, Any] | None]
             error=said.get("error"),
             doubt=said.get("doubt", ask.effect.doubt),
         )
-        return replace(ask, effect=effect)
+        return _grown(ask, event, effect=effect)
 
     return step
 
 
 def _late(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     if ask.effect is None or payload is None:
-        return ask
-    return replace(ask, effect=replace(ask.effect, late=(*ask.effect.late, payload)))
+        return _grown(ask, event)
+    return _grown(ask, event, effect=replace(ask.effect, late=(*ask.effect.late, payload)))
 
 
 def _evidence(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
-    return ask if payload is None else replace(ask, evidence=(*ask.evidence, payload))
+    found = () if payload is None else (payload,)
+    return _grown(ask, event, evidence=(*ask.evidence, *found))
 
 
 _STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {

@@ -53,13 +53,15 @@ class Requirement:
     @classmethod
     def parse(cls, needs: Iterable[str] | str | None, *, deny: int = 1) -> Requirement:
         """Read `["1 senior", "1 security"]`; nothing given means one reviewer."""
+        if type(deny) is not int or deny < 1:
+            raise BadValue(f"deny={deny!r}: how many refusals end it is a whole number from 1 on.")
         if needs is None:
             return cls(deny=deny)
+        if not isinstance(needs, Iterable):
+            raise BadValue(f"needs={needs!r}: write it like ['1 senior', '1 security'].")
         texts = [needs] if isinstance(needs, str) else list(needs)
         if not texts:
             raise BadValue("needs=[] asks nobody. Leave it out for one reviewer.")
-        if deny < 1:
-            raise BadValue(f"deny={deny} would let no refusal count; the smallest is 1.")
         return cls(tuple(Factor.parse(text) for text in texts), deny)
 
     def __str__(self) -> str:

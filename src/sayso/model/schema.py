@@ -28,6 +28,7 @@ from sayso.model.digest import Json, canonical, frozen, path_text
 from sayso.model.text import one_line
 
 if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, FormatChecker
     from pydantic import TypeAdapter, ValidationError
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -118,8 +119,8 @@ def check_schema(schema: object) -> None:
         BadValue: it is not a JSON Schema (Draft 2020-12), or it refers to
             something outside itself, which is never fetched.
     """
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-    from jsonschema.exceptions import SchemaError  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
 
     plain = frozen(schema, what="schema")
     if not isinstance(plain, dict):
@@ -152,7 +153,7 @@ def violations(schema: Schema, value: object) -> dict[str, str]:
     plain = frozen(value)
     validator = _validator(canonical(schema, what="schema"))
     try:
-        faults = list(itertools.islice(validator.iter_errors(plain), _MOST_VIOLATIONS))
+        faults: list[Any] = list(itertools.islice(validator.iter_errors(plain), _MOST_VIOLATIONS))
         return _gathered(finding for fault in faults for finding in _findings(fault))
     except RecursionError:
         raise BadValue(
@@ -414,7 +415,7 @@ def _references(node: Json) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _validator(schema_text: str) -> Any:  # noqa: ANN401 - jsonschema has no types
+def _validator(schema_text: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
     from referencing import Registry
 
@@ -434,7 +435,7 @@ _IS_DURATION = re.compile(
 
 
 @functools.cache
-def _formats() -> Any:  # noqa: ANN401 - jsonschema has no types
+def _formats() -> FormatChecker:
     from jsonschema import FormatChecker
 
     # Named one by one, because otherwise a package that happens to be installed
@@ -442,21 +443,23 @@ def _formats() -> Any:  # noqa: ANN401 - jsonschema has no types
     formats = FormatChecker(("date", "email", "idn-email", "ipv4", "ipv6", "regex", "uuid"))
     formats.checks("date-time", ValueError)(functools.partial(_is_iso, _IS_MOMENT, datetime))
     formats.checks("time", ValueError)(functools.partial(_is_iso, _IS_TIME, time))
-    formats.checks("duration")(lambda v: not isinstance(v, str) or _IS_DURATION.fullmatch(v))
+    formats.checks("duration")(functools.partial(_is_iso, _IS_DURATION, None))
     return formats
 
 
-def _is_iso(form: re.Pattern[str], type_: type[datetime | time], value: object) -> bool:
+def _is_iso(form: re.Pattern[str], type_: type[datetime | time] | None, value: object) -> bool:
     if not isinstance(value, str):
         return True  # a format says nothing about other types
-    return form.fullmatch(value) is not None and bool(type_.fromisoformat(value.upper()))
+    if not form.fullmatch(value):
+        return False
+    return type_ is None or bool(type_.fromisoformat(value.upper()))
 
 
 # --- What is wrong, in words ------------------------------------------------------------------
 
 
 class _Fault(Protocol):
-    """What jsonschema reports, as far as we read it."""
+    """What jsonschema reports, as far as we read it; its own types leave too much open."""
 
     validator: str | None
     validator_value: Any

@@ -52,7 +52,7 @@ _ANY_MARK, _ANY_SYMBOL = "\u0301", "☆"
 _MISPLACED = re.compile(
     _FAKE_LABEL.pattern + "|"
     f"(?<=[{_ANY_MARK}{_KEYCAP}]{{4}})[{_ANY_MARK}{_KEYCAP}]+"  # the fifth mark on one letter
-    f"|(?<!{_ANY_SYMBOL}){_EMOJI_FORM}(?!(?<=[0-9#*]{_EMOJI_FORM}){_KEYCAP})"  # but not in 1️⃣
+    f"|(?<!{_ANY_SYMBOL}){_EMOJI_FORM}(?!(?<=[0-9#*]{_EMOJI_FORM}){_KEYCAP})"  # but in keycaps
 )
 
 _CONTROL_NAMES = {

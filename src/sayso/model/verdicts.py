@@ -7,7 +7,7 @@ back to the agent and consents where it is the answer itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -96,7 +96,9 @@ def offered(
     known = tuple(verdict for verdict in VERDICTS[kind] if verdict not in without)
     if allow is None:
         return known
-    wanted = (allow,) if isinstance(allow, str) else tuple(allow)  # type: ignore[arg-type]
+    if not isinstance(allow, str | Iterable):
+        raise BadValue(f"allow={allow!r}: name the verdicts, such as ['approve', 'reject'].")
+    wanted = (allow,) if isinstance(allow, str) else tuple(allow)
     for verdict in wanted:
         if verdict not in known:
             raise BadValue(f"allow={verdict!r}: an ask of kind {kind!r} offers {', '.join(known)}.")

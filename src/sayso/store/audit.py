@@ -12,6 +12,7 @@ can rewrite the whole database cannot do so unnoticed.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -21,11 +22,13 @@ from sayso.errors import BadValue, SaysoError
 from sayso.model.actor import Actor, Origin
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import fold
+from sayso.store.base import index_row
 from sayso.store.contract import Append, Store
 
 SEALS = "seals"
 PEOPLE = "people"
 _HEADS_PER_SEAL = 1000
+_SEAL = re.compile(r"sayso-seal:([0-9]{1,18}):([0-9a-f]{64})")
 
 Progress = Callable[[int, int], None]
 
@@ -62,15 +65,10 @@ class Seal:
         Raises:
             BadValue: it is not such a line.
         """
-        parts = text.strip().split(":")
-        if (
-            len(parts) != 3
-            or parts[0] != "sayso-seal"
-            or not parts[1].isdigit()
-            or len(parts[2]) != 64
-        ):
+        found = _SEAL.fullmatch(text.strip())
+        if found is None:
             raise BadValue(f"{text.strip()!r} is no seal; it looks like sayso-seal:12:9f3c...")
-        return cls(int(parts[1]), parts[2])
+        return cls(int(found[1]), found[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ class _Findings:
     streams: int = 0
     erased: int = 0
     problems: list[Problem] = field(default_factory=list)
-    asks: dict[str, tuple[str, int, str | None]] = field(default_factory=dict)
+    asks: dict[str, dict[str, object]] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
 
     def problem(self, what: str, stream: str, seq: int, detail: str) -> None:
@@ -122,6 +120,7 @@ def verify(store: Store, *, seal: Seal | None = None, progress: Progress | None 
         if progress is not None:
             progress(found.events, total)
     _compare_index(found)
+    _check_people(found)
     _check_missing(found)
     if seal is not None:
         _check_kept(store, seal, found)
@@ -222,8 +221,6 @@ def _check_missing(found: _Findings) -> None:
 def _note_index(events: Sequence[Event], found: _Findings) -> None:
     """Remember what the index should say, and compare it a few hundred asks at a time."""
     first = events[0]
-    if first.stream == PEOPLE:
-        _check_people(events, found)
     if first.kind != "ask.opened":
         return
     try:
@@ -231,23 +228,32 @@ def _note_index(events: Sequence[Event], found: _Findings) -> None:
     except (SaysoError, KeyError, TypeError, ValueError) as error:
         found.problem("impossible", first.stream, first.seq, str(error))
         return
-    found.asks[ask.id] = (ask.status, ask.version, ask.effect.status if ask.effect else None)
+    told = index_row(ask)
+    if any(event.text is None for event in events):
+        told = {name: told[name] for name in ("id", "ask_stream", "status", "version")}
+    found.asks[ask.id] = told
     if len(found.asks) >= 500:
         _compare_index(found)
 
 
 def _compare_index(found: _Findings) -> None:
-    listed = found.store.statuses(list(found.asks)) if found.asks else {}
+    listed = found.store.indexed(list(found.asks)) if found.asks else {}
     for ask_id, told in found.asks.items():
-        if listed.get(ask_id) != told:
-            detail = f"the list says {listed.get(ask_id)}, the journal says {told}"
-            found.problem("index", ask_id, 0, detail)
+        row = listed.get(ask_id)
+        if row is None:
+            found.problem("index", ask_id, 0, "the ask is in the journal but not in the list")
+            continue
+        for column in told:
+            if row[column] != told[column]:
+                name = column.removeprefix("ask_")
+                detail = f"{name} is {row[column]!r} in the list, {told[column]!r} in the journal"
+                found.problem("index", ask_id, 0, detail)
     found.asks.clear()
 
 
-def _check_people(events: Sequence[Event], found: _Findings) -> None:
+def _check_people(found: _Findings) -> None:
     told: dict[str, frozenset[str]] = {}
-    for event in events:
+    for event in found.store.stream(PEOPLE):
         said = event.payload or {}
         if event.kind == "person.removed":
             told.pop(said.get("name", ""), None)

@@ -15,7 +15,9 @@ from typing import Any
 
 from sayso.errors import BadValue
 from sayso.model.actor import Actor, Person, Roster
+from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
+from sayso.model.ids import is_id
 from sayso.store.bell import Bell
 from sayso.store.clock import Clock
 from sayso.store.contract import (
@@ -66,6 +68,8 @@ class SqlStore(ABC):
 
     def load(self, ask_id: str) -> Loaded | None:
         """Return everything about one ask, or `None`."""
+        if not is_id(ask_id):
+            return None
         rows = self._rows("load", id=ask_id)
         return _loaded(rows) if rows else None
 
@@ -141,10 +145,10 @@ class SqlStore(ABC):
             stream, seq = rows[-1][0], rows[-1][1]
             yield [event_of(row) for row in rows]
 
-    def statuses(self, ids: Sequence[str]) -> dict[str, tuple[str, int, str | None]]:
-        """Return what the index says of these asks."""
-        rows = self._rows("statuses", ids=self._ids(ids))
-        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+    def indexed(self, ids: Sequence[str]) -> dict[str, dict[str, object]]:
+        """Return what the index says of these asks, column by column."""
+        rows = self._rows("indexed", ids=self._ids(ids))
+        return {row[0]: dict(zip(INDEXED, row, strict=True)) for row in rows}
 
     def _ids(self, ids: Sequence[str]) -> object:
         return list(ids)
@@ -207,34 +211,27 @@ def event_parameters(append: Append) -> dict[str, object]:
     }
 
 
-_NO_ASK = dict.fromkeys(
-    [
-        "id",
-        "ask_stream",
-        "ask_kind",
-        "status",
-        "rank",
-        "risk",
-        "run",
-        "thread",
-        "key",
-        "roles",
-        "voters",
-        "version",
-        "opened_at",
-        "due_at",
-        "effect",
-        "holder",
-        "span",
-    ]
+INDEXED = (
+    *("id", "ask_stream", "ask_kind", "status", "rank", "risk", "run", "thread", "key"),
+    *("roles", "voters", "version", "opened_at", "due_at", "effect"),
 )
+_NO_ASK = dict.fromkeys((*INDEXED, "holder", "span"))
 
 
 def ask_parameters(append: Append) -> dict[str, object]:
-    """Return the index row of an append's ask as query parameters."""
-    ask = append.ask
-    if ask is None:
+    """Return the index row of an append's ask, and its lease, as query parameters."""
+    if append.ask is None:
         return dict(_NO_ASK)
+    lease = append.lease
+    return {
+        **index_row(append.ask),
+        "holder": lease.holder if lease else None,
+        "span": _span(lease.span) if lease else None,
+    }
+
+
+def index_row(ask: Ask) -> dict[str, object]:
+    """Return what the index must say of an ask: all of it follows from the journal."""
     content = ask.content
     return {
         "id": ask.id,
@@ -245,15 +242,13 @@ def ask_parameters(append: Append) -> dict[str, object]:
         "risk": content.risk,
         "run": content.run,
         "thread": content.thread,
-        "key": append.key,
+        "key": ask.key,
         "roles": f"|{'|'.join(content.needs.roles)}|",
         "voters": f"|{'|'.join(vote.by.id for vote in ask.votes)}|",
         "version": ask.version,
         "opened_at": micros(ask.opened_at),
         "due_at": micros(content.due_at) if content.due_at else None,
         "effect": ask.effect.status if ask.effect else None,
-        "holder": append.lease.holder if append.lease else None,
-        "span": _span(append.lease.span) if append.lease else None,
     }
 
 
@@ -276,6 +271,10 @@ def _place(cursor: str | None) -> tuple[int, int, str]:
         return -1, 0, ""
     try:
         rank, opened_at, last = json.loads(cursor)
-        return int(rank), int(opened_at), str(last)
-    except (ValueError, TypeError) as error:
-        raise BadValue(f"{cursor!r} is no cursor of an inbox page.") from error
+    except (ValueError, TypeError):
+        rank, opened_at, last = None, None, None
+    if not (type(rank) is type(opened_at) is int and isinstance(last, str)):
+        raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
+    if not (0 <= rank < 10 and 0 <= opened_at < 2**62):
+        raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
+    return rank, opened_at, last

@@ -36,6 +36,7 @@ class Bell:
         self._lock = threading.Lock()
         self._listeners: dict[object, Callable[[], None]] = {}
         self._thread: threading.Thread | None = None
+        self._closing = False
 
     def ring(self) -> None:
         """Tell everybody who listens in this process."""
@@ -59,9 +60,18 @@ class Bell:
             with self._lock:
                 del self._listeners[token]
 
+    def close(self) -> None:
+        """End the watching thread. Listening again starts another one."""
+        with self._lock:
+            thread, self._closing = self._thread, True
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout=5)
+        with self._lock:
+            self._closing = False
+
     def _wanted(self) -> bool:
         with self._lock:
-            if self._listeners:
+            if self._listeners and not self._closing:
                 return True
             self._thread = None
             return False

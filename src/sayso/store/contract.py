@@ -44,7 +44,6 @@ class Append:
     ask: Ask | None = None
     person: Person | None = None
     active: bool = True
-    key: str | None = None
     lease: Lease | None = None
     in_time: bool = False
     held: bool = False
@@ -154,8 +153,8 @@ class Store(Protocol):
         """Every event, stream by stream, for verification and export."""
         ...
 
-    def statuses(self, ids: Sequence[str]) -> Mapping[str, tuple[str, int, str | None]]:
-        """What the index says of these asks: status, version, effect."""
+    def indexed(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
+        """What the index says of these asks, column by column."""
         ...
 
     def strays(self) -> list[str]:

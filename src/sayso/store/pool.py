@@ -38,6 +38,7 @@ class Pool(Generic[C]):
         self._keep = keep
         self._idle: deque[C] = deque()
         self._pid = os.getpid()
+        self._closings = 0
 
     @contextmanager
     def lend(self) -> Iterator[C]:
@@ -50,19 +51,21 @@ class Pool(Generic[C]):
             connection = self._idle.pop()
         except IndexError:
             connection = self._connect()
+        closings = self._closings
         try:
             yield connection
         except BaseException:
             connection.close()
             raise
-        if len(self._idle) < self._keep:
+        if len(self._idle) < self._keep and closings == self._closings:
             self._idle.append(connection)
         else:
             connection.close()
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close what is idle now, and what is lent out when it comes back."""
         if self._pid != os.getpid():
             return
+        self._closings += 1
         while self._idle:
             self._idle.pop().close()

@@ -7,6 +7,7 @@ hints that something happened.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -56,6 +57,8 @@ _WORDS = {
 # A transaction left open holds back the live tail of everybody, so the server ends it.
 _OPTIONS = "-c idle_in_transaction_session_timeout=10s -c synchronous_commit=on -c lock_timeout=5s"
 _HINT_EVERY = 1.0
+_LISTEN_FOR = 0.2  # at most this long until a closing store is noticed
+_CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 
 class _Lost(Exception):
@@ -188,10 +191,10 @@ class PostgresStore(SqlStore):
 
     def tail(self, after: str | None, limit: int) -> list[Event]:
         """Return events after a cursor, but none newer than the oldest running transaction."""
-        xid, _, pos = (after or "0.0").partition(".")
-        if not (xid.isdigit() and pos.isdigit()):
+        place = _CURSOR.fullmatch(after or "0.0")
+        if place is None:
             raise BadValue(f"{after!r} is no cursor of this desk's events.")
-        rows = self._rows("tail", xid=xid, pos=int(pos), limit=limit)
+        rows = self._rows("tail", xid=place[1], pos=int(place[2]), limit=limit)
         return [event_of(row, f"{row[0]}.{row[1]}") for row in rows]
 
     def tip(self) -> str:
@@ -202,10 +205,14 @@ class PostgresStore(SqlStore):
         with self._lent() as connection:
             connection.execute("listen sayso")
             try:
+                quiet = 0.0
                 while wanted():
-                    for _ in connection.notifies(timeout=_HINT_EVERY, stop_after=1):
-                        pass
-                    ring()
+                    told = list(connection.notifies(timeout=_LISTEN_FOR, stop_after=1))
+                    quiet = 0.0 if told else quiet + _LISTEN_FOR
+                    # A hint may get lost; somebody who waits then looks on their own.
+                    if told or quiet >= _HINT_EVERY:
+                        quiet = 0.0
+                        ring()
             finally:
                 if not connection.closed:
                     connection.execute("unlisten sayso")
@@ -252,7 +259,8 @@ class PostgresStore(SqlStore):
         return {"server": self.url, "size": f"{row[0]:,} bytes" if row else "?", **shown}
 
     def close(self) -> None:
-        """Close idle connections."""
+        """Let go of the watching thread and of idle connections."""
+        self.bell.close()
         self._pool.close()
 
     def _explained(self, error: psycopg.Error) -> StoreError:

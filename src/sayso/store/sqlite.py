@@ -7,8 +7,10 @@ was reported. Writers take turns (`BEGIN IMMEDIATE`); readers never wait.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,6 +37,7 @@ from sayso.store.contract import Append
 from sayso.store.pool import Pool
 from sayso.store.queries import read_migrations, read_queries
 
+_CURSOR = re.compile(r"[0-9]{1,18}")
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
 _WORDS = {
@@ -63,14 +66,29 @@ class SQLiteStore(SqlStore):
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
         try:
-            connection.execute("pragma page_size = 8192")
-            connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma synchronous = full")
+            self._set_up(connection)
             self._upgrade(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        """Choose WAL. While two programs make a new file, SQLite does not wait for its turn here."""
+        patience = time.monotonic() + self._timeout
+        connection.execute("pragma page_size = 8192")
+        while True:
+            try:
+                connection.execute("pragma journal_mode = wal")
+                break
+            except sqlite3.OperationalError as error:
+                if (
+                    error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY
+                    or time.monotonic() > patience
+                ):
+                    raise
+                time.sleep(0.005)
+        connection.execute("pragma synchronous = full")
 
     def _upgrade(self, connection: sqlite3.Connection) -> list[str]:
         if self._behind(connection) == []:
@@ -152,11 +170,10 @@ class SQLiteStore(SqlStore):
 
     def tail(self, after: str | None, limit: int) -> list[Event]:
         """Return events after a cursor. Writers take turns, so rowid order is commit order."""
-        try:
-            pos = int(after or 0)
-        except ValueError as error:
-            raise BadValue(f"{after!r} is no cursor of this desk's events.") from error
-        rows = self._rows("tail", pos=pos, limit=limit)
+        place = _CURSOR.fullmatch(after or "0")
+        if place is None:
+            raise BadValue(f"{after!r} is no cursor of this desk's events.")
+        rows = self._rows("tail", pos=int(place[0]), limit=limit)
         return [event_of(row, str(row[0])) for row in rows]
 
     def tip(self) -> str:
@@ -200,7 +217,8 @@ class SQLiteStore(SqlStore):
         }
 
     def close(self) -> None:
-        """Close idle connections."""
+        """Let go of the watching thread and of idle connections."""
+        self.bell.close()
         self._pool.close()
 
     def _explained(self, error: sqlite3.Error) -> StoreError:

@@ -38,5 +38,7 @@ select e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, 
 -- name: tip
 select pg_snapshot_xmin(pg_current_snapshot())
 
--- name: statuses
-select id, status, version, effect from asks where id = any(:ids)
+-- name: indexed
+select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
+       opened_at, due_at, effect
+  from asks where id = any(:ids)

@@ -25,5 +25,7 @@ select pos, stream, seq, kind, at, actor, payload, salt, digest, hash
 -- name: tip
 select coalesce(max(pos), 0) from events
 
--- name: statuses
-select id, status, version, effect from asks where id in (select value from json_each(:ids))
+-- name: indexed
+select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
+       opened_at, due_at, effect
+  from asks where id in (select value from json_each(:ids))

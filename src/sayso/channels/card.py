@@ -1,0 +1,342 @@
+"""How an ask looks in a terminal: one card for the inbox, the prompt and the live view.
+
+Facts are drawn by us from the frozen call; the agent's own words stand behind a
+bar and are called such. Risk is a word and a shape, never a colour alone. What
+nobody stated is said to be missing, not left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sized
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from sayso.channels.changes import Changes
+from sayso.channels.fence import Fence, Pairs, Row, said, told
+from sayso.channels.typed import in_words
+from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
+from sayso.model.actor import Actor, Origin, Roster
+from sayso.model.ask import Ask, Vote
+from sayso.model.requirement import ONE_REVIEWER
+from sayso.model.span import say_span
+from sayso.model.tally import missing
+from sayso.model.text import one_line, visible
+
+RISKS: Mapping[str | None, tuple[str, str, str]] = {
+    "critical": ("▲▲", "critical", "bold red"),
+    "high": ("▲", "high", "red"),
+    "medium": ("◆", "medium", "yellow"),
+    "low": ("●", "low", "green"),
+    None: ("○", "not stated", "default"),
+}
+_PAST = {
+    "approve": "approved",
+    "edit": "approved with edits",
+    "reject": "rejected",
+    "respond": "answered",
+}
+GONE = "The program that asked has gone; it can only be closed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """Everything a person should see before deciding, and what came of it afterwards."""
+
+    ask: Ask
+    roster: Roster
+    now: datetime
+    full: bool = False
+    what: bool = True
+
+    def __rich__(self) -> RenderableType:
+        """Lay the card out; `rich` asks for this."""
+        rows = (Row(label, body) for label, body in self._rows() if body is not None)
+        return Group(header(self.ask), *rows)
+
+    def _rows(self) -> Iterator[tuple[str, RenderableType | None]]:
+        ask, content = self.ask, self.ask.content
+        if _has_title(ask):
+            yield "Title", Text(one_line(content.title, 200), style="bold")
+        yield "Why", _why(ask, full=self.full)
+        yield "Who", _who(ask, self.roster)
+        if self.what:
+            yield "What", _what(ask, full=self.full)
+        yield "Risk", _risk(ask)
+        yield "Impact", said(content.impact, full=self.full) if content.impact else None
+        yield "Preview", _listed(content.preview, full=self.full)
+        if ask.kind not in ("notice", "feedback"):
+            yield "Facts", _listed(content.facts, full=self.full)
+        if ask.original is not None:
+            yield "Edits", Changes(ask.original, ask.args, full=self.full)
+        yield "Known", _evidence(ask, full=self.full)
+        yield "Run", _belongs(ask)
+        yield "Deadline", _deadline(ask, self.now)
+        yield "Status", _gone(ask)
+        yield "Decision", _decision(ask, full=self.full)
+        yield "Effect", _effect(ask, full=self.full)
+        yield "Seen", Text.assemble(ask.digest[:12] or "(erased)", (_seen_hint(ask), "dim"))
+
+
+def _has_title(ask: Ask) -> bool:
+    # A question, a choice, a notice and a plain yes-or-no are their title: it stands under What.
+    if ask.kind in ("question", "choice", "notice") or (ask.kind, ask.tool) == ("action", None):
+        return False
+    return ask.title != ask.tool
+
+
+def header(ask: Ask) -> Text:
+    """Return the first line: id, kind, status, risk."""
+    shape, word, style = RISKS[ask.risk]
+    risk = f"{shape} {word} risk" if ask.risk else f"{shape} risk not stated"
+    return Text.assemble((ask.id, "bold"), f"  {ask.kind}, {ask.status}  ", (risk, style))
+
+
+def summary(ask: Ask, width: int = 72) -> str:
+    """Say on one line what is asked, drawn by us and safe to print."""
+    match ask.kind:
+        case "action" | "doubt" if ask.tool is not None:
+            call = clipped(as_call(ask), max(width - 18, 20) if ask.kind == "doubt" else width)
+            return call if ask.kind == "action" else f"did it happen? {call}"
+        case "plan":
+            steps = ask.args.get("steps", [])
+            first = one_line(_step_title(steps[0]), width) if steps else ""
+            return clipped(f"{one_line(ask.title, 30)}: {len(steps)} steps, 1. {first}", width)
+        case "draft":
+            lines = str(ask.args.get("text", "")).strip().splitlines()
+            text = one_line(lines[0] if lines else "", width)
+            return clipped(f"{one_line(ask.title, 30)}: {text}", width)
+        case _:
+            return one_line(ask.title, width)
+
+
+def outcome(ask: Ask) -> str:
+    """Say on one line how a closed ask ended: by whom, when, with which words."""
+    if ask.decision is None:
+        return "withdrawn" if ask.closed_at else "open"
+    decision = ask.decision
+    how = {"harmful": " as harmful", "taste": " as a matter of taste", "not-now": " for now"}
+    kind = how.get(decision.kind or "", "")
+    ended = ", and the run ends" if decision.end else ""
+    return f"{_PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}"
+
+
+def moment(at: datetime) -> str:
+    """Write a moment as it is shown everywhere."""
+    return at.strftime("%Y-%m-%d %H:%M UTC")
+
+
+# --- the rows, from the top down ---------------------------------------------------------------
+
+
+def _why(ask: Ask, *, full: bool) -> RenderableType:
+    content = ask.content
+    reason: RenderableType = Text("The agent gave no reason.", style="yellow")
+    if content.why and content.why.strip():
+        reason = told(Text("the agent says:", style="dim"), Fence(content.why, full=full))
+    if content.confidence is None:
+        return reason
+    return told(reason, Text(f"It states a confidence of {content.confidence:.0%}."))
+
+
+def _who(ask: Ask, roster: Roster) -> RenderableType:
+    needs = ask.content.needs
+    lines = [Text.assemble((one_line(ask.content.agent, 60) or "(nobody)", "bold"), " asks.")]
+    if not ask.solo:
+        apart = ", each of them another person" if needs.several else ""
+        lines.append(Text(f"Needs {needs}{apart}."))
+    elif needs != ONE_REVIEWER:
+        lines.append(Text(f"You are alone here and decide; in a team it would need {needs}."))
+    if needs.deny > 1:
+        lines.append(Text(f"{needs.deny} refusals end it."))
+    lines += [_vote(vote) for vote in ask.votes]
+    short = () if ask.solo or not ask.open else missing(ask, roster)
+    if ask.votes and short:
+        lines.append(Text(f"Still missing: {' and '.join(map(str, short))}.", style="yellow"))
+    return Group(*lines)
+
+
+def _vote(vote: Vote) -> Text:
+    note = f': "{one_line(vote.note, 120)}"' if vote.note else ""
+    return Text(f"{_named(vote.by)} said {vote.verdict}{_signed_in(vote.origin)}{note}")
+
+
+def _what(ask: Ask, *, full: bool) -> RenderableType:
+    match ask.kind:
+        case "action" | "doubt":
+            return _call(ask, full=full)
+        case "plan":
+            return Group(*step_lines(ask))
+        case "draft":
+            return Fence(str(ask.args.get("text", "")), full=full)
+        case "question":
+            wanted = in_words(ask.content.answer_schema)
+            return told(Fence(ask.title), Text(f"The answer is {wanted}."))
+        case "choice":
+            return told(Fence(ask.title), *_options(ask))
+        case "notice" | "feedback":
+            head = Fence(ask.title) if ask.kind == "notice" else None
+            facts = _facts(ask.content.facts)
+            return told(head, Pairs(facts, full=full) if facts else None)
+
+
+def _call(ask: Ask, *, full: bool) -> RenderableType:
+    if ask.tool is None:
+        return told(Fence(ask.title), Text("Your yes lets the program go on.", style="dim"))
+    hidden = ask.content.hidden
+    return told(
+        Text(as_name(ask.tool), style="bold"),
+        Pairs(ordered(ask), hidden=hidden, full=full) if ask.args else Text("(no arguments)"),
+        Text(f"hidden: {', '.join(map(as_name, hidden))}", style="yellow") if hidden else None,
+    )
+
+
+def step_lines(ask: Ask) -> Iterator[RenderableType]:
+    """Draw the steps of a plan, numbered by us; whatever else a step says stands behind a bar."""
+    steps = ask.args.get("steps", [])
+    for number, step in enumerate(steps, start=1):
+        first, _, rest = _step_title(step).partition("\n")
+        yield Row(f"{number}. ", Text(visible(first)), _indent(steps))
+        if rest:
+            yield Row("", Fence(rest), _indent(steps))
+        if isinstance(step, dict) and len(step) > 1:
+            more = Pairs([(name, value) for name, value in step.items() if name != "title"])
+            yield Row("", more, _indent(steps))
+
+
+def _indent(numbered: Sized) -> int:
+    return len(str(len(numbered))) + 2
+
+
+def _step_title(step: object) -> str:
+    return str(step.get("title", "")) if isinstance(step, dict) else str(step)
+
+
+def _options(ask: Ask) -> Iterator[RenderableType]:
+    indent = _indent(ask.content.options)
+    for number, option in enumerate(ask.content.options, start=1):
+        yield Row(f"{number}. ", Text(visible(option.label)), indent)
+        if option.value not in (None, option.label):
+            value = Text(f"stands for {clipped(as_json(option.value), 200)}", style="dim")
+            yield Row("", value, indent)
+        if option.detail:
+            yield Row("", Fence(option.detail), indent)
+    if "respond" in ask.content.allow:
+        yield Text(f"Or a value of your own: {in_words(ask.content.answer_schema)}.")
+
+
+def _risk(ask: Ask) -> RenderableType:
+    content = ask.content
+    shape, word, style = RISKS[ask.risk]
+    lines = [Text.assemble((f"{shape} {word}", style), ". ", visible(content.sentence))]
+    facts = []
+    if content.reversible is not None:
+        facts.append("It can be undone." if content.reversible else "It cannot be undone.")
+    if content.affects:
+        facts.append(f"It affects {one_line(content.affects, 120)}.")
+    return told(*lines, Text(" ".join(facts)) if facts else None)
+
+
+def _listed(text: str | None, *, full: bool) -> RenderableType | None:
+    facts = _facts(text)
+    if not facts:
+        return None
+    if len(facts) == 1 and facts[0][0] == "" and isinstance(facts[0][1], str):
+        return Fence(facts[0][1], full=full)
+    return Pairs(facts, full=full)
+
+
+def _facts(text: str | None) -> list[tuple[str, Any]]:
+    return [] if text is None else list(json.loads(text).items())
+
+
+def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
+    content = ask.content
+    if ask.kind != "doubt":
+        return None
+    about = Text(f"It is about {content.about}; see `sayso inbox show {content.about}`.")
+    late = [
+        told(
+            Text("A result came after its time was up; it proves nothing by itself:"),
+            Pairs([(n, v) for n, v in item.items() if n not in ("via", "account")], full=full),
+        )
+        for item in ask.evidence
+    ]
+    return told(about, *late)
+
+
+def _belongs(ask: Ask) -> RenderableType | None:
+    run, thread = ask.content.run, ask.content.thread
+    parts = [one_line(run, 60)] if run else []
+    parts += [f"thread {one_line(thread, 60)}"] if thread else []
+    return Text(", ".join(parts)) if parts else None
+
+
+def _deadline(ask: Ask, now: datetime) -> RenderableType | None:
+    if ask.due_at is None or not ask.open:
+        return None
+    until = moment(ask.due_at)
+    if ask.due_at <= now:
+        return Text(f"passed at {until}; the clock rejects it.", style="yellow")
+    return Text(f"{say_span(ask.due_at - now)} left (until {until}), then the clock rejects it.")
+
+
+def _gone(ask: Ask) -> RenderableType | None:
+    return Text(GONE, style="yellow") if ask.gone else None
+
+
+def _decision(ask: Ask, *, full: bool) -> RenderableType | None:
+    if ask.open:
+        return None
+    if ask.decision is None:
+        return Text(f"withdrawn, {moment(ask.closed_at)}" if ask.closed_at else "withdrawn")
+    decision = ask.decision
+    first = f"{outcome(ask)}, {moment(decision.at)}{_signed_in(decision.origin)}"
+    note = told(Text("note:", style="dim"), Fence(decision.note)) if decision.note else None
+    answer: RenderableType | None = None
+    if decision.answer is not None:
+        answer = Pairs([_answer(ask, decision.answer)], full=full)
+    return told(Text(first), answer, note)
+
+
+def _answer(ask: Ask, answer: Any) -> tuple[str, Any]:  # noqa: ANN401 - JSON
+    if ask.kind == "choice" and isinstance(answer, dict) and "option" in answer:
+        return "chosen", answer["option"]
+    return "answer", answer
+
+
+def _effect(ask: Ask, *, full: bool) -> RenderableType | None:
+    effect = ask.effect
+    if effect is None:
+        waits = ask.kind == "action" and ask.tool is not None and bool(ask.decision)
+        return Text("not begun", style="dim") if waits else None
+    match effect.status:
+        case "intended":
+            again = f", attempt {effect.attempt}" if effect.attempt > 1 else ""
+            return Text(f"running since {moment(effect.begun_at)}{again}")
+        case "done" if effect.result is None:
+            return Text("done", style="green")
+        case "done":
+            return told(Text("done:", style="green"), Pairs([("result", effect.result)], full=full))
+        case "failed":
+            return Text(f"failed: {one_line(effect.error or 'no reason given', 500)}", style="red")
+        case "unknown":
+            return Text(f"unknown: see {effect.doubt}", style="yellow")
+
+
+def _seen_hint(ask: Ask) -> str:
+    return "  (name it with --seen when you decide)" if ask.open else ""
+
+
+def _named(actor: Actor) -> str:
+    return "the clock" if actor.kind == "clock" else one_line(actor.id, 60)
+
+
+def _signed_in(origin: Origin) -> str:
+    if not origin.account:
+        return ""
+    return f", through the {one_line(origin.via, 20)} as {one_line(origin.account, 60)}"

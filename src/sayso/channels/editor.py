@@ -1,0 +1,114 @@
+"""Editing in the person's own editor: arguments as JSON, a plan one step a line, a draft as text.
+
+Each form is written so that it can be read back without loss. In JSON, and for
+steps that need it, characters that hide are written as escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from sayso.errors import BadValue
+from sayso.model.ask import Ask
+from sayso.model.text import hides, one_line
+
+_SUFFIX = {"draft": ".txt", "plan": ".txt"}
+
+
+def editor() -> str | None:
+    """Return the command of the person's editor, `None` if they named none."""
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or None
+
+
+def edit(text: str, ask: Ask) -> str:
+    """Let the person edit a text in their editor, and return what they saved.
+
+    Raises:
+        BadValue: the editor could not be started, or ended with an error.
+    """
+    command = editor() or "vi"
+    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
+        file = Path(folder) / f"{ask.id}{_SUFFIX.get(ask.kind, '.json')}"
+        file.write_text(text, "utf-8", errors="surrogatepass")
+        try:
+            done = subprocess.run([*shlex.split(command), str(file)], check=False)
+        except (OSError, ValueError) as error:
+            raise BadValue(
+                f"The editor {one_line(command, 60)!r} could not be started ({error}); "
+                "nothing was changed. Set EDITOR to another one."
+            ) from error
+        if done.returncode != 0:
+            raise BadValue(
+                f"The editor {one_line(command, 60)!r} ended with code {done.returncode}, "
+                "so nothing was changed."
+            )
+        return file.read_text("utf-8", errors="replace")
+
+
+def to_edit(ask: Ask) -> str:
+    """Write what can be edited on an ask, in the form for its kind."""
+    if ask.kind == "draft":
+        return str(ask.args["text"])
+    if ask.kind == "plan":
+        return "".join(f"{step_line(step)}\n" for step in ask.args["steps"])
+    shown = {name: value for name, value in ask.args.items() if name not in ask.content.hidden}
+    return _escaped(json.dumps(shown, ensure_ascii=False, indent=2)) + "\n"
+
+
+def from_edit(text: str, ask: Ask) -> Any:  # noqa: ANN401 - the form depends on the kind
+    """Read what the person saved.
+
+    Raises:
+        BadValue: it should be JSON and is not.
+    """
+    if ask.kind == "draft":
+        # Editors end the last line; a text that had no such end should not gain one.
+        return text if str(ask.args["text"]).endswith("\n") else text.removesuffix("\n")
+    if ask.kind == "plan":
+        return read_steps(text.splitlines())
+    try:
+        changes = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadValue(f"That is not JSON: {error}. Nothing was changed.") from error
+    if not isinstance(changes, dict):
+        raise BadValue("The arguments are a JSON object, {...}. Nothing was changed.")
+    return changes
+
+
+def step_line(step: str | dict[str, Any]) -> str:
+    """Write one step of a plan on one line: plain if it reads back as it is, else as JSON."""
+    plain = isinstance(step, str) and step == step.strip() and not step.startswith(("{", '"'))
+    if isinstance(step, str) and plain and not hides(step, lines=False):
+        return step
+    return _escaped(json.dumps(step, ensure_ascii=False))
+
+
+def read_steps(lines: list[str]) -> list[Any]:
+    """Read steps of a plan, one a line; empty lines do not count."""
+    return [_step(line.strip()) for line in lines if line.strip()]
+
+
+def _step(line: str) -> Any:  # noqa: ANN401 - text or an object
+    if not line.startswith(("{", '"')):
+        return line
+    try:
+        read = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    return read if isinstance(read, str | dict) else line
+
+
+def _escaped(text: str) -> str:
+    """Write every character that hides as a JSON escape."""
+    return "".join(
+        json.dumps(char)[1:-1]
+        if char not in "\n\t" and not char.isascii() and hides(char)
+        else char
+        for char in text
+    )

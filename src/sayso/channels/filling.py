@@ -1,0 +1,123 @@
+"""Filling in a ballot: the note, the answer or the edit that goes with a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from sayso.channels.editor import edit, editor, from_edit, read_steps, to_edit
+from sayso.channels.talk import Talk
+from sayso.channels.typed import in_words, read_answer, read_changes
+from sayso.errors import BadValue
+from sayso.model.ask import Ask, Ballot
+from sayso.model.verdicts import Verdict
+
+
+class Back(Exception):
+    """Nothing was filled in; the person wants, or has, to choose again."""
+
+
+def fill(
+    ask: Ask,
+    verdict: Verdict,
+    talk: Talk,
+    *,
+    option: str | None = None,
+    kept: MutableMapping[str, str] | None = None,
+) -> Ballot:
+    """Ask for what goes with a verdict, and return the ballot.
+
+    `kept` remembers what was written in the editor for each digest, so that a
+    refused edit can be mended instead of written again.
+
+    Raises:
+        Back: nothing came of it.
+        InputEnded: nobody will type any more.
+    """
+    more: dict[str, Any] = {}
+    match ask.meaning(verdict).takes:
+        case "nothing":
+            pass
+        case "option":
+            more["option"] = option
+        case "note":
+            words = talk.line("Why? Your words go to the agent (Enter for none): ")
+            more["note"] = words.strip() or None
+        case "text":
+            more["answer"] = _words(talk)
+        case "guidance":
+            more["answer"] = talk.line("In which way? (Enter for none): ")
+        case "answer":
+            schema = ask.content.answer_schema
+            more["answer"] = read_answer(talk.line(f"Your answer ({in_words(schema)}): "), schema)
+        case "args":
+            more["args"] = edited(ask, talk, {} if kept is None else kept)
+    return Ballot(verdict=verdict, **more)
+
+
+def _words(talk: Talk) -> str:
+    words = talk.line("Your words to the agent: ")
+    if not words.strip():
+        raise Back("Nothing was said.")
+    return words
+
+
+def edited(ask: Ask, talk: Talk, kept: MutableMapping[str, str]) -> Any:  # noqa: ANN401 - by kind
+    """Let the person change what is proposed: in their editor if they have one, else by typing.
+
+    Raises:
+        Back: nothing was changed, or it cannot be read.
+        InputEnded: nobody will type any more.
+    """
+    try:
+        if editor():
+            return _in_editor(ask, kept)
+        typed: Callable[[Ask, Talk], Any] = _TYPED.get(ask.kind, _changes)
+        return typed(ask, talk)
+    except BadValue as error:
+        raise Back(str(error)) from error
+
+
+def _in_editor(ask: Ask, kept: MutableMapping[str, str]) -> Any:  # noqa: ANN401 - by kind
+    before = to_edit(ask)
+    after = edit(kept.get(ask.digest, before), ask)
+    kept[ask.digest] = after
+    if after == before:
+        raise Back("Nothing was changed.")
+    return from_edit(after, ask)
+
+
+def _steps(_: Ask, talk: Talk) -> list[Any]:
+    talk.say("Type the steps of your plan, one a line. An empty line ends it.")
+    lines: list[str] = []
+    while line := talk.line(f"{len(lines) + 1}. ").strip():
+        lines.append(line)
+    if not lines:
+        raise Back("Nothing was changed.")
+    return read_steps(lines)
+
+
+def _text(_: Ask, talk: Talk) -> str:
+    talk.say("Type the new text. A line with only a dot ends it.")
+    lines: list[str] = []
+    while (line := talk.line("")) != ".":
+        lines.append(line)
+    if not any(line.strip() for line in lines):
+        raise Back("Nothing was changed.")
+    return "\n".join(lines)
+
+
+def _changes(ask: Ask, talk: Talk) -> dict[str, Any]:
+    talk.say("Type name=value, one change a line. An empty line ends it.")
+    changes: dict[str, Any] = {}
+    while line := talk.line("change: ").strip():
+        try:
+            changes |= read_changes([line], ask)
+        except BadValue as error:
+            talk.say(str(error), "red")
+    if not changes:
+        raise Back("Nothing was changed.")
+    return changes
+
+
+_TYPED: dict[str, Callable[[Ask, Talk], Any]] = {"plan": _steps, "draft": _text}

@@ -1,0 +1,86 @@
+"""What can be said to an ask, as numbered choices, and the command that says it.
+
+Exactly the verdicts that are allowed are offered, under the words of
+`model.verdicts`. A plan keeps its numbers whatever is allowed, because people
+who know `1 approve, 2 modify, 3 cancel` from elsewhere type them by heart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sayso.model.ask import Ask
+from sayso.model.verdicts import VERDICTS, Verdict
+
+OPTIONS = "options"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One thing to choose: by its number, its letter, or its words."""
+
+    number: int
+    letter: str
+    button: str
+    verdict: Verdict
+    option: str | None = None
+
+    def answers_to(self, typed: str) -> bool:
+        """Whether somebody who typed this meant it."""
+        words = (str(self.number), self.letter, self.button.lower(), self.verdict)
+        return typed in (words if self.option is None else words[:1])
+
+
+def offers(ask: Ask) -> tuple[Offer, ...]:
+    """Return what can be chosen now: the options of a choice, then the other verdicts."""
+    listed = ask.content.options if "approve" in ask.allow and ask.kind == "choice" else ()
+    found = [
+        Offer(number, "", option.label, "approve", option.label)
+        for number, option in enumerate(listed, start=1)
+    ]
+    rest = [v for v in ask.allow if not (listed and v == "approve")]
+    taken: set[str] = set()
+    for place, verdict in enumerate(rest, start=len(found) + 1):
+        number = tuple(VERDICTS["plan"]).index(verdict) + 1 if ask.kind == "plan" else place
+        button = ask.meaning(verdict).button
+        letter = next((c for c in button.lower() if c.isalpha() and c not in taken), "")
+        taken.add(letter)
+        found.append(Offer(number, letter, button, verdict))
+    return tuple(found)
+
+
+def menu(ask: Ask) -> list[str]:
+    """Return the lines that offer the choices. Options are numbered on the card already."""
+    made = offers(ask)
+    listed = [offer for offer in made if offer.option is not None]
+    lines = ["Choose an option:"]
+    if len(listed) == 1:
+        lines.append("1. The option above")
+    elif listed:
+        lines.append(f"1-{len(listed)}. The option of that number")
+    for offer in made[len(listed) :]:
+        letter = "" if ask.kind == "plan" else f" ({offer.letter})"
+        lines.append(f"{offer.number}. {offer.button}{letter}")
+    return lines
+
+
+def numbers(ask: Ask) -> str:
+    """Return the numbers that can be typed: `1-4`, or `1, 3` when there are gaps."""
+    given = [offer.number for offer in offers(ask)]
+    whole = given == list(range(given[0], given[-1] + 1)) and len(given) > 1
+    return f"{given[0]}-{given[-1]}" if whole else ", ".join(map(str, given))
+
+
+def chosen(typed: str, ask: Ask) -> Offer | None:
+    """Return what somebody meant by a line, `None` if it is none of the choices."""
+    wanted = typed.strip().rstrip(".)").lower()
+    return next((offer for offer in offers(ask) if wanted and offer.answers_to(wanted)), None)
+
+
+def command(ask: Ask, *, desk: str | None = None) -> str:
+    """Return the command line that decides an ask, naming the digest that was shown."""
+    verdict = ask.allow[0] if ask.allow else "approve"
+    takes = ask.meaning(verdict).takes
+    more = {"option": " --option N", "answer": " ANSWER", "text": " TEXT"}.get(takes, "")
+    where = f" --desk {desk}" if desk else ""
+    return f"sayso inbox {verdict} {ask.id}{more} --seen {ask.digest[:12]}{where}"

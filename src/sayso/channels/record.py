@@ -1,0 +1,144 @@
+"""Asks and events as plain data, for scripts: what `--json` prints.
+
+Texts are as they were given, not made visible: JSON written in ASCII escapes
+whatever could hide, and a script wants the value itself.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sayso.model.actor import Origin, Roster
+from sayso.model.ask import Ask, Decision, Effect, Vote
+from sayso.model.event import Event
+from sayso.model.tally import missing
+
+
+def ask_record(ask: Ask, roster: Roster | None = None) -> dict[str, Any]:
+    """Return an ask as data: what is shown, how it stands, what came of it."""
+    content = ask.content
+    shown = content.to_json()
+    proposal = shown.pop("proposal")
+    options = [{"label": o.label, "value": o.value, "detail": o.detail} for o in content.options]
+    return {
+        "id": ask.id,
+        "kind": ask.kind,
+        "status": ask.status,
+        "title": ask.title,
+        "version": ask.version,
+        "digest": ask.digest,
+        "tool": proposal["tool"],
+        "args": proposal["args"],
+        "schema": proposal["schema"],
+        "original": ask.original,
+        **{name: shown.get(name) for name in _STATED},
+        "hidden": list(content.hidden),
+        "options": options,
+        "allow": list(ask.allow),
+        "missing": [str(factor) for factor in missing(ask, roster)] if roster and ask.open else [],
+        "votes": [_vote(vote) for vote in ask.votes],
+        "decision": _decision(ask.decision),
+        "effect": _effect(ask.effect),
+        "evidence": list(ask.evidence),
+        "held": ask.held,
+        "gone": ask.gone,
+        "solo": ask.solo,
+        "opened_at": _moment(ask.opened_at),
+        "closed_at": _moment(ask.closed_at),
+        "due_at": _moment(ask.due_at),
+    }
+
+
+_STATED = (
+    "agent",
+    "why",
+    "confidence",
+    "risk",
+    "sentence",
+    "needs",
+    "deny",
+    "reversible",
+    "affects",
+    "impact",
+    "preview",
+    "facts",
+    "answer",
+    "about",
+    "run",
+    "thread",
+)
+
+
+def event_record(event: Event) -> dict[str, Any]:
+    """Return one line of the journal as data, with all that is needed to check the chain."""
+    return {
+        "stream": event.stream,
+        "seq": event.seq,
+        "kind": event.kind,
+        "at": _moment(event.at),
+        "actor": str(event.actor),
+        "payload": event.payload,
+        "salt": event.salt.hex() if event.salt is not None else None,
+        "digest": event.digest.hex(),
+        "hash": event.hash.hex(),
+        "cursor": event.cursor,
+    }
+
+
+def _vote(vote: Vote) -> dict[str, Any]:
+    return {
+        "by": vote.by.id,
+        "verdict": vote.verdict,
+        "version": vote.version,
+        "seen": vote.seen,
+        "at": _moment(vote.at),
+        "answer": vote.answer,
+        "note": vote.note,
+        "kind": vote.kind,
+        "end": vote.end,
+        **_origin(vote.origin),
+    }
+
+
+def _decision(decision: Decision | None) -> dict[str, Any] | None:
+    if decision is None:
+        return None
+    return {
+        "verdict": decision.verdict,
+        "by": decision.by.id,
+        "by_kind": decision.by.kind,
+        "at": _moment(decision.at),
+        "digest": decision.digest,
+        "version": decision.version,
+        "args": decision.args,
+        "answer": decision.answer,
+        "note": decision.note,
+        "kind": decision.kind,
+        "end": decision.end,
+        **_origin(decision.origin),
+    }
+
+
+def _effect(effect: Effect | None) -> dict[str, Any] | None:
+    if effect is None:
+        return None
+    return {
+        "status": effect.status,
+        "key": effect.key,
+        "attempt": effect.attempt,
+        "begun_at": _moment(effect.begun_at),
+        "ended_at": _moment(effect.ended_at),
+        "result": effect.result,
+        "error": effect.error,
+        "doubt": effect.doubt,
+        "late": list(effect.late),
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {"via": origin.via, "account": origin.account}
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat() if at is not None else None

@@ -1,0 +1,209 @@
+"""Deciding from the command line: what was seen, who decides, and what comes of it.
+
+On a terminal the card is shown and a yes is asked for. A script has to name the
+digest it was shown (`--seen`): deciding what nobody looked at is refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from sayso.channels.card import Card
+from sayso.channels.changes import Changes
+from sayso.channels.filling import Back, fill
+from sayso.channels.keyboard import Keyboard
+from sayso.channels.record import ask_record
+from sayso.channels.talk import InputEnded, Talk
+from sayso.cli.desks import desk_option, open_desk
+from sayso.cli.outcome import ended, tell, tell_end
+from sayso.cli.printing import emit, json_option, say
+from sayso.cli.who import as_option, decider
+from sayso.desk import Desk
+from sayso.errors import AskChanged, AskClosed, BadValue, Misuse, VerdictNotAllowed
+from sayso.model.ask import Ask, Ballot
+from sayso.model.span import span
+from sayso.model.verdicts import Verdict
+
+F = TypeVar("F", bound=Callable[..., Any])
+_SHORTEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """The options that every deciding command takes."""
+
+    seen: str | None
+    person: str | None
+    wait: bool
+    timeout: float | None
+    as_json: bool
+
+
+def deciding(command: F) -> F:
+    """Give a command the options of deciding, gathered in one argument `how`."""
+
+    def gathered(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - options of the command
+        names = ("seen", "person", "wait", "timeout", "as_json")
+        how = How(**{name: given.pop(name) for name in names})
+        return command(*args, how=how, **given)
+
+    gathered.__name__, gathered.__doc__ = command.__name__, command.__doc__
+    gathered.__dict__.update(command.__dict__)  # click keeps a command's own parameters there
+    for option in reversed((_seen_option, as_option, _wait_option, desk_option, json_option)):
+        gathered = option(gathered)
+    return gathered  # type: ignore[return-value]
+
+
+def _seen_option(command: F) -> F:
+    return click.option(
+        "--seen",
+        metavar="CODE",
+        help="The code on the card you saw (`inbox show` prints it). Decides at once.",
+    )(command)
+
+
+def _wait_option(command: F) -> F:
+    def seconds(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+        return None if value is None else span(_number(value)).total_seconds()
+
+    command = click.option(
+        "--timeout", metavar="SPAN", callback=seconds, help='With --wait: at most "30s", "5m", ...'
+    )(command)
+    return click.option(
+        "--wait", is_flag=True, help="Wait for what comes of it, and say so. Exit 1 if it fails."
+    )(command)
+
+
+def _number(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def decide(
+    ask_id: str, verdict: Verdict, how: How, make: Callable[[Ask, Talk | None], Ballot]
+) -> None:
+    """Decide one ask: look at it, make the ballot, ask for a yes, and say what came of it.
+
+    `make` gets the person at the terminal, or `None` when a script decides.
+    """
+    with open_desk() as desk:
+        desk.sweep()
+        ask = desk.get(ask_id)
+        if not ask.open:
+            raise AskClosed(ask, attempted=verdict)
+        by = decider(desk, how.person)
+        talk = _talk(ask, verdict, how)
+        _check(ask, verdict, how)
+        if talk is not None and how.seen is None:
+            _show(desk, ask, talk)
+        ballot = make(ask, talk)
+        if talk is not None and how.seen is None and not _confirmed(ask, ballot, talk):
+            raise click.Abort
+        decided = _cast(desk, ask, ballot, by)
+        _report(desk, decided, how)
+
+
+def _talk(ask: Ask, verdict: Verdict, how: How) -> Talk | None:
+    """Return the person at this terminal.
+
+    Raises:
+        Misuse: there is none, and what was seen is not named either.
+    """
+    keys = Keyboard()
+    if keys.present() and sys.stdout.isatty():
+        return Talk(keys, sys.stdout)
+    if how.seen is not None:
+        return None
+    raise Misuse(
+        f"There is no terminal to show {ask.id} on, so say what you saw: `sayso inbox show "
+        f"{ask.id}` prints a code, then: sayso inbox {verdict} {ask.id} --seen CODE"
+    )
+
+
+def _check(ask: Ask, verdict: Verdict, how: How) -> None:
+    """Refuse early what could not be taken anyway, before anybody types a word."""
+    if how.seen is not None:
+        code = how.seen.strip().lower()
+        if len(code) < _SHORTEST:
+            raise BadValue(
+                f"--seen {how.seen!r} is too short: give at least {_SHORTEST} characters."
+            )
+        if not ask.digest.startswith(code):
+            raise AskChanged(ask, code)
+    # What its program left behind has an error of its own (`CallerGone`), which says more.
+    if verdict not in ask.allow and not ask.gone:
+        raise VerdictNotAllowed(ask, verdict, ask.allow)
+
+
+def _show(desk: Desk, ask: Ask, talk: Talk) -> None:
+    talk.show(Card(ask=ask, roster=desk.store.roster(), now=desk.store.now()), "")
+    talk.forget()
+
+
+def _confirmed(ask: Ask, ballot: Ballot, talk: Talk) -> bool:
+    if isinstance(ballot.args, dict):
+        talk.show("", Changes(ask.args, {**ask.args, **ballot.args}))
+    elif ballot.args is not None:
+        name = "text" if ask.kind == "draft" else "steps"
+        talk.show("", Changes(ask.args, {name: ballot.args}))
+    try:
+        return talk.agrees(f"{ask.meaning(ballot.verdict).button}?")
+    except InputEnded:
+        return False
+
+
+def filled(ask: Ask, verdict: Verdict, talk: Talk) -> Ballot:
+    """Ask the person at the terminal for what goes with a verdict.
+
+    Raises:
+        click.Abort: nothing came of it; the ask is as it was.
+    """
+    try:
+        return fill(ask, verdict, talk)
+    except Back as reason:
+        talk.say(str(reason), "yellow")
+        raise click.Abort from reason
+    except InputEnded:
+        raise click.Abort from None
+
+
+def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
+    return desk.decide(
+        ask,
+        ballot.verdict,
+        by=by,
+        args=ballot.args,
+        answer=ballot.answer,
+        option=ballot.option,
+        note=ballot.note,
+        kind=ballot.kind,
+        end=ballot.end,
+    )
+
+
+def _report(desk: Desk, decided: Ask, how: How) -> None:
+    if not how.as_json:
+        tell(desk, decided)
+    if how.wait:
+        decided = ended(desk, decided.id, how.timeout)
+        well = how.as_json or tell_end(decided)
+    else:
+        well = True
+    if how.as_json:
+        emit(ask_record(decided, desk.store.roster()))
+        well = decided.effect is None or decided.effect.status not in ("failed", "unknown")
+    if not well:
+        click.get_current_context().exit(1)
+
+
+def note_said(note: str | None) -> None:
+    """Do nothing with a note but say that it goes along."""
+    if note:
+        say("Your note goes to the agent.", "dim")

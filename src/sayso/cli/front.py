@@ -1,0 +1,54 @@
+"""`sayso`: the commands together, and how their errors look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import sayso
+from sayso.cli.audit import audit
+from sayso.cli.db import db
+from sayso.cli.demo import demo
+from sayso.cli.desks import desk_option
+from sayso.cli.doctor import doctor
+from sayso.cli.inbox import inbox
+from sayso.cli.people import people
+from sayso.cli.printing import failure, wants_json
+from sayso.errors import SaysoError
+
+
+class Front(click.Group):
+    """The top of the command line: turns our errors into one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except SaysoError as error:
+            failure(error.code, str(error), as_json=wants_json(ctx))
+            ctx.exit(1)
+        except click.UsageError as error:
+            if not wants_json(ctx):
+                raise
+            failure("usage", error.format_message(), as_json=True)
+            ctx.exit(2)
+
+
+@click.group(cls=Front, context_settings={"help_option_names": ["-h", "--help"]})
+@desk_option
+@click.version_option(sayso.__version__, prog_name="sayso")
+def front() -> None:
+    """Human oversight for AI agents: nothing leaves without your say-so.
+
+    \b
+    Examples:
+      sayso demo                      see it work
+      sayso inbox                     what waits for you
+      sayso inbox show a-7f3k         all about one ask
+      sayso inbox approve a-7f3k      look, then say yes
+    """
+
+
+for command in (inbox, people, audit, db, doctor, demo):
+    front.add_command(command)

@@ -1,0 +1,134 @@
+"""The inbox as a list: one line an ask, the riskiest first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import click
+from rich.text import Text
+
+from sayso.channels.card import RISKS, summary
+from sayso.channels.record import ask_record
+from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
+from sayso.cli.printing import columns, emit, json_option, say, screen, show
+from sayso.desk import Desk, Inbox
+from sayso.model.ask import Ask
+from sayso.model.content import RISKS as RISK_WORDS
+from sayso.model.span import say_span
+from sayso.model.verdicts import KINDS
+
+_NARROW = 60
+
+
+@click.command("list")
+@click.option("--role", help="Only what somebody of this role may decide.")
+@click.option("--person", help="Only what waits for this person.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only asks of this kind.")
+@click.option("--risk", type=click.Choice(RISK_WORDS), help="Only asks of this declared risk.")
+@click.option("--run", help="Only asks of this run.")
+@click.option("--thread", help="Only asks of this thread.")
+@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
+@click.option("--after", metavar="CURSOR", help="Go on behind this place; a full page names it.")
+@desk_option
+@json_option
+def list_asks(*, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - options of the command
+    """List what waits, the riskiest first, then the oldest.
+
+    \b
+    Examples:
+      sayso inbox list
+      sayso inbox list --role senior --risk high
+      sayso inbox list --json
+    """
+    if not address().there:
+        return _nothing_there(as_json=as_json)
+    with open_desk() as desk:
+        desk.sweep()
+        page = desk.inbox(**filters)
+        if as_json:
+            return _as_json(desk, page)
+        _for_people(desk, page, filters)
+    return None
+
+
+def _nothing_there(*, as_json: bool) -> None:
+    where = address()
+    if as_json:
+        emit({"desk": named(where.url), "open": "0", "count": 0, "cursor": None, "asks": []})
+        return
+    say(f"desk: {named(where.url)}, 0 open", "dim")
+    say("There is no such file yet: nothing was ever asked here. If you expected something, run ")
+    say("this in the folder of your program, or name its desk: --desk URL, or SAYSO_URL.")
+
+
+def _as_json(desk: Desk, page: Inbox) -> None:
+    roster = desk.store.roster()
+    emit(
+        {
+            "desk": desk_name(desk),
+            "open": page.counted,
+            "count": page.count,
+            "cursor": page.cursor,
+            "asks": [ask_record(ask, roster) for ask in page],
+        }
+    )
+
+
+def _for_people(desk: Desk, page: Inbox, filters: dict[str, Any]) -> None:
+    narrowed = any(value is not None for name, value in filters.items() if name != "limit")
+    what = "match" if narrowed else "open"
+    say(f"desk: {desk_name(desk)}, {page.counted} {what}", "dim")
+    if page.asks:
+        show("", *_table(page, desk.store.now()))
+    elif page.count:
+        say("Nothing more: this was the last page.")
+    if page.cursor is not None:
+        say(f"\nMore: {_next_page(page.cursor, filters)}", "dim")
+    elif page.asks:
+        say("\nLook at one: sayso inbox show ID", "dim")
+
+
+def _table(page: Inbox, now: datetime) -> Iterator[Text]:
+    width = screen().width
+    if width < _NARROW:
+        yield from _two_lines_each(page, width)
+        return
+    timed = any(ask.due_at for ask in page)
+    head = ("ID", "RISK", "KIND", "AGE", *(("LEFT",) if timed else ()), "WHAT")
+    rows = []
+    for ask in page:
+        left = (_short(ask.due_at - now) if ask.due_at else "",) if timed else ()
+        age = _short(now - ask.opened_at)
+        rows.append((Text(ask.id, "bold"), _risk(ask), ask.kind, age, *left, _what(ask, width)))
+    yield from columns(head, rows, width)
+
+
+def _two_lines_each(page: Inbox, width: int) -> Iterator[Text]:
+    for ask in page:
+        yield Text.assemble((ask.id, "bold"), "  ", _risk(ask), f"  {ask.kind}")
+        what = _what(ask, width)
+        what.truncate(width - 2, overflow="ellipsis")
+        yield Text.assemble("  ", what)
+
+
+def _risk(ask: Ask) -> Text:
+    shape, word, style = RISKS[ask.risk]
+    return Text(f"{shape} {word}", style=style)
+
+
+def _what(ask: Ask, width: int) -> Text:
+    return Text.assemble(("(program gone) " if ask.gone else "", "yellow"), summary(ask, width))
+
+
+def _short(delta: Any) -> str:  # noqa: ANN401 - a timedelta
+    return " ".join(say_span(delta).split(" ")[:2]).replace("under 1", "0 s")
+
+
+def _next_page(cursor: str, filters: dict[str, Any]) -> str:
+    """Return the command of the next page, with the filters of this one."""
+    given = {**filters, "after": cursor, "desk": desk_argument()}
+    options = [f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value]
+    return f"sayso inbox list {' '.join(options)}"

@@ -1,0 +1,114 @@
+"""What comes of a decision: what happens next, and waiting for the end of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from sayso.asks.standing import standing
+from sayso.channels.card import outcome
+from sayso.channels.values import as_json, clipped
+from sayso.cli.printing import say
+from sayso.desk import Desk
+from sayso.errors import Conflict
+from sayso.model.ask import Ask
+from sayso.model.tally import missing
+from sayso.model.text import one_line
+
+_LOOK_EVERY = 1.0
+
+
+class StillRunning(Conflict):
+    """The time to wait is over, and the call has not ended."""
+
+    code = "still-running"
+
+
+def tell(desk: Desk, ask: Ask) -> None:
+    """Say what the decision did, and what happens next."""
+    if ask.open:
+        short = " and ".join(map(str, missing(ask, desk.store.roster()))) or "others"
+        say(f"Your vote on {ask.id} is recorded; it still needs {short}.", "green")
+        return
+    say(f"{ask.id} {outcome(ask)}.", "green")
+    if (after := _next(ask)) is not None:
+        say(after)
+
+
+def _next(ask: Ask) -> str | None:
+    if not acts(ask):
+        return None
+    if ask.held:
+        return "The program that asked waits for it, and goes on now."
+    if ask.kind == "action" and ask.tool is not None:
+        return (
+            f'No program waits for it. Whoever opened it carries it out: desk.begin("{ask.id}"), '
+            "then desk.finish(...)."
+        )
+    return f"No program waits for it; the one that asked finds it with desk.wait({ask.id!r})."
+
+
+def acts(ask: Ask) -> bool:
+    """Whether a program has something to do because of this decision."""
+    return ask.decision is not None and ask.acts(ask.decision.verdict)
+
+
+def ended(desk: Desk, ask_id: str, timeout: float | None) -> Ask:
+    """Wait until an approved call has ended one way or another, and return its ask.
+
+    Raises:
+        StillRunning: `timeout` seconds passed, or nobody is there to carry it out.
+    """
+    until = None if timeout is None else time.monotonic() + timeout
+    heard = threading.Event()
+    with desk.store.bell.listening(heard.set):
+        while True:
+            desk.sweep()
+            at = standing(desk.store, ask_id)
+            if _over(at.ask):
+                return at.ask
+            if at.ask.held and at.lapsed and at.ask.effect is None:
+                raise StillRunning(
+                    f"The program that asked {ask_id} has gone before it began, so it was not "
+                    "carried out. Start the program again; it will ask again."
+                )
+            left = _LOOK_EVERY if until is None else until - time.monotonic()
+            if left <= 0:
+                raise StillRunning(_waiting(at.ask, timeout or 0))
+            heard.wait(min(left, _LOOK_EVERY))
+            heard.clear()
+
+
+def _over(ask: Ask) -> bool:
+    if ask.open:
+        return False
+    if not ask.decision or ask.kind != "action" or ask.tool is None:
+        return True
+    return ask.effect is not None and ask.effect.status != "intended"
+
+
+def _waiting(ask: Ask, timeout: float) -> str:
+    if ask.open:
+        state = "is not decided yet: others must agree"
+    elif ask.effect is None:
+        state = "was approved, but nobody has begun to carry it out"
+    else:
+        state = "is still running"
+    return f"After {timeout:g} s {ask.id} {state}. Look later: sayso inbox show {ask.id}"
+
+
+def tell_end(ask: Ask) -> bool:
+    """Say how the call ended; whether it went well."""
+    effect = ask.effect
+    if effect is None:
+        say("Nothing was to be carried out.")
+        return True
+    if effect.status == "done":
+        result = "" if effect.result is None else f": {clipped(as_json(effect.result), 500)}"
+        say(f"done{result}", "green")
+        return True
+    if effect.status == "failed":
+        say(f"failed: {one_line(effect.error or 'no reason given', 500)}", "red")
+    else:
+        say(f"unknown: nobody knows whether it happened; see {effect.doubt}", "yellow")
+    return False

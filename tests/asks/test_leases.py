@@ -1,0 +1,181 @@
+"""A program that waits holds a lease; once it has lapsed, a yes would have no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from sayso import Ask, Desk
+from sayso.asks.opening import open_ask
+from sayso.asks.spending import begin
+from sayso.asks.waiting import wait
+from sayso.errors import AskClosed, CallerGone, NotApproved
+from sayso.store.contract import Lease
+from sayso.testing import FakeClock
+from tests.places import Place
+from tests.together import in_thread, until
+
+ME = Lease("me", timedelta(seconds=30))
+OTHER = Lease("other", timedelta(seconds=30))
+
+
+@pytest.fixture
+def held(desk: Desk) -> Ask:
+    """An ask whose program waits for the answer, and is silent from now on."""
+    content = desk.forms.action("pay", {"amount": 40})
+    return open_ask(desk.store, content, origin=desk.origin, lease=ME)
+
+
+def test_while_the_program_lives_its_ask_can_be_approved(
+    desk: Desk, clock: FakeClock, held: Ask
+) -> None:
+    clock.advance("29s")
+    desk.store.renew("me", ME.span)
+    clock.advance("29s")
+
+    assert not desk.get(held.id).gone
+    assert desk.approve(held).decision
+    assert begin(desk.store, held.id, origin=desk.origin, lease=ME).args == {"amount": 40}
+
+
+def test_once_the_program_has_gone_its_ask_can_only_be_closed(
+    desk: Desk, place: Place, clock: FakeClock, held: Ask
+) -> None:
+    clock.advance("30s")
+    gone = desk.get(held.id)
+    assert (gone.gone, gone.allow) == (True, ("reject",))
+
+    for say in (
+        lambda: desk.approve(held),
+        lambda: desk.edit(held, {"amount": 1}),
+        lambda: desk.respond(held, "no"),
+    ):
+        with pytest.raises(CallerGone, match="has gone"):
+            say()
+
+    assert place.count() == 1
+    assert not desk.reject(held).open
+
+
+def test_renewing_for_somebody_else_helps_nobody(
+    desk: Desk, clock: FakeClock, held: Ask
+) -> None:
+    clock.advance("29s")
+    desk.store.renew("other", ME.span)
+    clock.advance("1s")
+
+    assert desk.get(held.id).gone
+
+
+class Sudden(FakeClock):
+    """Moves on by itself after one more look."""
+
+    armed = False
+
+    def now(self):  # type: ignore[no-untyped-def]
+        seen = super().now()
+        if self.armed:
+            self.armed = False
+            self.advance("1m")
+        return seen
+
+
+@pytest.fixture
+def sudden(place: Place) -> Iterator[tuple[Desk, Sudden]]:
+    clock = Sudden()
+    with Desk(place.url, clock=clock, agent="shop", account="sam@till") as desk:
+        yield desk, clock
+
+
+def test_the_lease_is_checked_by_the_statement_that_writes(
+    sudden: tuple[Desk, Sudden], place: Place
+) -> None:
+    desk, clock = sudden
+    content = desk.forms.action("pay", {"amount": 40})
+    ask = open_ask(desk.store, content, origin=desk.origin, lease=ME)
+    clock.armed = True
+
+    with pytest.raises(CallerGone):
+        desk.approve(ask)
+
+    assert place.count() == 1
+
+
+def test_what_a_program_waits_for_nobody_else_carries_out(
+    desk: Desk, clock: FakeClock, held: Ask
+) -> None:
+    desk.approve(held)
+
+    with pytest.raises(NotApproved, match="itself"):
+        desk.begin(held)
+    with pytest.raises(NotApproved):
+        begin(desk.store, held.id, origin=desk.origin, lease=OTHER)
+    clock.advance("1m")
+    with pytest.raises(CallerGone):
+        desk.begin(held)
+
+
+def test_the_program_itself_must_not_begin_after_its_lease_lapsed(
+    desk: Desk, clock: FakeClock, held: Ask
+) -> None:
+    """People were told that it has gone; it must not act behind their back."""
+    desk.approve(held)
+    clock.advance("1m")
+
+    with pytest.raises(CallerGone):
+        begin(desk.store, held.id, origin=desk.origin, lease=ME)
+
+
+def test_a_doubt_about_a_gone_program_does_not_offer_to_run_it_again(
+    desk: Desk, clock: FakeClock, held: Ask
+) -> None:
+    desk.approve(held)
+    begin(desk.store, held.id, origin=desk.origin, lease=ME)
+    clock.advance("30s")
+
+    (doubt_id,) = desk.sweep().doubts
+
+    assert set(desk.get(doubt_id).allow) == {"respond", "reject"}
+
+
+def test_a_blocking_call_keeps_its_lease_alive(place: Place) -> None:
+    with Desk(place.url, account="sam@till", lease=0.3) as desk:
+        waiting = in_thread(lambda: desk.confirm("Go on?"))
+        (ask,) = until(lambda: desk.inbox().asks)
+        first = lease_until(place, ask)
+        until(lambda: lease_until(place, ask) > first)
+
+        assert not desk.get(ask.id).gone
+        desk.approve(ask)
+        assert waiting.result(30)
+
+
+def lease_until(place: Place, ask: Ask) -> int:
+    return int(place.one("select lease_until from asks where id = ?", ask.id))
+
+
+def test_an_interrupted_blocking_call_takes_its_question_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> Ask:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(desk, "settle", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.confirm("Go on?")
+
+    opened = next(iter(desk.events())).stream
+    assert desk.get(opened).status == "withdrawn"
+
+
+def test_the_question_of_a_program_that_was_closed_cannot_be_waited_for(
+    desk: Desk, held: Ask
+) -> None:
+    desk.reject(held)
+
+    with pytest.raises(AskClosed):
+        desk.withdraw(held)
+    assert wait(desk.store, held.id, 0).status == "decided"

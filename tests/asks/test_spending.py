@@ -1,0 +1,370 @@
+"""An approval is spent once, with the intent written first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from sayso import Ask, Call, Desk
+from sayso.errors import (
+    AlreadySpent,
+    AskClosed,
+    FinishedLate,
+    InvalidAnswer,
+    NotApproved,
+    SaysoError,
+    Tampered,
+)
+from sayso.testing import FakeClock
+from tests.places import Place
+
+
+@pytest.fixture
+def approved(desk: Desk) -> Ask:
+    return desk.approve(desk.open("pay", {"amount": 40}, returns=int))
+
+
+def kinds(desk: Desk, ask: Ask | str) -> list[str]:
+    return [event.kind for event in desk.history(ask)]
+
+
+def begun_and_silent(desk: Desk, clock: FakeClock, ask: Ask) -> tuple[Call, Ask]:
+    """Begin, say nothing until the limit is over, and return the call and its doubt."""
+    call = desk.begin(ask, limit="10m")
+    clock.advance("10m")
+    (doubt_id,) = desk.sweep().doubts
+    return call, desk.get(doubt_id)
+
+
+def test_whoever_begins_gets_what_was_approved_and_a_key(desk: Desk, approved: Ask) -> None:
+    call = desk.begin(approved)
+
+    assert (call.tool, call.args, call.attempt) == ("pay", {"amount": 40}, 1)
+    assert call.key.startswith(approved.id)
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (effect.status, effect.key) == ("intended", call.key)
+
+
+def test_the_key_is_another_one_for_every_ask(desk: Desk, approved: Ask) -> None:
+    twin = desk.approve(desk.open("pay", {"amount": 40}, returns=int))
+
+    assert desk.begin(approved).key != desk.begin(twin).key
+
+
+def test_an_approval_covers_one_execution(desk: Desk, place: Place, approved: Ask) -> None:
+    call = desk.begin(approved)
+    before = place.count()
+
+    with pytest.raises(AlreadySpent) as refused:
+        desk.begin(approved)
+    assert (refused.value.state, place.count()) == ("intended", before)
+    assert refused.value.ask.decision is not None
+
+    desk.finish(call, 40)
+    with pytest.raises(AlreadySpent) as refused:
+        desk.begin(approved)
+    assert refused.value.state == "done"
+
+
+def test_a_failed_effect_is_spent_too(desk: Desk, approved: Ask) -> None:
+    desk.finish(desk.begin(approved), error=ValueError("no such account"))
+
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (effect.status, effect.error) == ("failed", "ValueError('no such account')")
+    with pytest.raises(AlreadySpent):
+        desk.begin(approved)
+
+
+UNAPPROVED: dict[str, Callable[[Desk], Ask]] = {
+    "open": lambda desk: desk.open("pay", {"amount": 1}),
+    "rejected": lambda desk: desk.reject(desk.open("pay", {"amount": 1})),
+    "answered": lambda desk: desk.respond(desk.open("pay", {"amount": 1}), "no"),
+    "withdrawn": lambda desk: desk.withdraw(desk.open("pay", {"amount": 1})),
+    "a confirmation": lambda desk: desk.approve(desk.later.confirm("Pay?").ask),
+    "a draft": lambda desk: desk.approve(desk.later.draft("Dear Anna").ask),
+    "a plan": lambda desk: desk.approve(desk.later.plan(["pay"]).ask),
+    "a feedback": lambda desk: desk.approve(desk.later.feedback("paid").ask),
+}
+
+
+@pytest.mark.parametrize("state", UNAPPROVED)
+def test_without_an_approval_there_is_nothing_to_spend(
+    desk: Desk, place: Place, state: str
+) -> None:
+    ask = UNAPPROVED[state](desk)
+    before = place.count()
+
+    with pytest.raises(NotApproved, match=ask.id):
+        desk.begin(ask)
+
+    assert place.count() == before
+
+
+def test_half_an_approval_is_none(team: Desk) -> None:
+    ask = team.open("pay", {"amount": 1}, needs=["1 senior", "1 security"])
+    team.approve(ask, by="anna")
+
+    with pytest.raises(NotApproved, match="still open"):
+        team.begin(ask)
+
+
+def test_waiting_informs_and_does_not_authorise(desk: Desk, approved: Ask) -> None:
+    assert desk.wait(approved, timeout=5)
+    assert desk.wait(approved, timeout=5)
+
+    desk.begin(approved)
+    with pytest.raises(AlreadySpent):
+        desk.begin(approved)
+
+
+def test_the_result_is_kept_as_evidence_of_what_happened(desk: Desk, approved: Ask) -> None:
+    ask = desk.finish(desk.begin(approved), {"receipt": [1, 2]})
+
+    assert ask.effect is not None
+    assert (ask.effect.status, ask.effect.result) == ("done", {"receipt": [1, 2]})
+    assert desk.get(ask.id) == ask
+
+
+def test_a_result_that_cannot_be_stored_does_not_undo_what_happened(
+    desk: Desk, approved: Ask
+) -> None:
+    ask = desk.finish(desk.begin(approved), {1, 2})
+
+    assert ask.effect is not None
+    assert (ask.effect.status, ask.effect.result) == ("done", None)
+    payload = desk.history(ask)[-1].payload
+    assert payload is not None
+    assert payload["unrecorded"].startswith("set")
+
+
+def test_finishing_twice_changes_nothing(desk: Desk, approved: Ask) -> None:
+    call = desk.begin(approved)
+    desk.finish(call, 40)
+
+    with pytest.raises(FinishedLate) as late:
+        desk.finish(call, 50)
+
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (late.value.state, effect.result) == ("done", 40)
+    assert [note["result"] for note in effect.late] == [50]
+
+
+# --- doubts ---
+
+
+def test_a_silent_carrier_leaves_a_doubt_under_the_calls_own_requirement(
+    team: Desk, clock: FakeClock
+) -> None:
+    ask = team.open("pay", {"amount": 40}, needs=["1 senior", "1 security"], risk="high")
+    team.approve(ask, by="anna")
+    team.approve(ask, by="sec")
+
+    _, doubt = begun_and_silent(team, clock, ask)
+
+    assert (doubt.kind, doubt.content.about, doubt.args) == ("doubt", ask.id, {"amount": 40})
+    assert (str(doubt.content.needs), doubt.risk) == ("1 senior and 1 security", "high")
+    effect = team.get(ask.id).effect
+    assert effect is not None
+    assert (effect.status, effect.doubt) == ("unknown", doubt.id)
+    assert team.verify()
+
+
+def test_a_carrier_within_its_limit_is_left_alone(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    call = desk.begin(approved, limit="10m")
+    clock.advance(timedelta(minutes=10) - timedelta(microseconds=1))
+
+    assert desk.sweep().doubts == ()
+    assert desk.finish(call, 40).effect
+
+
+def test_in_doubt_nothing_runs_until_a_person_says_so(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    _, doubt = begun_and_silent(desk, clock, approved)
+
+    with pytest.raises(AlreadySpent) as refused:
+        desk.begin(approved)
+    assert refused.value.state == "unknown"
+
+    desk.approve(doubt)
+    again = desk.begin(approved)
+    assert again.attempt == 2
+    with pytest.raises(AlreadySpent):
+        desk.begin(approved)
+
+
+def test_run_it_again_uses_the_same_key(desk: Desk, clock: FakeClock, approved: Ask) -> None:
+    call, doubt = begun_and_silent(desk, clock, approved)
+    desk.approve(doubt)
+
+    assert desk.begin(approved).key == call.key
+
+
+def test_run_it_again_is_worth_one_more_execution(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    _, doubt = begun_and_silent(desk, clock, approved)
+    desk.approve(doubt)
+    _, second = begun_and_silent(desk, clock, approved)
+
+    with pytest.raises(AlreadySpent):
+        desk.begin(approved)
+
+    assert second.id != doubt.id
+    desk.approve(second)
+    desk.finish(desk.begin(approved), 40)
+    assert desk.verify()
+
+
+def test_leave_it_ends_the_effect(desk: Desk, clock: FakeClock, approved: Ask) -> None:
+    _, doubt = begun_and_silent(desk, clock, approved)
+
+    desk.reject(doubt, "leave it")
+
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert effect.status == "failed"
+    with pytest.raises(AlreadySpent):
+        desk.begin(approved)
+
+
+def test_it_happened_records_the_result_a_person_gave(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    _, doubt = begun_and_silent(desk, clock, approved)
+    with pytest.raises(InvalidAnswer):
+        desk.respond(doubt, "forty")
+
+    desk.respond(doubt, 40)
+
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (effect.status, effect.result) == ("done", 40)
+    assert kinds(desk, approved)[-1] == "effect.done"
+    assert desk.verify()
+
+
+def test_a_late_result_is_kept_as_evidence_on_the_doubt(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    call, doubt = begun_and_silent(desk, clock, approved)
+
+    with pytest.raises(FinishedLate):
+        desk.finish(call, 40)
+
+    assert [said["result"] for said in desk.get(doubt.id).evidence] == [40]
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (effect.status, [late["result"] for late in effect.late]) == ("unknown", [40])
+    assert not desk.respond(doubt, 40).open, "evidence leaves the digest that was seen as it was"
+
+
+def test_a_late_result_of_the_first_try_does_not_end_the_second(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    first, doubt = begun_and_silent(desk, clock, approved)
+    desk.approve(doubt)
+    second = desk.begin(approved)
+
+    with pytest.raises(FinishedLate):
+        desk.finish(first, 1)
+
+    assert desk.finish(second, 2).effect
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (effect.status, effect.result) == ("done", 2)
+
+
+def test_a_doubt_is_decided_once(desk: Desk, clock: FakeClock, approved: Ask) -> None:
+    _, doubt = begun_and_silent(desk, clock, approved)
+    desk.reject(doubt)
+
+    with pytest.raises(AskClosed):
+        desk.approve(doubt)
+    assert desk.sweep().doubts == ()
+
+
+def test_a_doubt_cannot_be_withdrawn(desk: Desk, clock: FakeClock, approved: Ask) -> None:
+    """Then nobody could ever say whether it happened."""
+    _, doubt = begun_and_silent(desk, clock, approved)
+
+    with pytest.raises(SaysoError):
+        desk.withdraw(doubt)
+
+    assert desk.get(doubt.id).open
+
+
+# --- what was tampered with is not carried out (E11) ---
+
+TAMPERING = {
+    "the proposal": (
+        "update events set payload = replace(payload, '\"amount\":40', '\"amount\":99')"
+        " where stream = ? and kind = 'ask.opened'"
+    ),
+    "the proposal blanked": (
+        "update events set payload = null, salt = null where stream = ? and kind = 'ask.opened'"
+    ),
+    "the edit": (
+        "update events set payload = replace(payload, '\"amount\":30', '\"amount\":99')"
+        " where stream = ? and kind = 'ask.edited'"
+    ),
+    "the edit blanked": (
+        "update events set payload = null, salt = null where stream = ? and kind = 'ask.edited'"
+    ),
+    "the edit removed": "delete from events where stream = ? and kind = 'ask.edited'",
+    "who decided": (
+        "update events set actor = 'person:ceo' where stream = ? and kind = 'ask.decided'"
+    ),
+    "when it was decided": "update events set at = 1 where stream = ? and kind = 'ask.decided'",
+}
+
+
+@pytest.mark.parametrize("what", TAMPERING)
+def test_a_tampered_proposal_is_not_carried_out(desk: Desk, place: Place, what: str) -> None:
+    """E11: what runs is what was shown, also if somebody reached the database in between."""
+    ask = desk.edit(desk.open("pay", {"amount": 40}), {"amount": 30})
+    place.sql(TAMPERING[what], ask.id)
+    before = place.count()
+
+    with pytest.raises((Tampered, NotApproved)):
+        desk.begin(ask)
+
+    assert place.count() == before
+    assert not desk.verify()
+
+
+def test_a_decision_written_around_the_desk_is_not_acted_upon(desk: Desk, place: Place) -> None:
+    ask = desk.reject(desk.open("pay", {"amount": 40}))
+    place.sql(
+        "update events set payload = replace(payload, '\"verdict\":\"reject\"',"
+        " '\"verdict\":\"approve\"') where stream = ? and kind = 'ask.decided'",
+        ask.id,
+    )
+
+    with pytest.raises(Tampered, match="audit verify"):
+        desk.begin(ask)
+
+
+def test_a_row_of_the_index_changed_by_hand_authorises_nothing(desk: Desk, place: Place) -> None:
+    ask = desk.open("pay", {"amount": 40})
+    place.sql("update asks set status = 'decided' where id = ?", ask.id)
+
+    with pytest.raises(NotApproved):
+        desk.begin(ask)
+
+
+def test_a_spent_approval_is_not_unspent_by_changing_the_index(
+    desk: Desk, place: Place, approved: Ask
+) -> None:
+    desk.begin(approved)
+    place.sql("update asks set effect = null where id = ?", approved.id)
+
+    with pytest.raises(AlreadySpent):
+        desk.begin(approved)

@@ -1,0 +1,178 @@
+"""Waiting is woken by the store, and giving up changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from sayso import Ask, Desk
+from sayso.errors import AskClosed, NotApproved, StillOpen, UnknownAsk
+from tests.crew import Crew, desk_at
+from tests.places import Place
+from tests.together import in_thread, until
+
+SOON = 5.0  # seconds; a wake-up takes milliseconds, a busy machine may take longer
+
+
+def listens(desk: Desk) -> bool:
+    """Whether somebody waits on this desk, so that a decision from now on must wake them."""
+    return bool(desk.store.bell._listeners)
+
+
+def approve_by_id(url: str, ask_id: str) -> float:
+    """In another process: approve, and say when."""
+    desk = desk_at(url)
+    ask = desk.get(ask_id)
+    desk.approve(ask)
+    return time.time()
+
+
+def test_a_closed_ask_is_returned_at_once(desk: Desk) -> None:
+    ask = desk.approve(desk.open("refund", {"amount": 1}))
+
+    assert desk.wait(ask, timeout=0) == ask.decision
+    assert desk.wait(ask.id, timeout=0) == ask.decision
+
+
+def test_a_decision_in_the_same_process_wakes_whoever_waits(desk: Desk) -> None:
+    ask = desk.open("refund", {"amount": 1})
+    waiting = in_thread(lambda: (desk.wait(ask, timeout=60), time.monotonic()))
+    until(lambda: listens(desk))
+
+    begun = time.monotonic()
+    desk.approve(ask)
+    decision, woken = waiting.result(60)
+
+    assert decision
+    assert woken - begun < SOON
+
+
+def test_a_decision_in_another_process_wakes_whoever_waits(
+    live: Desk, place: Place, crew: Crew
+) -> None:
+    crew.tell(0, approve_by_id, place.url, live.open("warm", {"up": 1}).id)
+    ask = live.open("refund", {"amount": 1})
+    waiting = in_thread(lambda: (live.wait(ask, timeout=60), time.time()))
+    until(lambda: listens(live))
+
+    decided = crew.tell(0, approve_by_id, place.url, ask.id)
+    decision, woken = waiting.result(60)
+
+    assert decision
+    assert woken - decided < SOON
+
+
+def test_a_dozen_decisions_elsewhere_each_wake_promptly(
+    live: Desk, place: Place, crew: Crew
+) -> None:
+    """Polling every few seconds would pass a single trial by luck, not twelve."""
+    begun = time.monotonic()
+    for number in range(12):
+        ask = live.open("refund", {"amount": number})
+        answered = crew.start(number % 4, approve_by_id, place.url, ask.id)
+        assert live.wait(ask, timeout=60)
+        answered()
+
+    assert time.monotonic() - begun < 12 * 2.5
+
+
+def test_giving_up_leaves_the_ask_open(desk: Desk, place: Place) -> None:
+    ask = desk.open("refund", {"amount": 1})
+
+    with pytest.raises(StillOpen) as gave_up:
+        desk.wait(ask, timeout=0.05)
+
+    assert gave_up.value.ask.id == ask.id
+    assert place.count() == 1
+    assert desk.approve(ask).decision
+    assert desk.wait(ask, timeout=0)
+
+
+def test_a_decision_that_was_waited_for_authorises_nothing(desk: Desk) -> None:
+    ask = desk.reject(desk.open("refund", {"amount": 1}))
+    assert not desk.wait(ask, timeout=0)
+
+    with pytest.raises(NotApproved):
+        desk.begin(ask)
+
+
+def test_waiting_for_an_unknown_ask_says_so(desk: Desk) -> None:
+    with pytest.raises(UnknownAsk):
+        desk.wait("a-0000", timeout=1)
+
+
+def test_many_may_wait_for_one_ask(desk: Desk) -> None:
+    ask = desk.open("refund", {"amount": 1})
+    waiting = [in_thread(lambda: desk.wait(ask, timeout=60)) for _ in range(8)]
+    until(lambda: len(desk.store.bell._listeners) == 8)
+
+    decided = desk.approve(ask)
+
+    assert [one.result(60) for one in waiting] == [decided.decision] * 8
+    until(lambda: not listens(desk))
+
+
+def test_a_vote_that_does_not_decide_wakes_nobody_for_good(team: Desk) -> None:
+    ask = team.open("drop", {"t": 1}, needs=["2 reviewer"])
+    waiting = in_thread(lambda: team.wait(ask, timeout=60))
+    until(lambda: listens(team))
+
+    team.approve(ask, by="anna")
+    assert not waiting.done()
+    team.approve(ask, by="ben")
+
+    assert waiting.result(60)
+
+
+# --- without blocking ---
+
+
+async def test_awaiting_lets_the_loop_go_on(desk: Desk) -> None:
+    ask = desk.open("refund", {"amount": 1})
+    waiting = asyncio.create_task(desk.wait_async(ask, timeout=60))
+    while not listens(desk):
+        await asyncio.sleep(0)
+
+    await asyncio.to_thread(desk.approve, ask)
+
+    assert await waiting
+
+
+async def test_a_hundred_may_await_at_once(desk: Desk) -> None:
+    asks = [desk.open("refund", {"amount": n}) for n in range(100)]
+    waiting = [asyncio.create_task(desk.wait_async(ask, timeout=100)) for ask in asks]
+
+    def decide(ask: Ask) -> Ask:
+        return desk.approve(ask)
+
+    for ask in asks:
+        await asyncio.to_thread(decide, ask)
+
+    assert all(await asyncio.gather(*waiting))
+
+
+async def test_awaiting_gives_up_like_waiting(desk: Desk) -> None:
+    ask = desk.open("refund", {"amount": 1})
+
+    with pytest.raises(StillOpen):
+        await desk.wait_async(ask, timeout=0.05)
+
+    desk.withdraw(ask)
+    with pytest.raises(AskClosed):
+        await desk.wait_async(ask, timeout=1)
+
+
+async def test_a_cancelled_await_leaves_the_ask_open_and_nobody_listening(desk: Desk) -> None:
+    ask = desk.open("refund", {"amount": 1})
+    waiting = asyncio.create_task(desk.wait_async(ask))
+    while not listens(desk):
+        await asyncio.sleep(0)
+
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+    assert desk.get(ask.id).open
+    assert not listens(desk)

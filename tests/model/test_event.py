@@ -1,0 +1,100 @@
+"""The chain ties every event to the one before, and lets a payload be erased."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso.model.actor import Actor
+from sayso.model.event import GENESIS, Event, follows, link, micros, moment
+
+WHEN = datetime(2026, 1, 1, 9, tzinfo=UTC)
+ANNA = Actor("person", "anna")
+
+
+def event(seq: int = 1, *, previous: bytes = GENESIS, stream: str = "a-7f3k") -> Event:
+    payload = {"verdict": "approve", "n": seq}
+    return link(
+        stream,
+        seq,
+        "ask.voted",
+        at=WHEN,
+        actor=ANNA,
+        payload=payload,
+        salt=bytes(16),
+        previous=previous,
+    )
+
+
+def test_an_event_follows_the_one_it_was_linked_to_and_no_other() -> None:
+    first = event(1)
+    second = event(2, previous=first.hash)
+
+    assert follows(first, GENESIS)
+    assert follows(second, first.hash)
+    assert not follows(second, GENESIS)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"stream": "a-0000"},
+        {"seq": 3},
+        {"kind": "ask.decided"},
+        {"micros": 1},
+        {"actor": Actor("person", "ben")},
+        {"actor": Actor("agent", "anna")},
+        {"text": '{"verdict":"reject"}'},
+        {"salt": b"another salt...."},
+        {"salt": None},
+        {"digest": bytes(32)},
+        {"hash": bytes(32)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_no_part_of_an_event_can_be_changed_unnoticed(change: dict[str, object]) -> None:
+    assert not follows(replace(event(), **change), GENESIS)  # type: ignore[arg-type]
+
+
+def test_an_erased_payload_leaves_the_chain_whole() -> None:
+    erased = replace(event(), text=None, salt=None)
+
+    assert follows(erased, GENESIS)
+    assert erased.payload is None
+
+
+def test_equal_payloads_have_different_digests_so_that_none_can_be_guessed() -> None:
+    one = link("a", 1, "k", at=WHEN, actor=ANNA, payload={}, salt=b"1" * 16, previous=GENESIS)
+    two = link("a", 1, "k", at=WHEN, actor=ANNA, payload={}, salt=b"2" * 16, previous=GENESIS)
+
+    assert one.digest != two.digest
+
+
+def test_a_reader_of_a_payload_changes_only_their_own_copy() -> None:
+    written = event()
+    payload = written.payload
+    assert payload is not None
+    payload["verdict"] = "reject"
+
+    assert written.payload == {"verdict": "approve", "n": 1}
+
+
+@given(
+    st.datetimes(datetime(1970, 1, 1), datetime(2500, 1, 1), timezones=st.just(UTC)),
+    st.integers(0, 999_999),
+)
+def test_times_are_kept_to_the_microsecond(when: datetime, extra: int) -> None:
+    exact = when + timedelta(microseconds=extra)
+
+    assert moment(micros(exact)) == exact
+
+
+def test_times_before_1970_are_kept_too() -> None:
+    early = datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+
+    assert micros(early) == -1
+    assert moment(-1) == early

@@ -1,0 +1,46 @@
+"""A database under test, and the back door to it: what somebody with a SQL prompt could do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import psycopg
+
+Dialect = Literal["sqlite", "postgres"]
+TABLES = ("events", "asks", "people")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One database: its address for a desk, and plain SQL around the desk's back."""
+
+    dialect: Dialect
+    url: str
+
+    @property
+    def file(self) -> Path:
+        assert self.dialect == "sqlite"
+        return Path(self.url.removeprefix("sqlite:///"))
+
+    def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run one statement (`?` for values) in a connection of its own, and commit it."""
+        if self.dialect == "sqlite":
+            with closing(sqlite3.connect(self.file)) as file, file:
+                return file.execute(statement, values).fetchall()
+        with psycopg.connect(self.url) as connection:
+            cursor = connection.execute(statement.replace("?", "%s"), values)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def count(self, table: str = "events") -> int:
+        return int(self.sql(f"select count(*) from {table}")[0][0])
+
+    def one(self, statement: str, *values: object) -> Any:
+        """Return the only value of the only row."""
+        rows: Sequence[tuple[Any, ...]] = self.sql(statement, *values)
+        assert len(rows) == 1, rows
+        return rows[0][0]
