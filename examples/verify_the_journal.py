@@ -19,7 +19,7 @@ def main(file: str) -> None:
             print(f"{event.seq}  {event.kind:<16} by {event.actor.kind}")
 
         line = str(desk.seal())  # keep this line elsewhere
-        print("a seal looks like", line[:14] + "...")
+        print("a seal looks like", line[:13] + "...")
         report = desk.verify(seal=line)
         print("whole:", bool(report), f"({report.events} events)")
 

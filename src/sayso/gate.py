@@ -35,7 +35,7 @@ from sayso.errors import (
 from sayso.model.actor import Origin
 from sayso.model.ask import Ask
 from sayso.model.content import Content
-from sayso.model.schema import decode, encode
+from sayso.model.conversion import decode, encode
 from sayso.model.span import span
 from sayso.model.text import one_line
 from sayso.model.tool import Bound, Tool

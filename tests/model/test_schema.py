@@ -18,18 +18,11 @@ from pydantic import BaseModel, Field, computed_field
 from typing_extensions import TypedDict
 
 from sayso.errors import BadValue, InvalidAnswer
+from sayso.model.conversion import decode, encode
 from sayso.model.digest import MAX_DEPTH, canonical
-from sayso.model.schema import (
-    check_schema,
-    decode,
-    encode,
-    inferred_schema,
-    parameter_types,
-    return_type,
-    schema_of,
-    signature_schema,
-    violations,
-)
+from sayso.model.faults import violations
+from sayso.model.schema import check_schema, inferred_schema, schema_of
+from sayso.model.signature import parameter_types, return_type, signature_schema
 
 if TYPE_CHECKING:
     from somewhere import Unknown  # type: ignore[import-not-found]
@@ -524,7 +517,7 @@ def test_what_is_encoded_fits_the_schema_and_decodes_to_the_same(
 
 def test_a_set_is_written_in_the_same_order_by_every_process() -> None:
     program = (
-        "from sayso.model.schema import encode; from pydantic import BaseModel\n"
+        "from sayso.model.conversion import encode; from pydantic import BaseModel\n"
         "class M(BaseModel): tags: set[str]; more: dict[str, list[frozenset[str]]]\n"
         "words = 'the quick brown fox jumps over a lazy dog'.split()\n"
         "print(encode(M, M(tags=words, more={'x': [words]})))"

@@ -25,8 +25,8 @@ from sayso.errors import (
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask, Ballot
 from sayso.model.digest import canonical, frozen
+from sayso.model.faults import violations
 from sayso.model.folding import cast, vote_of
-from sayso.model.schema import violations
 from sayso.model.tally import decides
 from sayso.model.verdicts import REJECT_KINDS
 from sayso.store.contract import Append, Store

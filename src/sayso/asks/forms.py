@@ -24,9 +24,11 @@ from sayso.model.content import (
     check_options,
     check_title,
 )
-from sayso.model.digest import canonical
+from sayso.model.conversion import decode
+from sayso.model.digest import canonical, frozen
+from sayso.model.faults import violations
 from sayso.model.requirement import Requirement
-from sayso.model.schema import check_schema, decode, inferred_schema, schema_of, violations
+from sayso.model.schema import check_schema, inferred_schema, schema_of
 from sayso.model.span import aware, span
 from sayso.model.verdicts import Kind, Verdict, offered
 
@@ -116,16 +118,7 @@ class Forms:
     ) -> Content:
         """Return the content of a tool call. `shown` is what a tool's declarations computed."""
         check_title(tool, "The tool's name")
-        given = _mapping(args, "Arguments are")
-        if schema is not None:
-            check_schema(schema)
-        proposal = Proposal.of(tool, given, schema if schema is not None else _inferred(given))
-        wrong = violations(proposal.schema, proposal.args)
-        if wrong:
-            where, what = next(iter(wrong.items()))
-            raise BadValue(
-                f"The arguments of {tool} do not fit their schema: {where}: {what}", path=where
-            )
+        proposal = _called(tool, _mapping(args, "Arguments are"), schema)
         return self._content(
             "action",
             tool if title is None else check_title(title, "The title"),
@@ -359,9 +352,20 @@ def _schema(type_: object) -> dict[str, Any]:
     return type_
 
 
-def _inferred(args: dict[str, Any]) -> dict[str, Any]:
-    canonical(args, limit=LIMIT, what="arguments")
-    return inferred_schema(args)
+def _called(tool: str, args: dict[str, Any], schema: dict[str, Any] | None) -> Proposal:
+    if schema is None:
+        plain = frozen(args, limit=LIMIT, what="arguments")
+        # Nothing to check: arguments fit what is inferred from them.
+        return Proposal.of(tool, plain, inferred_schema(plain))
+    check_schema(schema)
+    proposal = Proposal.of(tool, args, schema)
+    wrong = violations(proposal.schema, proposal.args)
+    if wrong:
+        where, what = next(iter(wrong.items()))
+        raise BadValue(
+            f"The arguments of {tool} do not fit their schema: {where}: {what}", path=where
+        )
+    return proposal
 
 
 def _mapping(value: object, what: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def open_ask(
         ask_id = new_id(store)
         append = opening(ask_id, content, store=store, origin=origin, key=key, lease=lease)
         if store.commit(append) and append.ask is not None:
-            return replace(append.ask, solo=solo)
+            return replace(append.ask, solo=True) if solo else append.ask
         known = _same(store, content, key) if key is not None else None
         if known is not None:
             return known

@@ -51,9 +51,11 @@ def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
     """
     while True:
         at = standing(store, ask_id)
+        if any(event.kind == "payload.erased" for event in at.events):
+            raise NotApproved(at.ask, "what it proposed was erased.")
         check_chain(at)
         _check_spendable(store, at)
-        if at.ask.held and at.holder != lease.holder:
+        if at.ask.held and (at.lapsed or at.holder != lease.holder):
             raise _not_yours(at)
         attempt = at.ask.effect.attempt + 1 if at.ask.effect else 1
         # Ids are short and each desk has its own; the hash of the opening is nobody else's.

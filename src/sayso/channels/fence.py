@@ -122,6 +122,11 @@ def told(*parts: RenderableType | None) -> Group:
     return Group(*(part for part in parts if part is not None))
 
 
+def paragraph(text: str, style: str = "") -> Row:
+    """Lay out prose of ours, wrapped to the width there is."""
+    return Row("", Text(text, style=style), 0)
+
+
 def not_all(left: str) -> Text:
     """Say that something was left out; nobody should approve it without knowing that."""
     return Text(f"NOT ALL IS SHOWN: {left}; `sayso inbox show ID --full` shows it", style="yellow")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from sayso.channels.editor import edit, editor, from_edit, read_steps, to_edit
+from sayso.channels.editor import edit, from_edit, read_steps, to_edit
 from sayso.channels.talk import Talk
 from sayso.channels.typed import in_words, read_answer, read_changes
 from sayso.errors import BadValue
@@ -70,7 +70,7 @@ def edited(ask: Ask, talk: Talk, kept: MutableMapping[str, str]) -> Any:  # noqa
         InputEnded: nobody will type any more.
     """
     try:
-        if editor():
+        if talk.has_editor:
             return _in_editor(ask, kept)
         typed: Callable[[Ask, Talk], Any] = _TYPED.get(ask.kind, _changes)
         return typed(ask, talk)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from sayso.channels.keyboard import Keys
+from sayso.channels.editor import editor
+from sayso.channels.keyboard import Keyboard, Keys
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,11 +17,15 @@ class InputEnded(Exception):
 
 
 class Talk:
-    """Somebody at a terminal, for as long as `going_on` says so."""
+    """Somebody at a terminal, for as long as `going_on` says so.
+
+    `has_editor` says that an editor may take over the terminal for a while.
+    """
 
     def __init__(
         self, keys: Keys, screen: TextIO, going_on: Callable[[], bool] = lambda: True
     ) -> None:
+        self.has_editor = isinstance(keys, Keyboard) and editor() is not None
         self._keys = keys
         self._screen = screen
         self._going_on = going_on

@@ -13,7 +13,7 @@ from typing import Any
 
 from sayso.errors import BadValue
 from sayso.model.ask import Ask
-from sayso.model.schema import violations
+from sayso.model.faults import violations
 from sayso.model.text import one_line
 
 _WORDS = {"yes": True, "y": True, "no": False, "n": False}

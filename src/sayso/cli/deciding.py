@@ -6,10 +6,11 @@ digest it was shown (`--seen`): deciding what nobody looked at is refused.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -21,7 +22,7 @@ from sayso.channels.record import ask_record
 from sayso.channels.talk import InputEnded, Talk
 from sayso.cli.desks import desk_option, open_desk
 from sayso.cli.outcome import ended, tell, tell_end
-from sayso.cli.printing import emit, json_option, say
+from sayso.cli.printing import emit, json_option
 from sayso.cli.who import as_option, decider
 from sayso.desk import Desk
 from sayso.errors import AskChanged, AskClosed, BadValue, Misuse, VerdictNotAllowed
@@ -31,6 +32,12 @@ from sayso.model.verdicts import Verdict
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SHORTEST = 8
+_QUESTIONS: dict[Verdict, str] = {
+    "approve": "Approve this?",
+    "edit": "Approve it with these changes?",
+    "reject": "Reject this?",
+    "respond": "Send this answer?",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +54,16 @@ class How:
 def deciding(command: F) -> F:
     """Give a command the options of deciding, gathered in one argument `how`."""
 
+    @functools.wraps(command)
     def gathered(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - options of the command
         names = ("seen", "person", "wait", "timeout", "as_json")
         how = How(**{name: given.pop(name) for name in names})
         return command(*args, how=how, **given)
 
-    gathered.__name__, gathered.__doc__ = command.__name__, command.__doc__
-    gathered.__dict__.update(command.__dict__)  # click keeps a command's own parameters there
+    taking: Any = gathered
     for option in reversed((_seen_option, as_option, _wait_option, desk_option, json_option)):
-        gathered = option(gathered)
-    return gathered  # type: ignore[return-value]
+        taking = option(taking)
+    return cast("F", taking)
 
 
 def _seen_option(command: F) -> F:
@@ -154,7 +161,7 @@ def _confirmed(ask: Ask, ballot: Ballot, talk: Talk) -> bool:
         name = "text" if ask.kind == "draft" else "steps"
         talk.show("", Changes(ask.args, {name: ballot.args}))
     try:
-        return talk.agrees(f"{ask.meaning(ballot.verdict).button}?")
+        return talk.agrees(_QUESTIONS[ballot.verdict])
     except InputEnded:
         return False
 
@@ -201,9 +208,3 @@ def _report(desk: Desk, decided: Ask, how: How) -> None:
         well = decided.effect is None or decided.effect.status not in ("failed", "unknown")
     if not well:
         click.get_current_context().exit(1)
-
-
-def note_said(note: str | None) -> None:
-    """Do nothing with a note but say that it goes along."""
-    if note:
-        say("Your note goes to the agent.", "dim")

@@ -14,12 +14,16 @@ from sayso.cli.desks import desk_option
 from sayso.cli.doctor import doctor
 from sayso.cli.inbox import inbox
 from sayso.cli.people import people
-from sayso.cli.printing import failure, wants_json
+from sayso.cli.printing import examples, failure, wants_json
 from sayso.errors import SaysoError
 
 
 class Front(click.Group):
     """The top of the command line: turns our errors into one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order people need them, not by the alphabet."""
+        return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
         """Run the command."""
@@ -35,19 +39,20 @@ class Front(click.Group):
             ctx.exit(2)
 
 
-@click.group(cls=Front, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Front,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "sayso demo                      see it work",
+        "sayso inbox                     what waits for you",
+        "sayso inbox show a-7f3k         all about one ask",
+        "sayso inbox approve a-7f3k      look, then say yes",
+    ),
+)
 @desk_option
 @click.version_option(sayso.__version__, prog_name="sayso")
 def front() -> None:
-    """Human oversight for AI agents: nothing leaves without your say-so.
-
-    \b
-    Examples:
-      sayso demo                      see it work
-      sayso inbox                     what waits for you
-      sayso inbox show a-7f3k         all about one ask
-      sayso inbox approve a-7f3k      look, then say yes
-    """
+    """Human oversight for AI agents: nothing leaves without your say-so."""
 
 
 for command in (inbox, people, audit, db, doctor, demo):

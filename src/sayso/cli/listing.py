@@ -11,9 +11,10 @@ import click
 from rich.text import Text
 
 from sayso.channels.card import RISKS, summary
+from sayso.channels.fence import paragraph
 from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
-from sayso.cli.printing import columns, emit, json_option, say, screen, show
+from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.desk import Desk, Inbox
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS as RISK_WORDS
@@ -23,7 +24,12 @@ from sayso.model.verdicts import KINDS
 _NARROW = 60
 
 
-@click.command("list")
+@click.command(
+    "list",
+    epilog=examples(
+        "sayso inbox list", "sayso inbox list --role senior --risk high", "sayso inbox list --json"
+    ),
+)
 @click.option("--role", help="Only what somebody of this role may decide.")
 @click.option("--person", help="Only what waits for this person.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only asks of this kind.")
@@ -35,14 +41,7 @@ _NARROW = 60
 @desk_option
 @json_option
 def list_asks(*, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - options of the command
-    """List what waits, the riskiest first, then the oldest.
-
-    \b
-    Examples:
-      sayso inbox list
-      sayso inbox list --role senior --risk high
-      sayso inbox list --json
-    """
+    """List what waits, the riskiest first, then the oldest."""
     if not address().there:
         return _nothing_there(as_json=as_json)
     with open_desk() as desk:
@@ -60,8 +59,12 @@ def _nothing_there(*, as_json: bool) -> None:
         emit({"desk": named(where.url), "open": "0", "count": 0, "cursor": None, "asks": []})
         return
     say(f"desk: {named(where.url)}, 0 open", "dim")
-    say("There is no such file yet: nothing was ever asked here. If you expected something, run ")
-    say("this in the folder of your program, or name its desk: --desk URL, or SAYSO_URL.")
+    show(
+        paragraph(
+            "There is no such file yet: nothing was ever asked here. If you expected something, "
+            "run this in the folder of your program, or name its desk: --desk URL, or SAYSO_URL."
+        )
+    )
 
 
 def _as_json(desk: Desk, page: Inbox) -> None:

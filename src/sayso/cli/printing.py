@@ -40,6 +40,13 @@ def json_option(command: F) -> F:
     )(command)
 
 
+def examples(*lines: str) -> str:
+    """Return the examples at the end of a command's help."""
+    head = "Examples:" if len(lines) > 1 else "Example:"
+    # The backspace tells click to leave the lines as they are.
+    return "\n".join(("\b", head, *(f"  {line}" for line in lines)))
+
+
 def wants_json(context: click.Context) -> bool:
     """Whether this call asked for JSON."""
     return bool(context.meta.get(_JSON, False))

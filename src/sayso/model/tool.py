@@ -9,15 +9,10 @@ from typing import Any
 
 from sayso.errors import BadValue
 from sayso.model.content import RISKS, Risk
+from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical
-from sayso.model.schema import (
-    decode,
-    encode,
-    parameter_types,
-    return_type,
-    schema_of,
-    signature_schema,
-)
+from sayso.model.schema import schema_of
+from sayso.model.signature import parameter_types, return_type, signature_schema
 from sayso.model.text import one_line
 
 HIDDEN = "(hidden)"

@@ -1,0 +1,175 @@
+"""`sayso doctor`: is this desk well, and which desk is it?
+
+Looks and changes nothing: what is overdue is counted here, not swept.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
+
+import click
+from rich.text import Text
+
+import sayso
+from sayso.channels.fence import Row
+from sayso.cli.desks import Address, address, desk_name, desk_option
+from sayso.cli.printing import emit, examples, json_option, show
+from sayso.cli.stuck import Stuck, stuck
+from sayso.desk import Desk
+from sayso.errors import SaysoError, StoreError
+
+Level = Literal["ok", "warn", "fail"]
+_STYLES: dict[Level, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+_MANY = 1000
+
+# What must be so for a decision to survive a power cut once it was reported.
+_DURABLE = {
+    "journal_mode": ("wal",),
+    "synchronous": ("full", "extra"),
+    "integrity": ("ok",),
+    "fsync": ("on",),
+    "synchronous_commit": ("on", "remote_write", "remote_apply", "local"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    level: Level
+    name: str
+    text: str
+    asks: list[str] = field(default_factory=list)
+
+
+@click.command("doctor", epilog=examples("sayso doctor --desk postgresql://user@host/name"))
+@desk_option
+@json_option
+def doctor(*, as_json: bool) -> None:
+    """Check the desk, and say what is wrong with it.
+
+    Where it is, whether it can be trusted with a decision, what is stuck. Exit 1 if anything fails.
+    """
+    checks = list(_checks(address()))
+    well = all(check.level != "fail" for check in checks)
+    if as_json:
+        emit({"ok": well, "checks": [asdict(check) for check in checks]})
+    else:
+        show(*(_line(check) for check in checks))
+    if not well:
+        click.get_current_context().exit(1)
+
+
+def _line(check: Check) -> Row:
+    body = Text.assemble((check.level.ljust(6), _STYLES[check.level]), check.text)
+    return Row(check.name.replace("_", " "), body, 20)
+
+
+def _checks(where: Address) -> Iterator[Check]:
+    try:
+        desk = Desk(where.url, via="terminal")
+    except SaysoError as error:
+        yield Check("fail", "desk", f"{error} (address from: {where.source})")
+        return
+    with desk:
+        yield Check("ok", "desk", f"{desk_name(desk)} (address from: {where.source})")
+        yield from _versions()
+        if not where.there:
+            yield Check("warn", "file", "not there yet; the first ask creates it")
+            return
+        try:
+            yield from _store(desk)
+        except StoreError as error:
+            yield Check("fail", "database", str(error))
+            return
+        yield _writable(desk)
+        yield from _asks(desk)
+
+
+def _versions() -> Iterator[Check]:
+    found = [f"sayso {sayso.__version__}", f"Python {platform.python_version()}"]
+    for package in ("pydantic", "jsonschema", "click", "rich", "psycopg"):
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(f"no {package}")
+    yield Check("ok", "versions", ", ".join(found))
+
+
+def _store(desk: Desk) -> Iterator[Check]:
+    found, newest = desk.store.schema()
+    if found < newest:
+        state = "has no tables yet" if found == 0 else f"is at schema {found}"
+        text = f"{desk_name(desk)} {state}; this program needs {newest}. Run: sayso db migrate"
+        yield Check("fail", "schema", text)
+        return
+    level: Level = "ok" if found == newest else "fail"
+    yield Check(level, "schema", f"{found}; this program knows {newest}")
+    for name, value in desk.store.health().items():
+        wanted = _DURABLE.get(name)
+        if wanted is None or value in wanted:
+            yield Check("ok", name, value)
+        else:
+            yield Check(
+                "fail", name, f"{value}; a decision could be lost. It should be {wanted[0]}"
+            )
+
+
+def _writable(desk: Desk) -> Check:
+    try:
+        # An update that meets no row needs the right and the lock to write, and writes nothing.
+        desk.store.renew("doctor", timedelta(seconds=1))
+    except StoreError as error:
+        return Check("fail", "writable", str(error))
+    return Check("ok", "writable", "yes")
+
+
+def _asks(desk: Desk) -> Iterator[Check]:
+    try:
+        yield _people(desk)
+        yield Check("ok", "open asks", desk.inbox(limit=1).counted)
+        found = stuck(desk)
+        yield from _stuck(found)
+        yield _unswept("overdue", desk.store.overdue(_MANY), "past their deadline")
+        yield _unswept("silent", desk.store.lapsed(_MANY), "begun, and their program fell silent")
+    except SaysoError as error:
+        yield Check("fail", "asks", str(error))
+
+
+def _people(desk: Desk) -> Check:
+    listed = [f"{p.name} ({', '.join(sorted(p.roles)) or 'no role'})" for p in desk.people]
+    solo = "nobody listed: whoever sits at this machine decides alone (solo mode)"
+    return Check("ok", "people", ", ".join(listed) or solo)
+
+
+def _stuck(found: Stuck) -> Iterator[Check]:
+    some = "" if found.complete else f" among the first {found.looked_at:,}"
+    ids = [ask.id for ask, _ in found.nobody]
+    if ids:
+        text = f"{len(ids):,} asks{some} nobody can decide: {_few(ids)}. {found.nobody[0][1]}"
+        yield Check("warn", "undecidable", text, ids)
+    else:
+        yield Check("ok", "undecidable", f"none{some}")
+    gone = [ask.id for ask in found.gone]
+    if gone:
+        text = f"the program that asked has gone: {_few(gone)}. Close them: sayso inbox reject ID"
+        yield Check("warn", "gone", text, gone)
+    else:
+        yield Check("ok", "gone", f"none{some}")
+
+
+def _unswept(name: str, ids: list[str], what: str) -> Check:
+    if not ids:
+        return Check("ok", name, "none")
+    count = f"{_MANY:,}+" if len(ids) >= _MANY else f"{len(ids):,}"
+    return Check("warn", name, f"{count} {what}: {_few(ids)}. `sayso inbox list` sweeps them", ids)
+
+
+def _few(ids: list[str]) -> str:
+    more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
+    return ", ".join(ids[:5]) + more

@@ -1,0 +1,221 @@
+"""`sayso inbox`: what waits, and deciding it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sayso.channels.card import Card
+from sayso.channels.editor import edit as edit_text
+from sayso.channels.editor import editor, from_edit, to_edit
+from sayso.channels.menu import command, offers
+from sayso.channels.record import ask_record, event_record
+from sayso.channels.talk import InputEnded, Talk
+from sayso.channels.typed import read_answer, read_changes
+from sayso.cli.deciding import How, decide, deciding, filled
+from sayso.cli.desks import desk_argument, desk_option, open_desk
+from sayso.cli.ids import id_argument
+from sayso.cli.listing import list_asks
+from sayso.cli.printing import emit, examples, json_option, say, show
+from sayso.cli.timeline import timeline
+from sayso.cli.watching import watch
+from sayso.errors import InvalidAnswer, InvalidEdit
+from sayso.model.ask import Ask, Ballot
+from sayso.model.verdicts import REJECT_KINDS, RejectKind
+
+
+class Inbox(click.Group):
+    """A group that lists when it is told nothing else."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` in front of arguments that name no command."""
+        options_only = not args or args[0].startswith("-")
+        wants_other = any(arg in self.commands or arg in ctx.help_option_names for arg in args)
+        return super().parse_args(
+            ctx, ["list", *args] if options_only and not wants_other else args
+        )
+
+
+@click.group(
+    cls=Inbox,
+    epilog=examples(
+        "sayso inbox",
+        "sayso inbox show a-7f3k",
+        "sayso inbox approve a-7f3k",
+        'sayso inbox reject 7f3k "Not a double charge"',
+    ),
+)
+@desk_option
+def inbox() -> None:
+    """What waits for people, and deciding it. Alone it lists."""
+
+
+inbox.add_command(list_asks)
+inbox.add_command(watch)
+
+
+@inbox.command(
+    "show", epilog=examples("sayso inbox show a-7f3k", "sayso inbox show a-7f3k --history")
+)
+@id_argument
+@click.option("--full", is_flag=True, help="Show long texts to their end.")
+@click.option("--history", is_flag=True, help="Also show everything that happened to it.")
+@desk_option
+@json_option
+def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
+    """Show all about one ask: why, who, what, risk, and what came of it."""
+    with open_desk() as desk:
+        desk.sweep()
+        ask = desk.get(ask_id)
+        roster = desk.store.roster()
+        if as_json:
+            events = {"history": [event_record(e) for e in desk.history(ask)]} if history else {}
+            emit(ask_record(ask, roster) | events)
+            return
+        show(Card(ask=ask, roster=roster, now=desk.store.now(), full=full))
+        if history:
+            show("", *timeline(desk.history(ask)))
+        if ask.open:
+            say(f"\nDecide it: {command(ask, desk=desk_argument())}", "dim")
+            others = ", ".join(verdict for verdict in ask.allow[1:])
+            if others:
+                say(f"Or instead: {others}", "dim")
+
+
+@inbox.command(
+    "approve",
+    epilog=examples(
+        "sayso inbox approve a-7f3k",
+        "sayso inbox approve a-7f3k --seen 9f3c2a1b4d5e --wait",
+        "sayso inbox approve a-7f3k --option 2",
+    ),
+)
+@id_argument
+@click.option("--option", metavar="N|LABEL", help="Of a choice: the option, by number or label.")
+@click.option("--note", help="A word to the agent.")
+@deciding
+def approve(ask_id: str, *, option: str | None, note: str | None, how: How) -> None:
+    """Say yes to what was shown.
+
+    On a terminal the card is shown first. A script names the code of the card it saw.
+    """
+
+    def ballot(ask: Ask, talk: Talk | None) -> Ballot:
+        wanted = _option(ask, option, talk) if ask.kind == "choice" else option
+        return Ballot(verdict="approve", option=wanted, note=note)
+
+    decide(ask_id, "approve", how, ballot)
+
+
+@inbox.command(
+    "edit",
+    epilog=examples(
+        "sayso inbox edit a-7f3k --set amount=40",
+        'sayso inbox edit a-7f3k --set \'tags=["a", "b"]\' --seen 9f3c2a1b4d5e',
+        "EDITOR=nano sayso inbox edit a-7f3k",
+    ),
+)
+@id_argument
+@click.option(
+    "--set", "changes", metavar="NAME=VALUE", multiple=True, help="One change; repeat for more."
+)
+@click.option("--note", help="A word to the agent.")
+@deciding
+def edit(ask_id: str, *, changes: tuple[str, ...], note: str | None, how: How) -> None:
+    """Say yes with changes.
+
+    Without --set your $EDITOR opens with the arguments as JSON, the text of a draft, or the
+    steps of a plan one a line. Values keep their types: 40 is a number where a number was.
+    """
+
+    def ballot(ask: Ask, talk: Talk | None) -> Ballot:
+        if changes:
+            return Ballot(verdict="edit", args=read_changes(changes, ask), note=note)
+        if talk is not None:
+            return _noted(filled(ask, "edit", talk), note)
+        if editor() is None:
+            raise InvalidEdit(
+                f"Say what changes in {ask.id}: --set NAME=VALUE, or set EDITOR to your editor."
+            )
+        return Ballot(verdict="edit", args=from_edit(edit_text(to_edit(ask), ask), ask), note=note)
+
+    decide(ask_id, "edit", how, ballot)
+
+
+@inbox.command(
+    "reject",
+    epilog=examples(
+        'sayso inbox reject a-7f3k "Not a double charge"',
+        "sayso inbox reject a-7f3k --kind harmful --seen 9f3c2a1b4d5e",
+    ),
+)
+@id_argument
+@click.argument("note", required=False)
+@click.option("--kind", type=click.Choice(REJECT_KINDS), help="Why it is rejected.")
+@click.option("--end", is_flag=True, help="End the run as well.")
+@deciding
+def reject(ask_id: str, *, note: str | None, kind: RejectKind | None, end: bool, how: How) -> None:
+    """Say no, and perhaps why: the note goes to the agent."""
+
+    def ballot(ask: Ask, talk: Talk | None) -> Ballot:
+        said = note
+        if talk is not None and note is None and how.seen is None:
+            said = filled(ask, "reject", talk).note
+        return Ballot(verdict="reject", note=said, kind=kind, end=end)
+
+    decide(ask_id, "reject", how, ballot)
+
+
+@inbox.command(
+    "respond",
+    epilog=examples(
+        'sayso inbox respond a-7f3k "Refund half and apologise"',
+        "sayso inbox respond a-7f3k yes --seen 9f3c2a1b4d5e",
+    ),
+)
+@id_argument
+@click.argument("answer", required=False)
+@click.option("--note", help="A word to the agent.")
+@deciding
+def respond(ask_id: str, *, answer: str | None, note: str | None, how: How) -> None:
+    """Answer: a question with its value, anything else with words for the agent.
+
+    The answer is read as the type that is asked for: 3 is a number where a number is wanted.
+    """
+
+    def ballot(ask: Ask, talk: Talk | None) -> Ballot:
+        if answer is not None:
+            return Ballot(verdict="respond", answer=_answer(ask, answer), note=note)
+        if talk is not None:
+            return _noted(filled(ask, "respond", talk), note)
+        if ask.meaning("respond").takes == "guidance":
+            return Ballot(verdict="respond", note=note)
+        raise InvalidAnswer(f"Say what you answer: sayso inbox respond {ask.id} ANSWER")
+
+    decide(ask_id, "respond", how, ballot)
+
+
+def _answer(ask: Ask, typed: str) -> Any:  # noqa: ANN401 - of the asked type
+    if ask.meaning("respond").takes != "answer":
+        return typed
+    return read_answer(typed, ask.content.answer_schema)
+
+
+def _noted(ballot: Ballot, note: str | None) -> Ballot:
+    return Ballot(verdict=ballot.verdict, args=ballot.args, answer=ballot.answer, note=note)
+
+
+def _option(ask: Ask, wanted: str | None, talk: Talk | None) -> str | None:
+    """Return the label of the wanted option, given as its label or as its number."""
+    labels = [offer.option for offer in offers(ask) if offer.option is not None]
+    if wanted is None and talk is not None:
+        try:
+            wanted = talk.line(f"Which option (1-{len(labels)})? ").strip()
+        except InputEnded:
+            raise click.Abort from None
+    if wanted is None:
+        raise InvalidAnswer(f"Say which option: --option N, from 1 to {len(labels)}.")
+    if wanted not in labels and wanted.isdecimal() and 1 <= int(wanted) <= len(labels):
+        return labels[int(wanted) - 1]
+    return wanted

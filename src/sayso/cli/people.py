@@ -1,0 +1,111 @@
+"""`sayso people`: who may decide on this desk."""
+
+from __future__ import annotations
+
+import click
+
+from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
+from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
+from sayso.cli.stuck import stuck
+from sayso.desk import Desk
+
+_SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode)."
+
+
+@click.group(
+    epilog=examples(
+        "sayso people list",
+        "sayso people add anna --role senior --role security",
+        "sayso people remove anna",
+    )
+)
+@desk_option
+def people() -> None:
+    """Who may decide on this desk, and with which roles."""
+
+
+@people.command("list", epilog=examples("sayso people list"))
+@desk_option
+@json_option
+def list_people(*, as_json: bool) -> None:
+    """List the people of the desk."""
+    if not address().there:
+        _listed(named(address().url), [], as_json=as_json)
+        return
+    with open_desk() as desk:
+        listed = [(person.name, sorted(person.roles)) for person in desk.people]
+        _listed(desk_name(desk), listed, as_json=as_json)
+
+
+def _listed(where: str, listed: list[tuple[str, list[str]]], *, as_json: bool) -> None:
+    if as_json:
+        somebody = [{"name": name, "roles": roles} for name, roles in listed]
+        emit({"desk": where, "solo": not listed, "people": somebody})
+        return
+    say(f"desk: {where}, {len(listed)} people", "dim")
+    if not listed:
+        say(_SOLO)
+        say("Add the first person: sayso people add NAME --role ROLE")
+        return
+    rows = [(name, ", ".join(roles) or "-") for name, roles in listed]
+    show("", *columns(("NAME", "ROLES"), rows, screen().width))
+
+
+@people.command("add", epilog=examples("sayso people add anna --role senior --role security"))
+@click.argument("name")
+@click.option("--role", "roles", multiple=True, help="A role they hold; repeat for more.")
+@desk_option
+@json_option
+def add(name: str, *, roles: tuple[str, ...], as_json: bool) -> None:
+    """Add a person, or give one other roles. The first one ends solo mode."""
+    with open_desk(create=True) as desk:
+        was = {person.name: sorted(person.roles) for person in desk.people}
+        person = desk.people.add(name, roles)
+        held = sorted(person.roles)
+        if as_json:
+            emit({"name": name, "roles": held, "solo_ended": not was, **_warnings(desk)})
+            return
+        told = ", ".join(held) or "no role (counts as a reviewer)"
+        if name not in was:
+            say(f"{name} is on {desk_name(desk)} now: {told}", "green")
+        elif was[name] == held:
+            say(f"{name} was there already, with the same roles: {told}")
+        else:
+            before = ", ".join(was[name]) or "no role"
+            say(f"{name} now holds: {told} (before: {before})", "green")
+        if not was:
+            say("Solo mode has ended: from now on only the people listed here decide.", "yellow")
+            say(f"Say who you are with --as {name}, or SAYSO_PERSON={name}.")
+        _warn(desk)
+
+
+@people.command("remove", epilog=examples("sayso people remove anna"))
+@click.argument("name")
+@desk_option
+@json_option
+def remove(name: str, *, as_json: bool) -> None:
+    """Take a person off the desk. The journal keeps their name; their open votes stop counting."""
+    with open_desk() as desk:
+        desk.people.remove(name)
+        if as_json:
+            emit({"name": name, "solo": desk.people.solo, **_warnings(desk)})
+            return
+        say(f"{name} is no longer on {desk_name(desk)}.", "green")
+        if desk.people.solo:
+            say(f"{_SOLO.replace('Nobody is listed', 'Nobody is left')}", "yellow")
+        _warn(desk)
+
+
+def _warnings(desk: Desk) -> dict[str, object]:
+    return {"undecidable": [ask.id for ask, _ in stuck(desk).nobody]}
+
+
+def _warn(desk: Desk) -> None:
+    found = stuck(desk).nobody
+    if not found:
+        return
+    say(f"Nobody can decide {len(found):,} open asks any more:", "yellow")
+    for ask, reason in found[:10]:
+        say(f"  {ask.id} needs {ask.content.needs}: {reason}")
+    if len(found) > 10:
+        say(f"  ... and {len(found) - 10:,} more; sayso doctor --json lists them")

@@ -1,0 +1,49 @@
+"""Open asks that will not get anywhere by themselves: nobody may decide them, or nobody waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sayso.desk import Desk
+from sayso.errors import Misuse
+from sayso.model.ask import Ask
+
+_PAGE = 500
+MOST = 5_000  # looked at; a desk with more open asks has another problem
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """What was found among the open asks."""
+
+    nobody: tuple[tuple[Ask, str], ...]
+    gone: tuple[Ask, ...]
+    looked_at: int
+    complete: bool
+
+
+def stuck(desk: Desk) -> Stuck:
+    """Look through the open asks for those that nobody can decide, or whose program has gone."""
+    roster = desk.store.roster()
+    nobody, gone, count = [], [], 0
+    for ask in _open(desk):
+        count += 1
+        if ask.gone:
+            gone.append(ask)
+        try:
+            ask.content.needs.check(roster)
+        except Misuse as error:
+            nobody.append((ask, str(error)))
+    return Stuck(tuple(nobody), tuple(gone), count, complete=count < MOST)
+
+
+def _open(desk: Desk) -> Iterator[Ask]:
+    cursor, count = None, 0
+    while count < MOST:
+        page = desk.inbox(limit=_PAGE, after=cursor)
+        yield from page
+        count += len(page)
+        cursor = page.cursor
+        if cursor is None:
+            return

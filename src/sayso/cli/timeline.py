@@ -1,0 +1,95 @@
+"""The journal as a person reads it: one line an event, in our words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from rich.text import Text
+
+from sayso.channels.fence import Row
+from sayso.channels.values import as_json, clipped
+from sayso.model.event import Event
+from sayso.model.text import one_line
+
+Said = Mapping[str, Any]
+
+
+def timeline(events: Iterable[Event]) -> Iterator[Row]:
+    """Return the events as lines: when, who, what."""
+    for event in events:
+        at = event.at.strftime("%H:%M:%S ")
+        yield Row(at, Text.assemble((f"{_who(event)} ", "bold"), sentence(event)), 10)
+
+
+def sentence(event: Event) -> str:
+    """Say in a few words what an event did."""
+    if event.payload is None:
+        return f"{event.kind} (erased)"
+    say = _SENTENCES.get(event.kind)
+    return say(event.payload) if say else event.kind
+
+
+def _who(event: Event) -> str:
+    name = one_line(event.actor.id, 40)
+    return "the clock" if event.actor.kind == "clock" else f"{event.actor.kind} {name}"
+
+
+def _opened(said: Said) -> str:
+    content = said["content"]
+    tool = content["proposal"]["tool"]
+    what = f"call {one_line(tool, 60)}" if tool else f'"{one_line(content["title"], 60)}"'
+    return f"asked: {content['kind']}, {what}"
+
+
+def _voted(said: Said) -> str:
+    return f"voted {said['verdict']}{_note(said)}"
+
+
+def _decided(said: Said) -> str:
+    past = {"approve": "approved", "edit": "approved as edited", "reject": "rejected"}
+    verdict = past.get(said["verdict"], "answered")
+    answer = said.get("answer")
+    words = f": {clipped(as_json(answer), 80)}" if answer is not None else ""
+    return f"{verdict}{words}{_note(said)}"
+
+
+def _edited(said: Said) -> str:
+    return f"edited it: {clipped(as_json(said['args']), 120)}"
+
+
+def _done(said: Said) -> str:
+    result = said.get("result")
+    return "carried it out" + (f": {clipped(as_json(result), 120)}" if result is not None else "")
+
+
+def _failed(said: Said) -> str:
+    return f"could not carry it out: {one_line(str(said.get('error', '')), 120)}"
+
+
+def _unknown(said: Said) -> str:
+    return f"does not know whether it happened; asked in {said.get('doubt')}"
+
+
+def _note(said: Said) -> str:
+    return f', "{one_line(said["note"], 80)}"' if said.get("note") else ""
+
+
+_SENTENCES: Mapping[str, Callable[[Said], str]] = {
+    "ask.opened": _opened,
+    "ask.edited": _edited,
+    "ask.voted": _voted,
+    "ask.decided": _decided,
+    "ask.withdrawn": lambda said: f"took the question back{_note(said)}",
+    "effect.intended": lambda _: "spent the approval and began",
+    "effect.done": _done,
+    "effect.failed": _failed,
+    "effect.unknown": _unknown,
+    "effect.late": lambda _: "reported after its time was up",
+    "doubt.evidence": lambda _: "reported late; kept as evidence",
+    "payload.erased": lambda said: f"erased what was said{_note(said)}",
+    "journal.sealed": lambda said: f"sealed {len(said.get('heads', ()))} streams",
+    "person.added": lambda said: f"added {said['name']}: {', '.join(said['roles']) or 'no role'}",
+    "person.changed": lambda said: f"changed {said['name']}: {', '.join(said['roles'])}",
+    "person.removed": lambda said: f"removed {said['name']}",
+}

@@ -1,0 +1,133 @@
+"""`sayso inbox watch`: asks as they open and are decided, live."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+
+import click
+from rich.text import Text
+
+from sayso.channels.card import RISKS, Card, outcome, summary
+from sayso.channels.menu import command
+from sayso.channels.record import ask_record
+from sayso.channels.values import as_json, clipped
+from sayso.cli.desks import desk_argument, desk_name, desk_option, open_desk
+from sayso.cli.printing import emit, examples, json_option, say, show
+from sayso.desk import Desk
+from sayso.errors import SaysoError
+from sayso.model.ask import Ask, Effect
+from sayso.model.event import Event
+from sayso.model.text import one_line
+
+_LOOK_EVERY = 1.0
+_FIRST = 500
+
+
+@click.command(
+    "watch",
+    epilog=examples(
+        "sayso inbox watch", "sayso inbox watch --json | while read -r line; do ...; done"
+    ),
+)
+@click.option("--cards", is_flag=True, help="Show the whole card of each ask as it opens.")
+@desk_option
+@json_option
+def watch(*, cards: bool, as_json: bool) -> None:
+    """Show each ask as it opens, is decided, and what comes of it. Ctrl-C ends it."""
+    with open_desk(create=True) as desk:
+        try:
+            _watch(desk, cards=cards, as_json=as_json)
+        except KeyboardInterrupt:
+            if not as_json:
+                say("")
+
+
+def _watch(desk: Desk, *, cards: bool, as_json: bool) -> None:
+    tip = desk.store.tip()  # before the list: what opens in between is told twice, never missed
+    desk.sweep()
+    page = desk.inbox(limit=_FIRST)
+    if not as_json:
+        say(f"desk: {desk_name(desk)}, {page.counted} open; Ctrl-C ends", "dim")
+    for ask in page:
+        _tell(desk, ask, None, cards=cards, as_json=as_json)
+    for event in _events(desk, tip):
+        if not event.kind.startswith(("ask.", "effect.")):
+            continue
+        try:
+            ask = desk.get(event.stream)
+        except SaysoError:  # a stream that is no ask's
+            continue
+        _tell(desk, ask, event, cards=cards, as_json=as_json)
+
+
+def _events(desk: Desk, after: str) -> Iterator[Event]:
+    """Yield events as they come. Deadlines and silent effects are swept meanwhile."""
+    heard = threading.Event()
+    with desk.store.bell.listening(heard.set):
+        while True:
+            desk.sweep()
+            for event in desk.events(after=after):
+                after = event.cursor or after
+                yield event
+            heard.wait(_LOOK_EVERY)
+            heard.clear()
+
+
+def _tell(desk: Desk, ask: Ask, event: Event | None, *, cards: bool, as_json: bool) -> None:
+    if as_json:
+        at = event.at.isoformat() if event else None
+        kind = event.kind if event else "ask.waiting"
+        emit({"event": kind, "at": at, "ask": ask_record(ask, desk.store.roster())})
+    elif cards and (event is None or event.kind == "ask.opened") and ask.open:
+        show(Card(ask=ask, roster=desk.store.roster(), now=desk.store.now()), "")
+    else:
+        show(_line(ask, event))
+    sys.stdout.flush()
+
+
+def _line(ask: Ask, event: Event | None) -> Text:
+    at = (event.at if event else ask.opened_at).strftime("%H:%M:%S")
+    kind = event.kind if event else "ask.waiting"
+    text = Text(f"{at}  ")
+    text.append(f"{ask.id}  ", "bold")
+    if kind in ("ask.opened", "ask.waiting"):
+        shape, word, style = RISKS[ask.risk]
+        text.append(f"{_WORDS[kind]}  ")
+        text.append(f"{shape} {word}  ", style)
+        text.append(summary(ask, 80))
+        if ask.open:
+            text.append(f"\n          -> {command(ask, desk=desk_argument())}", "dim")
+        return text
+    return text.append(_said(ask, kind))
+
+
+_WORDS = {"ask.opened": "opened ", "ask.waiting": "waits  "}
+
+
+def _said(ask: Ask, kind: str) -> str:
+    """Say what an event did to an ask that is open no more, or not as it was."""
+    if kind in ("ask.decided", "ask.withdrawn"):
+        note = ask.decision.note if ask.decision else None
+        return f'{outcome(ask)}: "{one_line(note, 80)}"' if note else outcome(ask)
+    if kind in ("ask.edited", "ask.voted"):
+        last = ask.votes[-1].by.id if ask.votes else "somebody"
+        return f"{last} {'edited it' if kind == 'ask.edited' else 'voted'}"
+    return _came_of(ask.effect, kind) if ask.effect else kind
+
+
+def _came_of(effect: Effect, kind: str) -> str:
+    match kind:
+        case "effect.intended":
+            return "is being carried out"
+        case "effect.done" if effect.result is None:
+            return "done"
+        case "effect.done":
+            return f"done: {clipped(as_json(effect.result), 120)}"
+        case "effect.failed":
+            return f"failed: {one_line(effect.error or 'no reason given', 120)}"
+        case "effect.unknown":
+            return f"unknown: see {effect.doubt}"
+        case _:
+            return "reported after its time was up"
