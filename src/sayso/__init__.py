@@ -3,9 +3,10 @@
 import logging
 
 from sayso.asks.forms import Feedback
+from sayso.asks.inbox import Inbox
 from sayso.asks.later import Later
 from sayso.asks.spending import Call
-from sayso.desk import Desk, Inbox
+from sayso.desk import Desk
 from sayso.errors import (
     Answered,
     AskChanged,

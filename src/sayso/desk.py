@@ -17,35 +17,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack, overload
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, overload
 
-from sayso.asks import people as roster_book
 from sayso.asks.attending import attend
 from sayso.asks.deciding import decide
-from sayso.asks.forms import Feedback, Form, Forms, Maker, PlanMaker, Span, Step, Terms
-from sayso.asks.later import Later
+from sayso.asks.forms import Form, Forms, Span, Terms
+from sayso.asks.inbox import Inbox, listing
 from sayso.asks.leases import Heartbeat
 from sayso.asks.listening import Ears, recorded
 from sayso.asks.listening import follow as tail_follow
 from sayso.asks.opening import open_ask
+from sayso.asks.people import People
 from sayso.asks.spending import Call, begin, finish
-from sayso.asks.standing import stand, standing
+from sayso.asks.standing import standing
 from sayso.asks.sweeping import Swept, sweep
+from sayso.asks.verbs import LaterVerbs, Verbs
 from sayso.asks.waiting import wait, wait_async
 from sayso.asks.withdrawing import erase, take_back, withdraw
 from sayso.channels.console import Console
 from sayso.errors import AskClosed, BadValue, Misuse
 from sayso.gate import make_gate
-from sayso.model.actor import Actor, Origin, Person
+from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask, Ballot, Decision
-from sayso.model.content import RISKS, Content, Risk
+from sayso.model.content import Content, Risk
 from sayso.model.event import Event
 from sayso.model.span import aware, span
 from sayso.model.text import one_line
-from sayso.model.verdicts import KINDS, RejectKind, Verdict
+from sayso.model.verdicts import RejectKind, Verdict
 from sayso.store import Clock, Store, SystemClock, open_store
 from sayso.store.audit import Progress, Report, Seal, make_seal, verify
-from sayso.store.contract import COUNT_LIMIT, InboxQuery, Lease
+from sayso.store.contract import InboxQuery, Lease
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,57 +78,7 @@ def stand_in(other: StandIn) -> Iterator[None]:
         _stand_in.remove(other)
 
 
-@dataclass(frozen=True, slots=True)
-class Inbox:
-    """One page of what waits. The count is of everything that matches, from the same statement."""
-
-    asks: tuple[Ask, ...]
-    count: int
-    cursor: str | None
-
-    @property
-    def counted(self) -> str:
-        """The count as it is shown: exact up to 1,000."""
-        return f"{COUNT_LIMIT:,}+" if self.count > COUNT_LIMIT else f"{self.count:,}"
-
-    def __iter__(self) -> Iterator[Ask]:
-        """Go through the asks of this page."""
-        return iter(self.asks)
-
-    def __len__(self) -> int:
-        """How many asks are on this page."""
-        return len(self.asks)
-
-
-class People:
-    """The people of a desk. With nobody here, whoever sits at this machine decides."""
-
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-
-    def add(self, name: str, roles: Iterable[str] | str = (), *, by: str | None = None) -> Person:
-        """Add a person, or give one other roles. Adding the first one ends solo mode."""
-        return roster_book.put(self._desk.store, name, roles, by=by, origin=self._desk.origin)
-
-    def remove(self, name: str, *, by: str | None = None) -> None:
-        """Take a person off the desk; history keeps their name."""
-        roster_book.remove(self._desk.store, name, by=by, origin=self._desk.origin)
-
-    def __iter__(self) -> Iterator[Person]:
-        """Go through the people by name."""
-        return roster_book.listed(self._desk.store.roster())
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._desk.store.roster().people)
-
-    @property
-    def solo(self) -> bool:
-        """Whether nobody is defined, so that whoever sits here decides alone."""
-        return self._desk.store.roster().solo
-
-
-class Desk:
+class Desk(Verbs):
     """Where questions wait for people. One desk is one database.
 
     Nothing is opened before it is used, nothing is printed, and it may be
@@ -151,7 +102,7 @@ class Desk:
         self.forms = Forms(agent or _program(), lambda: self.store.now())
         self.heartbeat = Heartbeat(lambda: self.store, lease, ticking)
         self.console = Console()
-        self.people = People(self)
+        self.people = People(lambda: self.store, self.origin)
         self._ears: Ears | None = None
 
     @property
@@ -226,61 +177,15 @@ class Desk:
         )
         return self.put(content, key=key)
 
-    def confirm(
-        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
-    ) -> Decision:
-        """Block until somebody says yes or no; the decision is truthy only for a yes."""
-        return self._ask(self.forms.confirm(text, facts, **terms))
-
-    def question(self, text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401
-        """Block until somebody answers, with a value of `type`; `None` if nobody will."""
-        return self._ask(self.forms.question(text, type, **terms))
-
-    def choose(
-        self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
-    ) -> Any:  # noqa: ANN401 - one of the options
-        """Block until somebody chooses an option; `None` for none. `own=True` allows other text."""
-        return self._ask(self.forms.choose(text, options, own, **terms))
-
-    def draft(
-        self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
-    ) -> str | None:
-        """Block until somebody approves or edits the text; `None` if it is dropped.
-
-        A function instead of a text is called with `None`, and again with the
-        reviewer's guidance when they want it written anew.
-        """
-        return self._ask(self.forms.draft(text, title=title, **terms))
-
-    def plan(
-        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
-    ) -> list[Step]:
-        """Block until somebody approves or modifies the plan, and return its steps.
-
-        Raises:
-            Rejected: the plan was cancelled; do nothing.
-        """
-        return self._ask(self.forms.plan(steps, title=title, **terms))
-
-    def notice(
-        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
-    ) -> Literal["ignore", "respond"]:
-        """Block until somebody says whether to act on this."""
-        return self._ask(self.forms.notice(text, facts, **terms))
-
-    def feedback(
-        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
-    ) -> Feedback | None:
-        """Block until somebody rates the result; `None` once its time (`within=`) is over."""
-        return self._ask(self.forms.feedback(result, title=title, **terms))
-
     @property
     def later(self) -> LaterVerbs:
         """The same verbs, but they return at once; call `.result()` when the answer is needed."""
-        return LaterVerbs(self)
+        return LaterVerbs(
+            self.forms, self.put, lambda ask_id, timeout: wait(self.store, ask_id, timeout)
+        )
 
-    def _ask(self, form: Form[T]) -> T:
-        """Open, wait, read the outcome; if that is another form, ask on."""
+    def ask(self, form: Form[T]) -> T:
+        """Put a form to people: open, wait, read the outcome; if that is another form, ask on."""
         with self.heartbeat.holding() as lease:
             while True:
                 ask = self.put(form.content, lease=lease)
@@ -404,25 +309,10 @@ class Desk:
             limit: How many on a page, at most 500.
             after: The `cursor` of the page before.
         """
-        if kind is not None and kind not in KINDS:
-            raise BadValue(f"kind={kind!r}: it is one of {', '.join(KINDS)}.")
-        if risk is not None and risk not in RISKS:
-            raise BadValue(f"risk={risk!r}: it is one of {', '.join(RISKS)}.")
-        if not 1 <= limit <= 500:
-            raise BadValue(f"limit={limit}: a page holds 1 to 500 asks.")
-        page = self.store.inbox(
-            InboxQuery(
-                kind=kind,
-                risk=risk,
-                run=run,
-                thread=thread,
-                roles=roster_book.seen_by(self.store, role, person),
-                not_voted=person,
-                limit=limit,
-                after=after,
-            )
+        query = InboxQuery(
+            kind=kind, risk=risk, run=run, thread=thread, limit=limit, after=after, not_voted=person
         )
-        return Inbox(tuple(stand(loaded).ask for loaded in page.loaded), page.count, page.cursor)
+        return listing(self.store, query, role=role, person=person)
 
     # --- deciding ---
 
@@ -621,62 +511,6 @@ class Desk:
         """Erase what a closed ask said. Who did what and when stays, and still verifies."""
         actor = Actor("person", self.origin.account.partition("@")[0])
         return erase(self.store, _id(ask), actor=actor, origin=self.origin, note=note)
-
-
-class LaterVerbs:
-    """The verbs of a desk, returning at once with a `Later`."""
-
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-
-    def confirm(
-        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
-    ) -> Later[Decision]:
-        """Ask for a yes or no."""
-        return self._put(self._desk.forms.confirm(text, facts, **terms))
-
-    def question(self, text: str, type: object = str, **terms: Unpack[Terms]) -> Later[Any]:  # noqa: A002
-        """Ask for an answer of a type."""
-        return self._put(self._desk.forms.question(text, type, **terms))
-
-    def choose(
-        self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
-    ) -> Later[Any]:
-        """Ask for a choice."""
-        return self._put(self._desk.forms.choose(text, options, own, **terms))
-
-    def draft(
-        self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
-    ) -> Later[str | None]:
-        """Ask for a review of a text."""
-        return self._put(self._desk.forms.draft(text, title=title, **terms))
-
-    def plan(
-        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
-    ) -> Later[list[Step]]:
-        """Ask for a review of a plan."""
-        return self._put(self._desk.forms.plan(steps, title=title, **terms))
-
-    def notice(
-        self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
-    ) -> Later[Literal["ignore", "respond"]]:
-        """Tell people of something."""
-        return self._put(self._desk.forms.notice(text, facts, **terms))
-
-    def feedback(
-        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
-    ) -> Later[Feedback | None]:
-        """Ask what people think of a result."""
-        return self._put(self._desk.forms.feedback(result, title=title, **terms))
-
-    def _put(self, form: Form[T]) -> Later[T]:
-        desk = self._desk
-        return Later(
-            desk.put(form.content),
-            form,
-            lambda again: desk.put(again.content),
-            lambda ask_id, timeout: wait(desk.store, ask_id, timeout),
-        )
 
 
 def find_url() -> str:

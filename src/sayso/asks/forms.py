@@ -25,7 +25,7 @@ from sayso.model.content import (
     check_title,
 )
 from sayso.model.conversion import decode
-from sayso.model.digest import canonical, frozen
+from sayso.model.digest import canonical, frozen, written
 from sayso.model.faults import violations
 from sayso.model.requirement import Requirement
 from sayso.model.schema import check_schema, inferred_schema, schema_of
@@ -356,7 +356,7 @@ def _called(tool: str, args: dict[str, Any], schema: dict[str, Any] | None) -> P
     if schema is None:
         plain = frozen(args, limit=LIMIT, what="arguments")
         # Nothing to check: arguments fit what is inferred from them.
-        return Proposal.of(tool, plain, inferred_schema(plain))
+        return Proposal(tool, written(plain), written(inferred_schema(plain)))
     check_schema(schema)
     proposal = Proposal.of(tool, args, schema)
     wrong = violations(proposal.schema, proposal.args)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sayso.asks.identity import identify
 from sayso.asks.standing import stamped
@@ -106,3 +106,32 @@ def listed(roster: Roster) -> Iterator[Person]:
     """Yield the people by name."""
     for name in sorted(roster.people):
         yield Person(name, roster.people[name])
+
+
+class People:
+    """The people of a desk. With nobody here, whoever sits at this machine decides."""
+
+    def __init__(self, store: Callable[[], Store], origin: Origin) -> None:
+        self._store = store
+        self._origin = origin
+
+    def add(self, name: str, roles: Iterable[str] | str = (), *, by: str | None = None) -> Person:
+        """Add a person, or give one other roles. Adding the first one ends solo mode."""
+        return put(self._store(), name, roles, by=by, origin=self._origin)
+
+    def remove(self, name: str, *, by: str | None = None) -> None:
+        """Take a person off the desk; history keeps their name."""
+        remove(self._store(), name, by=by, origin=self._origin)
+
+    def __iter__(self) -> Iterator[Person]:
+        """Go through the people by name."""
+        return listed(self._store().roster())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._store().roster().people)
+
+    @property
+    def solo(self) -> bool:
+        """Whether nobody is defined, so that whoever sits here decides alone."""
+        return self._store().roster().solo

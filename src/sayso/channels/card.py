@@ -67,8 +67,8 @@ class Card:
         if self.what:
             yield "What", _what(ask, full=self.full)
         yield "Risk", _risk(ask)
-        yield "Impact", said(content.impact, full=self.full) if content.impact else None
-        yield "Preview", _listed(content.preview, full=self.full)
+        yield "Impact", _as_proposed(ask, content.impact and said(content.impact, full=self.full))
+        yield "Preview", _as_proposed(ask, _listed(content.preview, full=self.full))
         if ask.kind not in ("notice", "feedback"):
             yield "Facts", _listed(content.facts, full=self.full)
         if ask.original is not None:
@@ -79,14 +79,14 @@ class Card:
         yield "Status", _gone(ask)
         yield "Decision", _decision(ask, full=self.full)
         yield "Effect", _effect(ask, full=self.full)
-        yield "Seen", Text.assemble(ask.digest[:12] or "(erased)", (_seen_hint(ask), "dim"))
+        yield "Code", Text(ask.digest[:12] or "(erased)", style="dim")
 
 
 def _has_title(ask: Ask) -> bool:
     # A question, a choice, a notice and a plain yes-or-no are their title: it stands under What.
     if ask.kind in ("question", "choice", "notice") or (ask.kind, ask.tool) == ("action", None):
         return False
-    return ask.title != ask.tool
+    return ask.title not in (ask.tool, ask.kind.capitalize())  # `Plan` says nothing new
 
 
 def header(ask: Ask) -> Text:
@@ -150,7 +150,7 @@ def _who(ask: Ask, roster: Roster) -> RenderableType:
         apart = ", each of them another person" if needs.several else ""
         lines.append(Text(f"Needs {needs}{apart}."))
     elif needs != ONE_REVIEWER:
-        lines.append(Text(f"You are alone here and decide; in a team it would need {needs}."))
+        lines.append(Text(f"Alone at a desk one person decides; in a team it would need {needs}."))
     if needs.deny > 1:
         lines.append(Text(f"{needs.deny} refusals end it."))
     lines += [_vote(vote) for vote in ask.votes]
@@ -241,6 +241,13 @@ def _risk(ask: Ask) -> RenderableType:
     return told(*lines, Text(" ".join(facts)) if facts else None)
 
 
+def _as_proposed(ask: Ask, shown: RenderableType | None) -> RenderableType | None:
+    """Mark what was worked out for the call as first proposed, once it has been edited."""
+    if not shown or ask.original is None:
+        return shown or None
+    return told(shown, Text("(worked out before the edit)", style="yellow"))
+
+
 def _listed(text: str | None, *, full: bool) -> RenderableType | None:
     facts = _facts(text)
     if not facts:
@@ -328,10 +335,6 @@ def _effect(ask: Ask, *, full: bool) -> RenderableType | None:
             return Text(f"unknown: see {effect.doubt}", style="yellow")
 
 
-def _seen_hint(ask: Ask) -> str:
-    return "  (name it with --seen when you decide)" if ask.open else ""
-
-
 def _named(actor: Actor) -> str:
     return "the clock" if actor.kind == "clock" else one_line(actor.id, 60)
 
@@ -339,4 +342,4 @@ def _named(actor: Actor) -> str:
 def _signed_in(origin: Origin) -> str:
     if not origin.account:
         return ""
-    return f", through the {one_line(origin.via, 20)} as {one_line(origin.account, 60)}"
+    return f", via {one_line(origin.via, 20)} as {one_line(origin.account, 60)}"

@@ -16,13 +16,13 @@ import click
 
 from sayso.channels.card import Card
 from sayso.channels.changes import Changes
-from sayso.channels.filling import Back, fill
+from sayso.channels.filling import Back
 from sayso.channels.keyboard import Keyboard
 from sayso.channels.record import ask_record
 from sayso.channels.talk import InputEnded, Talk
 from sayso.cli.desks import desk_option, open_desk
 from sayso.cli.outcome import ended, tell, tell_end
-from sayso.cli.printing import emit, json_option
+from sayso.cli.printing import emit, failure, json_option
 from sayso.cli.who import as_option, decider
 from sayso.desk import Desk
 from sayso.errors import AskChanged, AskClosed, BadValue, Misuse, VerdictNotAllowed
@@ -98,7 +98,8 @@ def decide(
 ) -> None:
     """Decide one ask: look at it, make the ballot, ask for a yes, and say what came of it.
 
-    `make` gets the person at the terminal, or `None` when a script decides.
+    `make` gets the person at the terminal, or `None` when a script decides. It
+    may raise `Back` or `InputEnded`: then nothing is decided.
     """
     with open_desk() as desk:
         desk.sweep()
@@ -110,11 +111,18 @@ def decide(
         _check(ask, verdict, how)
         if talk is not None and how.seen is None:
             _show(desk, ask, talk)
-        ballot = make(ask, talk)
-        if talk is not None and how.seen is None and not _confirmed(ask, ballot, talk):
-            raise click.Abort
-        decided = _cast(desk, ask, ballot, by)
-        _report(desk, decided, how)
+        try:
+            ballot = make(ask, talk)
+            if talk is not None and how.seen is None:
+                _confirm(ask, ballot, talk)
+        except (Back, InputEnded) as reason:
+            failure(
+                "not-decided",
+                f"Nothing was decided: {ask.id} stays open. {reason}".strip(),
+                as_json=how.as_json,
+            )
+            click.get_current_context().exit(1)
+        _report(desk, _cast(desk, ask, ballot, by), how)
 
 
 def _talk(ask: Ask, verdict: Verdict, how: How) -> Talk | None:
@@ -154,31 +162,18 @@ def _show(desk: Desk, ask: Ask, talk: Talk) -> None:
     talk.forget()
 
 
-def _confirmed(ask: Ask, ballot: Ballot, talk: Talk) -> bool:
-    if isinstance(ballot.args, dict):
-        talk.show("", Changes(ask.args, {**ask.args, **ballot.args}))
-    elif ballot.args is not None:
-        name = "text" if ask.kind == "draft" else "steps"
-        talk.show("", Changes(ask.args, {name: ballot.args}))
-    try:
-        return talk.agrees(_QUESTIONS[ballot.verdict])
-    except InputEnded:
-        return False
-
-
-def filled(ask: Ask, verdict: Verdict, talk: Talk) -> Ballot:
-    """Ask the person at the terminal for what goes with a verdict.
+def _confirm(ask: Ask, ballot: Ballot, talk: Talk) -> None:
+    """Show what an edit would change, and ask for a yes.
 
     Raises:
-        click.Abort: nothing came of it; the ask is as it was.
+        Back: the person did not say yes.
     """
-    try:
-        return fill(ask, verdict, talk)
-    except Back as reason:
-        talk.say(str(reason), "yellow")
-        raise click.Abort from reason
-    except InputEnded:
-        raise click.Abort from None
+    if ballot.args is not None:
+        name = "text" if ask.kind == "draft" else "steps"
+        changes = ballot.args if isinstance(ballot.args, dict) else {name: ballot.args}
+        talk.show(Changes(ask.args, {**ask.args, **changes}), "")
+    if not talk.agrees(_QUESTIONS[ballot.verdict]):
+        raise Back
 
 
 def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:

@@ -9,11 +9,12 @@ import click
 from sayso.channels.card import Card
 from sayso.channels.editor import edit as edit_text
 from sayso.channels.editor import editor, from_edit, to_edit
+from sayso.channels.filling import fill
 from sayso.channels.menu import command, offers
 from sayso.channels.record import ask_record, event_record
-from sayso.channels.talk import InputEnded, Talk
+from sayso.channels.talk import Talk
 from sayso.channels.typed import read_answer, read_changes
-from sayso.cli.deciding import How, decide, deciding, filled
+from sayso.cli.deciding import How, decide, deciding
 from sayso.cli.desks import desk_argument, desk_option, open_desk
 from sayso.cli.ids import id_argument
 from sayso.cli.listing import list_asks
@@ -133,7 +134,7 @@ def edit(ask_id: str, *, changes: tuple[str, ...], note: str | None, how: How) -
         if changes:
             return Ballot(verdict="edit", args=read_changes(changes, ask), note=note)
         if talk is not None:
-            return _noted(filled(ask, "edit", talk), note)
+            return _noted(fill(ask, "edit", talk), note)
         if editor() is None:
             raise InvalidEdit(
                 f"Say what changes in {ask.id}: --set NAME=VALUE, or set EDITOR to your editor."
@@ -161,7 +162,7 @@ def reject(ask_id: str, *, note: str | None, kind: RejectKind | None, end: bool,
     def ballot(ask: Ask, talk: Talk | None) -> Ballot:
         said = note
         if talk is not None and note is None and how.seen is None:
-            said = filled(ask, "reject", talk).note
+            said = fill(ask, "reject", talk).note
         return Ballot(verdict="reject", note=said, kind=kind, end=end)
 
     decide(ask_id, "reject", how, ballot)
@@ -188,7 +189,7 @@ def respond(ask_id: str, *, answer: str | None, note: str | None, how: How) -> N
         if answer is not None:
             return Ballot(verdict="respond", answer=_answer(ask, answer), note=note)
         if talk is not None:
-            return _noted(filled(ask, "respond", talk), note)
+            return _noted(fill(ask, "respond", talk), note)
         if ask.meaning("respond").takes == "guidance":
             return Ballot(verdict="respond", note=note)
         raise InvalidAnswer(f"Say what you answer: sayso inbox respond {ask.id} ANSWER")
@@ -210,10 +211,7 @@ def _option(ask: Ask, wanted: str | None, talk: Talk | None) -> str | None:
     """Return the label of the wanted option, given as its label or as its number."""
     labels = [offer.option for offer in offers(ask) if offer.option is not None]
     if wanted is None and talk is not None:
-        try:
-            wanted = talk.line(f"Which option (1-{len(labels)})? ").strip()
-        except InputEnded:
-            raise click.Abort from None
+        wanted = talk.line(f"Which option (1-{len(labels)})? ").strip()
     if wanted is None:
         raise InvalidAnswer(f"Say which option: --option N, from 1 to {len(labels)}.")
     if wanted not in labels and wanted.isdecimal() and 1 <= int(wanted) <= len(labels):

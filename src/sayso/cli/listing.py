@@ -10,12 +10,12 @@ from typing import Any
 import click
 from rich.text import Text
 
+from sayso.asks.inbox import Inbox
 from sayso.channels.card import RISKS, summary
 from sayso.channels.fence import paragraph
 from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
-from sayso.desk import Desk, Inbox
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS as RISK_WORDS
 from sayso.model.span import say_span

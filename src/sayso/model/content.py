@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from sayso.errors import BadValue
@@ -165,13 +166,12 @@ class Content:
         """Read the form kept in the journal."""
         given = dict(data)
         proposal = given.pop("proposal")
-        needs = tuple(Factor.parse(text) for text in given.pop("needs"))
         due_at = given.pop("due_at", None)
         return cls(
             proposal=Proposal(
                 proposal["tool"], written(proposal["args"]), written(proposal["schema"])
             ),
-            needs=Requirement(needs, given.pop("deny")),
+            needs=_needs(tuple(given.pop("needs")), given.pop("deny")),
             allow=tuple(given.pop("allow")),
             options=tuple(Option(*option) for option in given.pop("options", ())),
             due_at=datetime.fromisoformat(due_at) if due_at else None,
@@ -184,6 +184,11 @@ class Content:
         """Stand in for content whose payload was erased."""
         nothing = Proposal(None, "{}", "{}")
         return cls(kind="action", title="(erased)", agent="", proposal=nothing, allow=())
+
+
+@lru_cache(maxsize=64)
+def _needs(factors: tuple[str, ...], deny: int) -> Requirement:
+    return Requirement(tuple(Factor.parse(text) for text in factors), deny)
 
 
 def _loads(text: str | None) -> Any:  # noqa: ANN401 - JSON is what it is

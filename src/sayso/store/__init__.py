@@ -9,6 +9,7 @@ from __future__ import annotations
 from urllib.parse import parse_qs, urlsplit
 
 from sayso.errors import BadValue
+from sayso.store.address import without_password
 from sayso.store.clock import Clock, SystemClock
 from sayso.store.contract import Store
 
@@ -29,7 +30,7 @@ def open_store(url: str, clock: Clock | None = None) -> Store:
         return _sqlite(url, rest, ticking)
     if scheme in ("postgresql", "postgres") and separator:
         return _postgres(url, ticking)
-    raise BadValue(f"{url!r} is not the address of a desk. Use {_FORMS}.")
+    raise BadValue(f"{without_password(url)!r} is not the address of a desk. Use {_FORMS}.")
 
 
 def _sqlite(url: str, rest: str, clock: Clock) -> Store:

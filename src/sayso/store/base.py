@@ -10,6 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -170,6 +171,7 @@ def _loaded(rows: Sequence[Row]) -> Loaded:
     )
 
 
+@lru_cache(maxsize=16)  # of a text, not of the database: every row of a page carries the same one
 def _roster(text: str | None) -> Roster:
     people = json.loads(text) if text else {}
     return Roster({name: frozenset(roles) for name, roles in people.items()})

@@ -25,6 +25,7 @@ from sayso.errors import (
     StoreUnavailable,
 )
 from sayso.model.event import Event
+from sayso.store.address import without_password
 from sayso.store.base import (
     Row,
     SqlStore,
@@ -74,7 +75,7 @@ class PostgresStore(SqlStore):
     """A desk in a PostgreSQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:
-        super().__init__(_without_password(url), clock)
+        super().__init__(without_password(url), clock)
         self._conninfo = url
         self._sql = {
             name: percent_style(sql) for name, sql in read_queries("postgres", _WORDS).items()
@@ -287,11 +288,3 @@ def _found(connection: Connection) -> int:
         return 0
     version = connection.execute("select version from sayso_schema").fetchone()
     return int(version[0]) if version else 0
-
-
-def _without_password(url: str) -> str:
-    """Return the address fit for messages and logs."""
-    scheme, _, rest = url.partition("://")
-    login, at, host = rest.rpartition("@")
-    user = login.partition(":")[0]
-    return f"{scheme}://{user}{at}{host}"

@@ -210,6 +210,7 @@ class SQLiteStore(SqlStore):
             check = connection.execute("pragma quick_check(1)").fetchone()[0]
         return {
             "file": str(self.path),
+            "sqlite": sqlite3.sqlite_version,
             "size": f"{self.path.stat().st_size:,} bytes",
             "journal_mode": mode,
             "synchronous": {0: "off", 1: "normal", 2: "full", 3: "extra"}[sync],

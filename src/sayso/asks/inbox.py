@@ -1,0 +1,56 @@
+"""What waits for people: the riskiest first, then the oldest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sayso.asks.people import seen_by
+from sayso.asks.standing import stand
+from sayso.errors import BadValue
+from sayso.model.ask import Ask
+from sayso.model.content import RISKS
+from sayso.model.verdicts import KINDS
+from sayso.store.contract import COUNT_LIMIT, InboxQuery, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """One page of what waits. The count is of everything that matches, from the same statement."""
+
+    asks: tuple[Ask, ...]
+    count: int
+    cursor: str | None
+
+    @property
+    def counted(self) -> str:
+        """The count as it is shown: exact up to 1,000."""
+        return f"{COUNT_LIMIT:,}+" if self.count > COUNT_LIMIT else f"{self.count:,}"
+
+    def __iter__(self) -> Iterator[Ask]:
+        """Go through the asks of this page."""
+        return iter(self.asks)
+
+    def __len__(self) -> int:
+        """How many asks are on this page."""
+        return len(self.asks)
+
+
+def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | None) -> Inbox:
+    """Return one page of open asks that this role or person may decide.
+
+    Raises:
+        BadValue: a filter names what does not exist.
+        UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
+    """
+    if query.kind is not None and query.kind not in KINDS:
+        raise BadValue(f"kind={query.kind!r}: it is one of {', '.join(KINDS)}.")
+    if query.risk is not None and query.risk not in RISKS:
+        raise BadValue(f"risk={query.risk!r}: it is one of {', '.join(RISKS)}.")
+    if type(query.limit) is not int or not 1 <= query.limit <= 500:
+        raise BadValue(f"limit={query.limit!r}: a page holds 1 to 500 asks.")
+    for name, value in (("run", query.run), ("thread", query.thread)):
+        if value is not None and not isinstance(value, str):
+            raise BadValue(f"{name}= is text, not {type(value).__name__}.")
+    page = store.inbox(replace(query, roles=seen_by(store, role, person)))
+    return Inbox(tuple(stand(loaded).ask for loaded in page.loaded), page.count, page.cursor)

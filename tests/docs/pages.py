@@ -1,0 +1,79 @@
+"""The pages of the documentation, and the blocks of code in them.
+
+A page is read from the top, as a reader would:
+
+- ```` ```python ```` runs, in the page's own module and folder; with a title it is a file, which
+  later blocks may import and, if it is called `test_*.py`, pytest runs.
+- ```` ```text title="prints" ```` is what the block above it prints, but for ids and times.
+- `<!-- reviewer.approve("refund") -->` tells the person behind the page what to say from there on.
+- ```` ```py ```` is a fragment, shown and not run. There are few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(DOCS.rglob("*.md")))
+
+_FENCE = re.compile(
+    r"^<!-- (?P<order>reviewer\..*?) -->$"
+    r"|^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?[^\n]*\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+# What differs from run to run: ids, what hangs on them, digests, moments.
+_CHANGING = (
+    (re.compile(r"\ba-[0-9a-hjkmnp-tv-z]{4,6}\b"), "a-...."),
+    (re.compile(r"\b[0-9a-f]{12,64}\b"), "<digest>"),
+    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?"), "<moment>"),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fence of a page, or one order to the reviewer (language `reviewer`)."""
+
+    page: Path
+    line: int
+    language: str
+    title: str | None
+    text: str
+
+    @property
+    def prints(self) -> bool:
+        return self.language == "text" and self.title == "prints"
+
+    @property
+    def runs(self) -> bool:
+        return self.language == "python" and self.title is None
+
+    @property
+    def file(self) -> bool:
+        return self.title is not None and self.language in {"python", "toml"}
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Every block of a page, in order."""
+    text = page.read_text("utf-8")
+    for found in _FENCE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        if found["order"]:
+            yield Block(page, line, "reviewer", None, found["order"])
+        else:
+            yield Block(page, line + 1, found["language"], found["title"], found["text"])
+
+
+def steady(text: str) -> str:
+    """The text with ids, digests and moments made alike."""
+    for pattern, word in _CHANGING:
+        text = pattern.sub(word, text)
+    return text.strip()
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))

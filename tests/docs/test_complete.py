@@ -1,0 +1,241 @@
+"""What exists is documented: each of these fails when something new is not on its page."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sayso
+from sayso.asks.forms import Terms
+from sayso.errors import SaysoError
+from sayso.model.content import Content
+from sayso.model.lifecycle import ASK, EFFECT
+from sayso.model.verdicts import KINDS, VERDICTS, Meaning
+from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
+
+SOURCE = ROOT / "src/sayso"
+CODE = "\n".join(file.read_text() for file in sorted(SOURCE.rglob("*.py")))
+_ROOMS = "|".join(sorted(room.name for room in SOURCE.iterdir() if (room / "__init__.py").exists()))
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text()
+
+
+def between(text: str, mark: str) -> str:
+    return text.split(f"<!-- {mark} -->")[1].split(f"<!-- /{mark} -->")[0].strip()
+
+
+def everything_under(error: type[SaysoError]) -> Iterator[type[SaysoError]]:
+    yield error
+    for child in error.__subclasses__():
+        yield from everything_under(child)
+
+
+# --- names, settings, errors ---
+
+
+@pytest.mark.parametrize("name", sayso.__all__)
+def test_every_public_name_is_in_the_api_reference(name: str) -> None:
+    assert re.search(rf"^::: sayso\.{name}$", page("reference/api.md"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("variable", sorted(set(re.findall(r"\bSAYSO_[A-Z_]+\b", CODE))))
+def test_every_environment_variable_is_in_the_settings(variable: str) -> None:
+    assert f"| `{variable}` |" in page("reference/settings.md")
+
+
+@pytest.mark.parametrize("argument", [*inspect.signature(sayso.Desk).parameters])
+def test_every_argument_of_a_desk_is_in_the_settings(argument: str) -> None:
+    assert f"| `{argument}` |" in page("reference/settings.md")
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r'query\.get\("(\w+)"', CODE))))
+def test_every_option_of_an_address_is_in_the_settings(option: str) -> None:
+    assert f"?{option}=" in page("reference/settings.md")
+
+
+@pytest.mark.parametrize(
+    "option",
+    sorted(
+        {"name", "risk", "reversible", "affects", "impact", "preview", "secret", "on_reject"}
+        | {"idempotent", "verify", "limit", "unknown", *Terms.__annotations__}
+    ),
+)
+def test_every_option_of_a_gate_is_in_its_table(option: str) -> None:
+    table = page("howto/gates.md").split("## Every option")[1]
+    assert f"`{option}`" in table
+
+
+def test_a_gate_has_no_option_the_table_does_not_name() -> None:
+    """The table above lists the options by hand; the overload of `Desk.gate` is what users see."""
+    source = inspect.getsource(sayso.Desk).split("def gate(\n", 1)[1].split(") -> ")[0]
+    options = set(re.findall(r"^        (\w+): .* = \.\.\.,$", source, re.MULTILINE))
+    table = page("howto/gates.md").split("## Every option")[1]
+
+    assert len(options) > 15
+    assert {option for option in options if f"`{option}`" not in table} == set()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [e for e in everything_under(SaysoError) if not e.__name__.startswith("_")],
+    ids=lambda error: error.__name__,
+)
+def test_every_error_is_on_its_page_with_its_code(error: type[SaysoError]) -> None:
+    rows = [line for line in page("reference/errors.md").splitlines() if line.startswith("|")]
+    assert any(f"`{error.__name__}` | `{error.code}` |" in row for row in rows)
+
+
+def test_codes_of_errors_are_distinct() -> None:
+    codes = [e.code for e in everything_under(SaysoError) if not e.__name__.startswith("_")]
+    assert len(codes) == len(set(codes))
+
+
+# --- what is stored ---
+
+
+def kinds_in_code() -> list[str]:
+    streams = "ask|effect|doubt|person|payload|journal"
+    return sorted(set(re.findall(rf'"((?:{streams})\.[a-z]+)"', CODE)))
+
+
+@pytest.mark.parametrize("kind", kinds_in_code())
+def test_every_kind_of_event_is_on_the_page_of_what_is_stored(kind: str) -> None:
+    assert f"| `{kind}` |" in page("reference/schema.md")
+
+
+def test_every_kind_of_event_on_the_page_exists() -> None:
+    rows = page("reference/schema.md").split("### Kinds of events")[1].split("###")[0]
+    assert sorted(re.findall(r"^\| `([a-z]+\.[a-z]+)` \|", rows, re.MULTILINE)) == kinds_in_code()
+
+
+def test_every_table_and_column_is_on_the_page_of_what_is_stored(tmp_path: Path) -> None:
+    with sayso.Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
+        desk.inbox()
+    file = sqlite3.connect(tmp_path / "desk.db")
+    tables = [row[0] for row in file.execute("select name from sqlite_schema where type = 'table'")]
+    missing = []
+    for table in tables:
+        section = page("reference/schema.md").split(f"## `{table}`")[-1].split("\n## ")[0]
+        columns = [row[1] for row in file.execute(f"pragma table_info({table})")]
+        missing += [f"{table}.{column}" for column in columns if f"`{column}`" not in section]
+    file.close()
+
+    assert tables == ["events", "asks", "people"]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", [*Content.__dataclass_fields__])
+def test_every_field_of_what_is_shown_is_on_the_page_of_what_is_stored(name: str) -> None:
+    table = page("reference/schema.md").split("### `content`")[1].split("\n## ")[0]
+    assert f"`{name}`" in table
+
+
+# --- tables of data ---
+
+
+def cell(meaning: Meaning | None) -> str:
+    if meaning is None:
+        return ""
+    sign = "+" if meaning.stance == "consent" else "-"
+    takes = "" if meaning.takes == "nothing" else f", {meaning.takes}"
+    return f" {meaning.button} ({sign}{takes})"
+
+
+def test_the_table_of_verdicts_is_the_one_the_code_uses() -> None:
+    words = ("approve", "edit", "reject", "respond")
+    rows = [f"| kind | {' | '.join(words)} |", "|---|---|---|---|---|"]
+    for kind in KINDS:
+        cells = (cell(VERDICTS[kind].get(word)) for word in words)  # type: ignore[call-overload]
+        rows.append(f"| `{kind}` |" + " |".join(cells) + " |")
+
+    assert between(page("reference/verdicts.md"), "verdicts").splitlines() == rows
+
+
+def test_the_table_of_states_is_the_one_the_code_uses() -> None:
+    rows = ["| what | from | to |", "|---|---|---|"]
+    for what, table in (("ask", ASK), ("effect", EFFECT)):
+        for status, targets in table.items():
+            to = ", ".join(f"`{target}`" for target in sorted(targets)) or "(final)"
+            rows.append(f"| {what} | `{status}` | {to} |")
+
+    assert between(page("reference/verdicts.md"), "states").splitlines() == rows
+
+
+def test_every_problem_that_verify_names_is_explained() -> None:
+    named = set(re.findall(r'found\.problem\(\s*"(\w+)"', CODE))
+    rows = page("explanation/seals-and-erasure.md")
+
+    assert len(named) >= 8
+    assert {problem for problem in named if f"| `{problem}` |" not in rows} == set()
+
+
+# --- the pages themselves ---
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_file_a_page_names_exists(page: Path) -> None:
+    text = page.read_text()
+    named = set(re.findall(r"`((?:tests|examples|benchmarks|docs|src)/[\w./-]+)`", text))
+    rooms = set(re.findall(rf"`((?:{_ROOMS})/\w+\.(?:py|sql))`", text))
+
+    missing = [name for name in named if not (ROOT / name).exists()]
+    missing += [name for name in rooms if not (SOURCE / name).exists()]
+    assert missing == []
+
+
+def test_every_decision_says_context_decision_why_alternatives_and_consequences() -> None:
+    parts = ("Context", "Decision", "Why", "Considered", "Consequences")
+    for record in sorted((DOCS / "decisions").glob("0*.md")):
+        text = record.read_text()
+        assert [part for part in parts if f"**{part}.**" not in text] == [], record.name
+        assert record.name in page("decisions/index.md")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_page_names_a_machine_or_a_registry(page: Path) -> None:
+    text = page.read_text()
+    assert re.findall(r"/work/|/tmp/|/root/|pypi\.org|files\.pythonhosted", text) == []
+    assert [c for c in text if ord(c) > 0x2FFF] == [], "emoji and the like"
+
+
+def test_toml_shown_in_the_settings_is_read_by_a_desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SAYSO_URL", raising=False)
+    shown = next(b for b in blocks(DOCS / "reference/settings.md") if b.language == "toml")
+    Path("sayso.toml").write_text(shown.text)
+
+    assert sayso.Desk().url == "sqlite:///oversight.db"
+
+
+def test_importing_sayso_loads_none_of_its_libraries() -> None:
+    """As decision 0010 says."""
+    heavy = "{'pydantic', 'jsonschema', 'click', 'rich', 'psycopg'}"
+    code = f"import sys, sayso; sys.exit(str({heavy} & set(sys.modules)) if {heavy} & set(sys.modules) else 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path],
+        cwd=ROOT,
+        env={"NO_MKDOCS_2_WARNING": "1", "PATH": str(Path(sys.executable).parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "reference/api/index.html").exists()
