@@ -172,9 +172,7 @@ def test_waiting_ends_when_the_deadline_passes(desk: Desk, clock: FakeClock) -> 
     assert decision.note == "Nobody decided within 1 h."
 
 
-def test_waiting_goes_on_until_the_deadline_has_really_passed(
-    desk: Desk, clock: FakeClock
-) -> None:
+def test_waiting_goes_on_until_the_deadline_has_really_passed(desk: Desk, clock: FakeClock) -> None:
     ask = desk.open("refund", {"amount": 1}, within="1h")
     waiting = in_thread(lambda: desk.wait(ask, timeout=30))
 

@@ -126,9 +126,7 @@ def test_deciding_by_id_needs_the_digest_that_was_seen(
 
 
 @pytest.mark.parametrize("seen", ["", "0" * 64, "approve"])
-def test_a_wrong_digest_decides_nothing(
-    desk: Desk, place: Place, refund: Ask, seen: str
-) -> None:
+def test_a_wrong_digest_decides_nothing(desk: Desk, place: Place, refund: Ask, seen: str) -> None:
     with pytest.raises(AskChanged) as refused:
         desk.decide(refund.id, "approve", seen=seen)
 

@@ -266,7 +266,9 @@ def test_the_count_stops_at_a_thousand_and_says_so(desk: Desk, place: Place) -> 
         for _ in range(0, count, 100):
             desk.store.commit(
                 *(
-                    opening(f"a-{os.urandom(5).hex()}", content, store=desk.store, origin=desk.origin)
+                    opening(
+                        f"a-{os.urandom(5).hex()}", content, store=desk.store, origin=desk.origin
+                    )
                     for _ in range(min(count, 100))
                 )
             )

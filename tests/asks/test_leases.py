@@ -59,9 +59,7 @@ def test_once_the_program_has_gone_its_ask_can_only_be_closed(
     assert not desk.reject(held).open
 
 
-def test_renewing_for_somebody_else_helps_nobody(
-    desk: Desk, clock: FakeClock, held: Ask
-) -> None:
+def test_renewing_for_somebody_else_helps_nobody(desk: Desk, clock: FakeClock, held: Ask) -> None:
     clock.advance("29s")
     desk.store.renew("other", ME.span)
     clock.advance("1s")

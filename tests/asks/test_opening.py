@@ -97,7 +97,7 @@ def test_every_risk_and_term_is_shown(desk: Desk) -> None:
     assert (content.confidence, content.impact, content.facts) == (
         0.4,
         "Money leaves",
-        '{"due":"today"}',
+        '[["due","today"]]',
     )
     assert (content.run, content.thread, content.agent) == ("r-1", "bills", "payer")
     assert content.allow == ("approve", "reject")

@@ -93,10 +93,10 @@ def test_an_agent_cannot_change_the_people(team: Desk, place: Place) -> None:
     assert place.count() == before
 
 
-@pytest.mark.parametrize("name", ["", " ", "an na", "agent:shop", "|anna|", "-anna", "x" * 65, 5, None])
-def test_a_name_that_would_not_read_as_one_is_refused(
-    desk: Desk, place: Place, name: Any
-) -> None:
+@pytest.mark.parametrize(
+    "name", ["", " ", "an na", "agent:shop", "|anna|", "-anna", "x" * 65, 5, None]
+)
+def test_a_name_that_would_not_read_as_one_is_refused(desk: Desk, place: Place, name: Any) -> None:
     desk.inbox()
     with pytest.raises(BadValue, match="name"):
         desk.people.add(name)
@@ -104,9 +104,7 @@ def test_a_name_that_would_not_read_as_one_is_refused(
 
 
 @pytest.mark.parametrize("role", ["", "se nior", "|senior|", "a:b", 5, None])
-def test_a_role_that_would_not_read_as_one_is_refused(
-    desk: Desk, place: Place, role: Any
-) -> None:
+def test_a_role_that_would_not_read_as_one_is_refused(desk: Desk, place: Place, role: Any) -> None:
     desk.inbox()
     with pytest.raises(BadValue, match="role"):
         desk.people.add("anna", roles=[role])

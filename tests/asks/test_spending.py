@@ -343,7 +343,7 @@ def test_a_tampered_proposal_is_not_carried_out(desk: Desk, place: Place, what: 
 def test_a_decision_written_around_the_desk_is_not_acted_upon(desk: Desk, place: Place) -> None:
     ask = desk.reject(desk.open("pay", {"amount": 40}))
     place.sql(
-        "update events set payload = replace(payload, '\"verdict\":\"reject\"',"
+        'update events set payload = replace(payload, \'"verdict":"reject"\','
         " '\"verdict\":\"approve\"') where stream = ? and kind = 'ask.decided'",
         ask.id,
     )

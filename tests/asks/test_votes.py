@@ -124,7 +124,11 @@ def test_an_edit_that_fills_the_last_place_decides(team: Desk) -> None:
 
     assert decided.decision
     assert (decided.decision.verdict, decided.version) == ("edit", 2)
-    assert [event.kind for event in team.history(ask)] == ["ask.opened", "ask.edited", "ask.decided"]
+    assert [event.kind for event in team.history(ask)] == [
+        "ask.opened",
+        "ask.edited",
+        "ask.decided",
+    ]
 
 
 def test_two_edits_and_the_first_editor_votes_again(team: Desk) -> None:

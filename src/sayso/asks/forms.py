@@ -23,6 +23,7 @@ from sayso.model.content import (
     Risk,
     check_options,
     check_title,
+    pairs,
 )
 from sayso.model.conversion import decode
 from sayso.model.digest import canonical, frozen, written
@@ -375,9 +376,7 @@ def _mapping(value: object, what: str) -> dict[str, Any]:
 
 
 def _text(value: Mapping[str, Any] | None, what: str) -> str | None:
-    if value is None:
-        return None
-    return canonical(_mapping(value, f"{what}= is"), limit=LIMIT, what=what)
+    return None if value is None else pairs(_mapping(value, f"{what}= is"), what)
 
 
 def _words(value: object, what: str) -> str | None:

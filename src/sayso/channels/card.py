@@ -89,11 +89,12 @@ def _has_title(ask: Ask) -> bool:
     return ask.title not in (ask.tool, ask.kind.capitalize())  # `Plan` says nothing new
 
 
-def header(ask: Ask) -> Text:
+def header(ask: Ask) -> Row:
     """Return the first line: id, kind, status, risk."""
     shape, word, style = RISKS[ask.risk]
     risk = f"{shape} {word} risk" if ask.risk else f"{shape} risk not stated"
-    return Text.assemble((ask.id, "bold"), f"  {ask.kind}, {ask.status}  ", (risk, style))
+    how = Text.assemble(f"{ask.kind}, {ask.status}  ", (risk, style))
+    return Row(ask.id, how, len(ask.id) + 2)
 
 
 def summary(ask: Ask, width: int = 72) -> str:
@@ -258,7 +259,7 @@ def _listed(text: str | None, *, full: bool) -> RenderableType | None:
 
 
 def _facts(text: str | None) -> list[tuple[str, Any]]:
-    return [] if text is None else list(json.loads(text).items())
+    return [] if text is None else [(name, value) for name, value in json.loads(text)]
 
 
 def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:

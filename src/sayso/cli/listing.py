@@ -16,6 +16,7 @@ from sayso.channels.fence import paragraph
 from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
+from sayso.desk import Desk
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS as RISK_WORDS
 from sayso.model.span import say_span

@@ -7,7 +7,7 @@ changes by itself does (votes, status, who is looking).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -197,6 +197,16 @@ def _loads(text: str | None) -> Any:  # noqa: ANN401 - JSON is what it is
 
 def _dumps(value: Any) -> Any:  # noqa: ANN401 - JSON is what it is
     return None if value is None else written(value)
+
+
+def pairs(named: Mapping[str, Any], what: str) -> str:
+    """Return facts as JSON text that keeps their order, which canonical JSON would sort away.
+
+    Raises:
+        BadValue: a fact cannot be stored, or all of them together are too large.
+    """
+    canonical(dict(named), limit=LIMIT, what=what)
+    return canonical([[name, value] for name, value in named.items()])
 
 
 def shown(ask_id: str, version: int, content: dict[str, Any]) -> str:

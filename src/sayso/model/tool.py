@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sayso.errors import BadValue
-from sayso.model.content import RISKS, Risk
+from sayso.model.content import RISKS, Risk, pairs
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical
 from sayso.model.schema import schema_of
@@ -133,7 +133,7 @@ class Tool:
         preview = _computed(self.preview, plain, "preview")
         if preview is not None:
             kept = preview if isinstance(preview, Mapping) else {"": preview}
-            facts["preview"] = canonical({str(k): _plain(v) for k, v in kept.items()})
+            facts["preview"] = pairs({str(k): _plain(v) for k, v in kept.items()}, "preview")
         if facts["impact"] is not None:
             facts["impact"] = str(facts["impact"])
         return facts

@@ -1,0 +1,109 @@
+"""What is written for an editor reads back as it was."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso import Ask, Desk
+from sayso.channels.editor import edit, from_edit, read_steps, step_line, to_edit
+from sayso.errors import BadValue
+from tests import hostile
+from tests.places import Place
+
+STEPS = st.text(min_size=1) | st.fixed_dictionaries({"title": st.text(min_size=1)})
+
+
+@pytest.fixture
+def desk(sqlite: Place):
+    with Desk(sqlite.url) as desk:
+        yield desk
+
+
+@given(STEPS.filter(lambda step: not isinstance(step, str) or step.strip()))
+def test_a_step_on_a_line_reads_back_as_the_same_step(step: str | dict[str, Any]) -> None:
+    line = step_line(step)
+
+    assert len(line.splitlines()) == 1
+    assert not hostile.raw_in(line)
+    assert read_steps([line]) == [step]
+
+
+def test_arguments_read_back_with_their_types_and_without_what_is_hidden(desk: Desk) -> None:
+    args = {"amount": 40, "to": hostile.ALL, "none": None, "big": 2**70, "deep": {"a": [1.0]}}
+    ask = desk.open("send", args)
+
+    text = to_edit(ask)
+
+    assert not hostile.raw_in(text)
+    assert from_edit(text, ask) == args
+    assert from_edit(text.replace("40", "30"), ask)["amount"] == 30
+
+
+def test_a_hidden_argument_is_not_in_the_editor(desk: Desk) -> None:
+    seen: list[Ask] = []
+    desk.console = _Saw(seen)  # type: ignore[assignment]
+
+    @desk.gate(secret=["card"])
+    def pay(amount: int, card: str) -> None: ...
+
+    with pytest.raises(KeyboardInterrupt):
+        pay(40, "4111 1111")
+
+    assert json.loads(to_edit(seen[0])) == {"amount": 40}
+
+
+class _Saw:
+    """A console that only looks."""
+
+    def __init__(self, seen: list[Ask]) -> None:
+        self._seen = seen
+
+    def interactive(self) -> bool:
+        return False
+
+    def announce(self, ask: Ask, roster: object) -> None:
+        self._seen.append(ask)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("text", ["Dear Sir,\n\nbye", "Dear Sir,\nbye\n"])
+def test_an_editor_that_ends_the_last_line_does_not_change_a_draft(desk: Desk, text: str) -> None:
+    ask = desk.later.draft(text).ask
+    saved = to_edit(ask) if text.endswith("\n") else to_edit(ask) + "\n"
+
+    assert from_edit(saved, ask) == text
+
+
+@pytest.mark.parametrize("saved", ["{", "[1]", "", '"text"'])
+def test_arguments_that_are_no_json_object_are_refused(desk: Desk, saved: str) -> None:
+    with pytest.raises(BadValue, match="Nothing was changed"):
+        from_edit(saved, desk.open("send", {"a": 1}))
+
+
+def test_the_editor_of_the_person_is_used(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "my editor.py"
+    script.write_text(
+        "import pathlib,sys\np=pathlib.Path(sys.argv[1])\np.write_text(p.read_text()+'!')"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} '{script}'")
+
+    assert edit("hello", desk.later.draft("hello").ask) == "hello!"
+
+
+@pytest.mark.parametrize("command", ["/does/not/exist", "false", "'unbalanced"])
+def test_an_editor_that_fails_changes_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("VISUAL", command)
+
+    with pytest.raises(BadValue, match="nothing was changed"):
+        edit("hello", desk.later.draft("hello").ask)
