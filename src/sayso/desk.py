@@ -101,7 +101,9 @@ class Desk(Verbs):
         self._own = open_store(self.url, ticking)
         self.forms = Forms(agent or _program(), lambda: self.store.now())
         self.heartbeat = Heartbeat(lambda: self.store, lease, ticking)
-        self.console = Console()
+        # Commands it names need the address only where people would not find it by themselves.
+        elsewhere = self._own.url if url is not None and url != find_url() else None
+        self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
         self._ears: Ears | None = None
 

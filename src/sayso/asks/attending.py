@@ -33,15 +33,23 @@ def attend(store: Store, ask: Ask, *, console: Console, origin: Origin) -> Ask:
     return wait(store, ask.id)
 
 
+def _undecided(store: Store, ask_id: str) -> bool:
+    at = standing(store, ask_id)
+    return at.ask.open and not at.overdue and at.roster.solo
+
+
 def _prompted(store: Store, ask: Ask, console: Console, origin: Origin) -> Ask | None:
     """Put the question at the terminal until it is decided; `None` when the input ends."""
     here = Origin("terminal", origin.account)
     while True:
-        ballot = console.prompt(ask, still_open=lambda ask_id: standing(store, ask_id).ask.open)
-        current = standing(store, ask.id).ask
-        if not current.open:
-            console.decided_elsewhere(current)
-            return current
+        ballot = console.prompt(ask, still_open=lambda ask_id: _undecided(store, ask_id))
+        at = standing(store, ask.id)
+        if not at.ask.open:
+            console.decided_elsewhere(at.ask)
+            return at.ask
+        if not at.roster.solo:  # somebody was added meanwhile, so this seat no longer decides
+            console.announce(at.ask, at.roster)
+            return None
         if ballot is None:
             console.paused(ask)
             return None

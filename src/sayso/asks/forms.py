@@ -15,7 +15,6 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
 from sayso.errors import BadValue, Rejected
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import (
-    LIMIT,
     RISKS,
     Content,
     Option,
@@ -26,10 +25,10 @@ from sayso.model.content import (
     pairs,
 )
 from sayso.model.conversion import decode
-from sayso.model.digest import canonical, frozen, written
+from sayso.model.digest import canonical
 from sayso.model.faults import violations
 from sayso.model.requirement import Requirement
-from sayso.model.schema import check_schema, inferred_schema, schema_of
+from sayso.model.schema import check_schema, schema_of
 from sayso.model.span import aware, span
 from sayso.model.verdicts import Kind, Verdict, offered
 
@@ -355,9 +354,7 @@ def _schema(type_: object) -> dict[str, Any]:
 
 def _called(tool: str, args: dict[str, Any], schema: dict[str, Any] | None) -> Proposal:
     if schema is None:
-        plain = frozen(args, limit=LIMIT, what="arguments")
-        # Nothing to check: arguments fit what is inferred from them.
-        return Proposal(tool, written(plain), written(inferred_schema(plain)))
+        return Proposal.of(tool, args)
     check_schema(schema)
     proposal = Proposal.of(tool, args, schema)
     wrong = violations(proposal.schema, proposal.args)

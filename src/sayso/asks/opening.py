@@ -6,12 +6,13 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from sayso.asks.standing import stamped, standing
+from sayso.asks.standing import standing
 from sayso.errors import BadValue, KeyConflict
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
-from sayso.model.content import LIMIT, Content, shown
-from sayso.model.digest import canonical, check_size
+from sayso.model.asked import write
+from sayso.model.content import Content
+from sayso.model.digest import canonical
 from sayso.model.event import GENESIS, link
 from sayso.model.folding import opened
 from sayso.model.ids import short_id
@@ -73,21 +74,18 @@ def opening(
     lease: Lease | None = None,
 ) -> Append:
     """Return the write that opens an ask. With a lease, its program waits for the answer."""
-    held = lease is not None
-    said = content.to_json()
+    text, asked = write(ask_id, content, origin=origin, key=key, held=lease is not None)
     event = link(
         ask_id,
         1,
         "ask.opened",
         at=store.now(),
         actor=Actor("agent", content.agent),
-        payload=stamped(origin, ask=ask_id, content=said, key=key, held=held or None),
+        payload=text,
         salt=os.urandom(16),
         previous=GENESIS,
     )
-    check_size(event.text or "", 2 * LIMIT, "ask")
-    ask = opened(event, ask_id, content, digest=shown(ask_id, 1, said), key=key, held=held)
-    return Append(event=event, ask=ask, lease=lease)
+    return Append(event=event, ask=opened(event, asked), lease=lease)
 
 
 def _same(store: Store, content: Content, key: str) -> Ask | None:

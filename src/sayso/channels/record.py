@@ -30,9 +30,11 @@ def ask_record(ask: Ask, roster: Roster | None = None) -> dict[str, Any]:
         "digest": ask.digest,
         "tool": proposal["tool"],
         "args": proposal["args"],
-        "schema": proposal["schema"],
+        "schema": ask.proposal.schema,
         "original": ask.original,
         **{name: shown.get(name) for name in _STATED},
+        "preview": _named(shown.get("preview")),
+        "facts": _named(shown.get("facts")),
         "hidden": list(content.hidden),
         "options": options,
         "allow": list(ask.allow),
@@ -61,8 +63,6 @@ _STATED = (
     "reversible",
     "affects",
     "impact",
-    "preview",
-    "facts",
     "answer",
     "about",
     "run",
@@ -134,6 +134,10 @@ def _effect(effect: Effect | None) -> dict[str, Any] | None:
         "doubt": effect.doubt,
         "late": list(effect.late),
     }
+
+
+def _named(pairs: list[tuple[str, Any]] | None) -> dict[str, Any] | None:
+    return None if pairs is None else dict(pairs)
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

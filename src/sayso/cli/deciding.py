@@ -21,7 +21,7 @@ from sayso.channels.keyboard import Keyboard
 from sayso.channels.record import ask_record
 from sayso.channels.talk import InputEnded, Talk
 from sayso.cli.desks import desk_option, open_desk
-from sayso.cli.outcome import ended, tell, tell_end
+from sayso.cli.outcome import End, ended, tell, tell_end, went_well
 from sayso.cli.printing import emit, failure, json_option
 from sayso.cli.who import as_option, decider
 from sayso.desk import Desk
@@ -193,13 +193,12 @@ def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
 def _report(desk: Desk, decided: Ask, how: How) -> None:
     if not how.as_json:
         tell(desk, decided)
-    if how.wait:
-        decided = ended(desk, decided.id, how.timeout)
-        well = how.as_json or tell_end(decided)
-    else:
-        well = True
+    end = ended(desk, decided.id, how.timeout) if how.wait else End(decided)
     if how.as_json:
-        emit(ask_record(decided, desk.store.roster()))
-        well = decided.effect is None or decided.effect.status not in ("failed", "unknown")
-    if not well:
+        emit(ask_record(end.ask, desk.store.roster()))
+    elif how.wait and end.trouble is None:
+        tell_end(end.ask)
+    if end.trouble is not None:
+        failure("still-running", end.trouble, as_json=how.as_json)
+    if end.trouble is not None or (how.wait and not went_well(end.ask)):
         click.get_current_context().exit(1)

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 
 from sayso.asks.standing import standing
 from sayso.channels.card import outcome
 from sayso.channels.values import as_json, clipped
 from sayso.cli.printing import say
 from sayso.desk import Desk
-from sayso.errors import Conflict
 from sayso.model.ask import Ask
 from sayso.model.tally import missing
 from sayso.model.text import one_line
 
 _LOOK_EVERY = 1.0
+_GONE = (
+    "The program that asked {id} has gone before it began, so it was not carried out. "
+    "Start the program again; it will ask again."
+)
 
 
-class StillRunning(Conflict):
-    """The time to wait is over, and the call has not ended."""
+@dataclass(frozen=True, slots=True)
+class End:
+    """How far an approved call got; `trouble` says why there is nothing more to wait for."""
 
-    code = "still-running"
+    ask: Ask
+    trouble: str | None = None
 
 
 def tell(desk: Desk, ask: Ask) -> None:
@@ -53,12 +59,8 @@ def acts(ask: Ask) -> bool:
     return ask.decision is not None and ask.acts(ask.decision.verdict)
 
 
-def ended(desk: Desk, ask_id: str, timeout: float | None) -> Ask:
-    """Wait until an approved call has ended one way or another, and return its ask.
-
-    Raises:
-        StillRunning: `timeout` seconds passed, or nobody is there to carry it out.
-    """
+def ended(desk: Desk, ask_id: str, timeout: float | None) -> End:
+    """Wait until an approved call has ended one way or another, or nothing more will come."""
     until = None if timeout is None else time.monotonic() + timeout
     heard = threading.Event()
     with desk.store.bell.listening(heard.set):
@@ -66,15 +68,12 @@ def ended(desk: Desk, ask_id: str, timeout: float | None) -> Ask:
             desk.sweep()
             at = standing(desk.store, ask_id)
             if _over(at.ask):
-                return at.ask
-            if at.ask.held and at.lapsed and at.ask.effect is None:
-                raise StillRunning(
-                    f"The program that asked {ask_id} has gone before it began, so it was not "
-                    "carried out. Start the program again; it will ask again."
-                )
+                return End(at.ask)
+            if at.ask.held and at.lapsed and not at.ask.open and at.ask.effect is None:
+                return End(at.ask, _GONE.format(id=ask_id))
             left = _LOOK_EVERY if until is None else until - time.monotonic()
             if left <= 0:
-                raise StillRunning(_waiting(at.ask, timeout or 0))
+                return End(at.ask, _waiting(at.ask, timeout or 0))
             heard.wait(min(left, _LOOK_EVERY))
             heard.clear()
 
@@ -97,18 +96,20 @@ def _waiting(ask: Ask, timeout: float) -> str:
     return f"After {timeout:g} s {ask.id} {state}. Look later: sayso inbox show {ask.id}"
 
 
-def tell_end(ask: Ask) -> bool:
-    """Say how the call ended; whether it went well."""
+def went_well(ask: Ask) -> bool:
+    """Whether nothing came of it that somebody should look at."""
+    return ask.effect is None or ask.effect.status == "done"
+
+
+def tell_end(ask: Ask) -> None:
+    """Say how the call ended."""
     effect = ask.effect
     if effect is None:
         say("Nothing was to be carried out.")
-        return True
-    if effect.status == "done":
+    elif effect.status == "done":
         result = "" if effect.result is None else f": {clipped(as_json(effect.result), 500)}"
         say(f"done{result}", "green")
-        return True
-    if effect.status == "failed":
+    elif effect.status == "failed":
         say(f"failed: {one_line(effect.error or 'no reason given', 500)}", "red")
     else:
         say(f"unknown: nobody knows whether it happened; see {effect.doubt}", "yellow")
-    return False

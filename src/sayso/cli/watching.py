@@ -78,7 +78,7 @@ def _events(desk: Desk, after: str) -> Iterator[Event]:
 def _tell(desk: Desk, ask: Ask, event: Event | None, *, cards: bool, as_json: bool) -> None:
     if as_json:
         at = event.at.isoformat() if event else None
-        kind = event.kind if event else "ask.waiting"
+        kind = event.kind if event else "waiting"
         emit({"event": kind, "at": at, "ask": ask_record(ask, desk.store.roster())})
     elif cards and (event is None or event.kind == "ask.opened") and ask.open:
         show(Card(ask=ask, roster=desk.store.roster(), now=desk.store.now()), "")
@@ -89,10 +89,10 @@ def _tell(desk: Desk, ask: Ask, event: Event | None, *, cards: bool, as_json: bo
 
 def _line(ask: Ask, event: Event | None) -> Text:
     at = (event.at if event else ask.opened_at).strftime("%H:%M:%S")
-    kind = event.kind if event else "ask.waiting"
+    kind = event.kind if event else "waiting"
     text = Text(f"{at}  ")
     text.append(f"{ask.id}  ", "bold")
-    if kind in ("ask.opened", "ask.waiting"):
+    if kind in ("ask.opened", "waiting"):
         shape, word, style = RISKS[ask.risk]
         text.append(f"{_WORDS[kind]}  ")
         text.append(f"{shape} {word}  ", style)
@@ -103,7 +103,7 @@ def _line(ask: Ask, event: Event | None) -> Text:
     return text.append(_said(ask, kind))
 
 
-_WORDS = {"ask.opened": "opened ", "ask.waiting": "waits  "}
+_WORDS = {"ask.opened": "opened ", "waiting": "waits  "}
 
 
 def _said(ask: Ask, kind: str) -> str:

@@ -25,6 +25,8 @@ def adapter_of(type_: object) -> TypeAdapter[Any]:
     """
     from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
+    if inspect.isroutine(type_):  # Pydantic would take it for a call to validate
+        raise no_schema(type_, "it is a function, not a type")
     try:
         # `int | str` and `str | int` are equal as keys, yet have different schemas.
         adapter = (

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from sayso.errors import BadValue
 from sayso.model.digest import canonical, frozen, read, text_digest, written
 from sayso.model.requirement import ONE_REVIEWER, Factor, Requirement
+from sayso.model.schema import inferred_schema
 from sayso.model.verdicts import Kind, Verdict
 
 Risk = Literal["low", "medium", "high", "critical"]
@@ -34,13 +35,14 @@ class Proposal:
 
     Arguments and schema are kept as canonical JSON text and decoded afresh for
     every reader, so nothing a reader does to them changes what was proposed.
-    Kinds without a tool keep what can be edited here too: a draft its `text`,
-    a plan its `steps`.
+    Without a schema (`shape` is `None`) an edit keeps the fields and JSON types of the
+    arguments. Kinds without a tool keep what can be edited here too: a draft its
+    `text`, a plan its `steps`.
     """
 
     tool: str | None
     arguments: str
-    shape: str
+    shape: str | None = None
 
     @property
     def args(self) -> dict[str, Any]:
@@ -50,10 +52,14 @@ class Proposal:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema the arguments must fit, freshly decoded."""
+        if self.shape is None:
+            return inferred_schema(self.args)
         return read(self.shape)  # type: ignore[no-any-return]
 
     @classmethod
-    def of(cls, tool: str | None, args: dict[str, Any], schema: dict[str, Any]) -> Proposal:
+    def of(
+        cls, tool: str | None, args: dict[str, Any], schema: dict[str, Any] | None = None
+    ) -> Proposal:
         """Freeze a proposal.
 
         Raises:
@@ -63,7 +69,13 @@ class Proposal:
             raise BadValue(
                 f"Arguments are a mapping of names to values, not {type(args).__name__}."
             )
-        return cls(tool, canonical(args, limit=LIMIT, what="arguments"), canonical(schema))
+        arguments = canonical(args, limit=LIMIT, what="arguments")
+        return cls(tool, arguments, None if schema is None else canonical(schema))
+
+    def edited(self, args: dict[str, Any]) -> Proposal:
+        """Return the same call with other arguments, to which the same schema applies."""
+        arguments = canonical(args, limit=LIMIT, what="arguments")
+        return Proposal(self.tool, arguments, self.shape or written(self.schema))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +130,7 @@ class Content:
 
     def with_args(self, args: dict[str, Any]) -> Content:
         """Return the same content proposing other arguments, as an edit does."""
-        edited = canonical(args, limit=LIMIT, what="arguments")
-        return replace(self, proposal=replace(self.proposal, arguments=edited))
+        return replace(self, proposal=self.proposal.edited(args))
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -128,11 +139,9 @@ class Content:
 
     def to_json(self) -> dict[str, Any]:
         """Return the form kept in the journal; what is not stated is left out."""
-        proposal = {
-            "tool": self.proposal.tool,
-            "args": self.proposal.args,
-            "schema": self.proposal.schema,
-        }
+        proposal = {"tool": self.proposal.tool, "args": self.proposal.args}
+        if self.proposal.shape is not None:
+            proposal["schema"] = self.proposal.schema
         full: dict[str, Any] = {
             "kind": self.kind,
             "title": self.title,
@@ -169,7 +178,7 @@ class Content:
         due_at = given.pop("due_at", None)
         return cls(
             proposal=Proposal(
-                proposal["tool"], written(proposal["args"]), written(proposal["schema"])
+                proposal["tool"], written(proposal["args"]), _dumps(proposal.get("schema"))
             ),
             needs=_needs(tuple(given.pop("needs")), given.pop("deny")),
             allow=tuple(given.pop("allow")),

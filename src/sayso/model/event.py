@@ -66,12 +66,12 @@ def link(
     *,
     at: datetime,
     actor: Actor,
-    payload: dict[str, Any],
+    payload: dict[str, Any] | str,
     salt: bytes,
     previous: bytes,
 ) -> Event:
-    """Make the event that follows `previous` in its stream."""
-    text = canonical(payload)
+    """Make the event that follows `previous` in its stream; a text is canonical JSON already."""
+    text = payload if isinstance(payload, str) else canonical(payload)
     covered = sha256(salt, text.encode())
     when = micros(at)
     chained = _chained(previous, stream, seq, kind, when, str(actor), covered)

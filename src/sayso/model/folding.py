@@ -15,6 +15,7 @@ from typing import Any
 from sayso.errors import Tampered
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import CONSENTS, Ask, Decision, Effect, Vote
+from sayso.model.asked import Asked, read
 from sayso.model.content import Content, shown
 from sayso.model.event import Event
 from sayso.model.lifecycle import ASK, EFFECT, EffectStatus, move
@@ -49,44 +50,25 @@ def _grown(ask: Ask, event: Event, **changes: Any) -> Ask:  # noqa: ANN401 - fie
 
 
 def _opened(event: Event, *, solo: bool) -> Ask:
-    payload = event.payload
-    if payload is None:
-        return opened(event, event.stream, Content.erased(), digest="", solo=solo)
-    ask_id, said = payload["ask"], payload["content"]
-    return opened(
-        event,
-        ask_id,
-        Content.from_json(said),
-        digest=shown(ask_id, 1, said),
-        key=payload.get("key"),
-        held=payload.get("held", False),
-        solo=solo,
-    )
+    if event.text is None:
+        return opened(event, Asked(event.stream, Content.erased(), digest=""), solo=solo)
+    return opened(event, read(event.text), solo=solo)
 
 
-def opened(
-    event: Event,
-    ask_id: str,
-    content: Content,
-    *,
-    digest: str,
-    key: str | None = None,
-    held: bool = False,
-    solo: bool = False,
-) -> Ask:
-    """Return the ask as its first event, which says this content, leaves it."""
+def opened(event: Event, asked: Asked, *, solo: bool = False) -> Ask:
+    """Return the ask as its first event, which says this, leaves it."""
     return Ask(
-        id=ask_id,
+        id=asked.id,
         stream=event.stream,
         status="open",
         version=1,
-        digest=digest,
-        content=content,
+        digest=asked.digest,
+        content=asked.content,
         opened_at=event.at,
         seq=event.seq,
         head=event.hash,
-        key=key,
-        held=held,
+        key=asked.key,
+        held=asked.held,
         solo=solo,
     )
 

@@ -24,17 +24,30 @@ class Closable(Protocol):
 
 
 C = TypeVar("C", bound=Closable)
+F = TypeVar("F", bound=Exception)
 
 # Connections inherited through a fork are parked here, so that the garbage
 # collector does not close what belongs to the parent process.
 _inherited: list[object] = []
 
 
-class Pool(Generic[C]):
-    """Lends connections; makes a new one when none is idle."""
+class Pool(Generic[C, F]):
+    """Lends connections; makes a new one when none is idle.
 
-    def __init__(self, connect: Callable[[], C], *, keep: int = 8) -> None:
+    What the driver raises meanwhile, an error of type `failure`, leaves as `explained` has it.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], C],
+        failure: type[F],
+        explained: Callable[[F], Exception],
+        *,
+        keep: int = 8,
+    ) -> None:
         self._connect = connect
+        self._failure = failure
+        self._explained = explained
         self._keep = keep
         self._idle: deque[C] = deque()
         self._pid = os.getpid()
@@ -43,24 +56,30 @@ class Pool(Generic[C]):
     @contextmanager
     def lend(self) -> Iterator[C]:
         """Lend a connection for the block; one that saw an error is closed, not kept."""
+        closings = self._closings
+        try:
+            connection = self._take()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+        except self._failure as error:
+            raise self._explained(error) from error
+        if len(self._idle) < self._keep and closings == self._closings:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def _take(self) -> C:
         if self._pid != os.getpid():
             _inherited.append(self._idle)
             self._idle = deque()
             self._pid = os.getpid()
         try:
-            connection = self._idle.pop()
+            return self._idle.pop()
         except IndexError:
-            connection = self._connect()
-        closings = self._closings
-        try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
-        if len(self._idle) < self._keep and closings == self._closings:
-            self._idle.append(connection)
-        else:
-            connection.close()
+            return self._connect()
 
     def close(self) -> None:
         """Close what is idle now, and what is lent out when it comes back."""

@@ -81,7 +81,8 @@ class PostgresStore(SqlStore):
             name: percent_style(sql) for name, sql in read_queries("postgres", _WORDS).items()
         }
         self._steps = read_migrations("postgres")
-        self._pool: Pool[Connection] = Pool(self._connect)
+        self._pool = Pool(self._connect, psycopg.Error, self._explained)
+        self._lent = self._pool.lend
         self._ahead: timedelta | None = None  # how far the server's clock is ahead of ours
 
     def _dial(self) -> Connection:
@@ -114,14 +115,6 @@ class PostgresStore(SqlStore):
                 f"{self.url} was migrated by a newer sayso (schema {found}; this program knows "
                 f"{newest}). Upgrade this program: pip install --upgrade sayso"
             )
-
-    @contextmanager
-    def _lent(self) -> Iterator[Connection]:
-        try:
-            with self._pool.lend() as connection:
-                yield connection
-        except psycopg.Error as error:
-            raise self._explained(error) from error
 
     def _now(self) -> int | None:
         return super()._now() if self._clock.steered else None

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from sayso.errors import (
@@ -59,7 +59,8 @@ class SQLiteStore(SqlStore):
         self._timeout = timeout
         self._sql = read_queries("sqlite", _WORDS)
         self._steps = read_migrations("sqlite")
-        self._pool = Pool(self._connect)
+        self._pool = Pool(self._connect, sqlite3.Error, self._explained)
+        self._lent = self._pool.lend
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -117,14 +118,6 @@ class SQLiteStore(SqlStore):
                 f"{newest}). Upgrade this program: pip install --upgrade sayso"
             )
         return [step for step in self._steps if step[0] > found]
-
-    @contextmanager
-    def _lent(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with self._pool.lend() as connection:
-                yield connection
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
 
     def _rows(self, name: str, **parameters: object) -> list[Row]:
         with self._lent() as connection:

@@ -1,0 +1,593 @@
+"""The prompt at a real terminal: what it shows, what it offers, what it makes of what is typed."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sayso import Ask, Desk, Option
+from sayso.channels.console import Console
+from sayso.model.actor import Roster
+from sayso.model.ask import Ballot
+from sayso.model.verdicts import Verdict
+from sayso.testing import FakeClock
+from tests import hostile
+from tests.places import Place
+from tests.terminal import Screen, streams
+
+SOLO = Roster({})
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EDITOR", "VISUAL", "CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def desk(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
+    with Desk(sqlite.url, clock=clock, agent="shop", account="sam@till") as desk:
+        yield desk
+
+
+@pytest.fixture
+def screen() -> Iterator[Screen]:
+    screen = Screen()
+    yield screen
+    screen.close()
+
+
+@pytest.fixture
+def console(screen: Screen, clock: FakeClock) -> Iterator[Console]:
+    with streams(screen) as (stdin, stdout):
+        yield Console(stdin=stdin, screen=stdout, now=clock.now)
+
+
+Prompt = Callable[..., Future[Ballot | None]]
+
+
+@pytest.fixture
+def prompted(console: Console) -> Iterator[Prompt]:
+    """Put the question in a thread, while the test is the person at the terminal."""
+    gone = threading.Event()
+    with ThreadPoolExecutor() as pool:
+
+        def start(
+            ask: Ask, still_open: Callable[[str], bool] = lambda _: True
+        ) -> Future[Ballot | None]:
+            return pool.submit(
+                console.prompt, ask, still_open=lambda i: still_open(i) and not gone.is_set()
+            )
+
+        try:
+            yield start
+        finally:
+            gone.set()  # a failed test must not leave somebody waiting for a key
+
+
+def said(future: Future[Ballot | None]) -> Ballot | None:
+    return future.result(timeout=30)
+
+
+# --- what is offered ---------------------------------------------------------------------------
+
+
+def test_the_plan_prompt_reads_like_the_one_people_know(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    steps = [
+        "Search for recent AI developments",
+        "Analyze the top results",
+        "Summarize the 3 most significant breakthroughs",
+        "Include sources for each breakthrough",
+    ]
+    answer = prompted(desk.later.plan(lambda _: steps).ask)
+
+    shown = screen.wait_for("Your choice (1-4): ")
+    screen.type("1")
+
+    rule = "=" * 60
+    assert shown[shown.index(rule) :] == "\n".join(
+        [
+            rule,
+            "AGENT PLAN CREATED",
+            rule,
+            *(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
+            rule,
+            "",
+            "Choose an option:",
+            "1. Approve plan",
+            "2. Modify plan",
+            "3. Cancel",
+            "4. Ask for another plan",
+            "Your choice (1-4): ",
+        ]
+    )
+    assert said(answer) == Ballot(verdict="approve")
+
+
+@pytest.mark.parametrize(
+    ("allow", "lines", "numbers"),
+    [
+        (None, ["1. Approve plan", "2. Modify plan", "3. Cancel"], "1-3"),
+        (("approve", "reject"), ["1. Approve plan", "3. Cancel"], "1, 3"),
+        ("reject", ["3. Cancel"], "3"),
+    ],
+)
+def test_a_plan_keeps_its_numbers_whatever_is_allowed(
+    desk: Desk,
+    screen: Screen,
+    prompted: Prompt,
+    allow: tuple[Verdict, ...] | Verdict | None,
+    lines: list[str],
+    numbers: str,
+) -> None:
+    answer = prompted(desk.later.plan(["Search"], allow=allow).ask)
+
+    shown = screen.wait_for(f"Your choice ({numbers}): ")
+    screen.hang_up()
+
+    offered = shown[shown.index("Choose an option:") :].splitlines()[1:-1]
+    assert offered == lines
+    assert said(answer) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict"),
+    [
+        ("1", "approve"),
+        ("a", "approve"),
+        ("A", "approve"),
+        ("approve", "approve"),
+        (" 1. ", "approve"),
+        ("Answer instead", "respond"),
+        ("n", "respond"),
+        ("r", "reject"),
+        ("3", "reject"),
+        ("e", "edit"),
+    ],
+)
+def test_a_choice_is_made_by_number_letter_or_word(
+    desk: Desk, screen: Screen, prompted: Prompt, typed: str, verdict: Verdict
+) -> None:
+    answer = prompted(desk.open("pay", {"amount": 40}))
+    screen.wait_for("Your choice (1-4): ")
+    screen.type(typed)
+    if verdict == "edit":
+        screen.wait_for("change: ")
+        screen.type("amount=30")
+        screen.wait_for("change: ")
+        screen.type("")
+    elif verdict != "approve":
+        screen.wait_for(": ")
+        screen.type("because")
+
+    ballot = said(answer)
+
+    assert ballot is not None
+    assert ballot.verdict == verdict
+
+
+def test_only_what_is_allowed_can_be_chosen(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    answer = prompted(desk.open("pay", allow=("approve", "reject")))
+    shown = screen.wait_for("Your choice (1-2): ")
+    assert "Edit" not in shown
+    assert "Answer" not in shown
+
+    for refused in ("3", "e", "edit", "", "approve it all", "0"):
+        screen.type(refused)
+        screen.wait_for("Please type one of 1-2.")
+        screen.wait_for("Your choice (1-2): ")
+
+    screen.type("1")
+    assert said(answer) == Ballot(verdict="approve")
+
+
+def test_the_prompt_is_the_card_with_choices_below(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    ask = desk.open("pay", {"amount": 40}, risk="high", why="Charged twice", impact="40 EUR leave")
+    answer = prompted(ask)
+
+    shown = screen.wait_for("Your choice (1-4): ")
+    screen.hang_up()
+
+    for expected in (
+        "▲ high risk",
+        "│ Charged twice",
+        "amount  40",
+        "40 EUR leave",
+        ask.digest[:12],
+    ):
+        assert expected in shown
+    assert said(answer) is None
+
+
+def test_hostile_text_cannot_draw_on_the_screen(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    evil = hostile.FAKED + hostile.ALL
+    asks = [
+        desk.open("pay", {"to": evil}, title=evil, why=evil, agent=evil),
+        desk.later.plan([evil], why=evil).ask,
+        desk.later.choose(evil, [Option(evil, 1, evil)]).ask,
+    ]
+    for ask in asks:
+        answer = prompted(ask)
+        screen.wait_for("Your choice")
+        screen.hang_up()
+        assert said(answer) is None
+        screen.wait_for("\n")
+
+    ours = screen.raw.replace("\x1b[0m", "")
+    assert "\u202e" not in ours
+    assert "\x1b[2K" not in ours
+    assert "\x1b[1A" not in ours
+    assert "[bold red]approved" in screen.text
+    # The only lines at the left edge that offer anything are the menu's own.
+    assert screen.text.count("\nChoose an option:") == len(asks)
+
+
+# --- what goes with a verdict ------------------------------------------------------------------
+
+
+def test_a_rejection_takes_a_reason_or_none(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    ask = desk.open("pay")
+    for typed, note in (("Not a double charge", "Not a double charge"), ("", None)):
+        answer = prompted(ask)
+        screen.wait_for("Your choice")
+        screen.type("r")
+        screen.wait_for("Enter for none): ")
+        screen.type(typed)
+        assert said(answer) == Ballot(verdict="reject", note=note)
+
+
+def test_changes_are_typed_by_name_and_keep_their_types(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(desk.open("pay", {"amount": 40, "code": "7", "urgent": False}))
+    screen.wait_for("Your choice")
+    screen.type("2")
+    for line in ("amount=30", "code=8", "urgent=yes"):
+        screen.wait_for("change: ")
+        screen.type(line)
+    screen.wait_for("change: ")
+    screen.type("nonsense")
+    screen.wait_for("write name=value")
+    screen.wait_for("change: ")
+    screen.type("")
+
+    assert said(answer) == Ballot(verdict="edit", args={"amount": 30, "code": "8", "urgent": True})
+
+
+def test_changing_nothing_leads_back_to_the_choices(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(desk.open("pay", {"amount": 40}))
+    screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("change: ")
+    screen.type("")
+    screen.wait_for("Nothing was changed.")
+    screen.wait_for("Your choice")
+    screen.type("1")
+
+    assert said(answer) == Ballot(verdict="approve")
+
+
+def test_a_plan_is_typed_step_by_step(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    answer = prompted(desk.later.plan(["Search"]).ask)
+    screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("\n1. ")
+    screen.type("Look around")
+    screen.wait_for("2. ")
+    screen.type('{"title": "Write", "tool": "llm"}')
+    screen.wait_for("3. ")
+    screen.type("")
+
+    steps = ["Look around", {"title": "Write", "tool": "llm"}]
+    assert said(answer) == Ballot(verdict="edit", args=steps)
+
+
+def test_a_draft_is_typed_until_a_dot(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    answer = prompted(desk.later.draft("Dear Sir").ask)
+    screen.wait_for("Your choice")
+    screen.type("e")
+    screen.wait_for("only a dot")
+    for line in ("Dear Madam,", "", "bye", "."):
+        screen.type(line)
+
+    assert said(answer) == Ballot(verdict="edit", args="Dear Madam,\n\nbye")
+
+
+@pytest.mark.parametrize(
+    ("type_", "typed", "value"), [(int, "3", 3), (bool, "yes", True), (str, "3", "3")]
+)
+def test_an_answer_is_read_as_the_question_wants_it(
+    desk: Desk, screen: Screen, prompted: Prompt, type_: type, typed: str, value: object
+) -> None:
+    answer = prompted(desk.later.question("How?", type_).ask)
+    screen.wait_for("Your choice (1-2): ")
+    screen.type("1")
+    screen.wait_for("Your answer (")
+    screen.wait_for("): ")
+    screen.type(typed)
+
+    assert said(answer) == Ballot(verdict="respond", answer=value)
+
+
+def test_options_are_chosen_by_their_number_and_other_words_come_after(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    options = [Option("Red", "#f00"), "Blue"]
+    ask = desk.later.choose("Which?", options, own=True).ask
+
+    answer = prompted(ask)
+    shown = screen.wait_for("Your choice (1-4): ")
+    screen.type("1")
+    assert said(answer) == Ballot(verdict="approve", option="Red")
+    menu = shown[shown.index("Choose an option:") :].splitlines()[1:-1]
+    assert menu == [
+        "1-2. The option of that number",
+        "3. Something else (s)",
+        "4. None of these (n)",
+    ]
+
+    answer = prompted(ask)
+    screen.wait_for("Your choice (1-4): ")
+    screen.type("3")
+    screen.wait_for("Your answer (text): ")
+    screen.type("Green")
+    assert said(answer) == Ballot(verdict="respond", answer="Green")
+
+
+def test_an_option_called_like_a_verdict_is_still_only_its_number(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(desk.later.choose("Which?", ["reject", "2"]).ask)
+    screen.wait_for("Your choice (1-3): ")
+    screen.type("reject")
+    screen.wait_for("Enter for none): ")
+    screen.type("")
+
+    assert said(answer) == Ballot(verdict="reject")
+
+
+# --- the editor --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An editor that appends to a log what it was given, and saves what `next` holds."""
+    script, log, upcoming = tmp_path / "ed.py", tmp_path / "log", tmp_path / "next"
+    script.write_text(
+        "import pathlib,sys\n"
+        "file=pathlib.Path(sys.argv[1])\n"
+        f"with open({str(log)!r},'a') as log: log.write(file.name+'\\n'+file.read_text()+'\\n')\n"
+        f"file.write_text(pathlib.Path({str(upcoming)!r}).read_text())\n"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    return upcoming
+
+
+def test_an_editor_gets_a_plan_one_step_a_line(
+    desk: Desk, screen: Screen, prompted: Prompt, editor: Path
+) -> None:
+    editor.write_text("Look around\n\nWrite it\n")
+    ask = desk.later.plan(["Search", "Write"]).ask
+    answer = prompted(ask)
+    screen.wait_for("Your choice")
+    screen.type("2")
+
+    assert said(answer) == Ballot(verdict="edit", args=["Look around", "Write it"])
+    assert editor.with_name("log").read_text() == f"{ask.id}.txt\nSearch\nWrite\n\n"
+
+
+def test_what_was_written_in_the_editor_is_there_again_after_a_mistake(
+    desk: Desk, screen: Screen, prompted: Prompt, editor: Path
+) -> None:
+    editor.write_text('{"amount": 30, oops')
+    answer = prompted(desk.open("pay", {"amount": 40}))
+    screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("That is not JSON")
+    screen.wait_for("Your choice")
+    editor.write_text('{"amount": 30}')
+    screen.type("2")
+
+    assert said(answer) == Ballot(verdict="edit", args={"amount": 30})
+    assert '{"amount": 30, oops' in editor.with_name("log").read_text()
+
+
+# --- when it ends otherwise --------------------------------------------------------------------
+
+
+def test_the_end_of_input_is_no_decision(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    ask = desk.open("pay")
+    answer = prompted(ask)
+    screen.wait_for("Your choice")
+    screen.hang_up()
+
+    assert said(answer) is None
+    assert desk.get(ask.id).open
+
+
+def test_the_end_of_input_in_the_middle_of_an_edit_is_no_decision(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(desk.open("pay", {"amount": 40}))
+    screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("change: ")
+    screen.type("amount=30")
+    screen.wait_for("change: ")
+    screen.hang_up()
+
+    assert said(answer) is None
+
+
+def test_the_prompt_ends_by_itself_when_somebody_else_decides(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    ask = desk.open("pay")
+    answer = prompted(ask, lambda ask_id: desk.get(ask_id).open)
+    screen.wait_for("Your choice")
+
+    desk.approve(ask)
+
+    assert said(answer) is None
+
+
+def test_the_prompt_ends_by_itself_at_the_deadline(
+    desk: Desk, clock: FakeClock, console: Console, screen: Screen, prompted: Prompt
+) -> None:
+    ask = desk.open("pay", within="1h")
+    answer = prompted(ask)
+    screen.wait_for("Your choice")
+
+    clock.advance("2h")
+
+    assert said(answer) is None
+    console.paused(ask)
+    screen.wait_for(f"the time to decide {ask.id} is over")
+
+
+def test_what_was_typed_before_the_card_was_drawn_decides_nothing(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    screen.type("1")  # meant for the question before, or for nobody
+    answer = prompted(desk.open("wire", {"amount": 1_000_000}))
+    screen.wait_for("Your choice")
+    screen.type("r")
+    screen.wait_for("Enter for none): ")
+    screen.type("")
+
+    assert said(answer) == Ballot(verdict="reject")
+
+
+def test_after_a_refused_edit_the_card_is_not_drawn_again(
+    desk: Desk, screen: Screen, console: Console, prompted: Prompt
+) -> None:
+    ask = desk.open("pay", {"amount": 40})
+    answer = prompted(ask)
+    screen.wait_for("Your choice")
+    screen.type("1")
+    said(answer)
+    console.complain("The edit does not fit.")
+    answer = prompted(ask)
+
+    again = screen.wait_for("Your choice (1-4): ")
+    screen.hang_up()
+
+    assert "The edit does not fit." in again
+    assert "Risk" not in again
+    assert said(answer) is None
+
+
+# --- one line ----------------------------------------------------------------------------------
+
+
+def test_what_waits_is_announced_in_one_line_with_the_command(
+    desk: Desk, screen: Screen, console: Console
+) -> None:
+    ask = desk.open("refund", {"amount": 40}, why=hostile.ALL)
+
+    console.announce(ask, SOLO)
+
+    line = screen.wait_for("\n")
+    assert line == (
+        f"sayso: {ask.id} waits for 1 reviewer: refund(amount=40)  ->  "
+        f"sayso inbox approve {ask.id} --seen {ask.digest[:12]}\n"
+    )
+
+
+def test_the_announced_command_fits_the_kind_and_names_the_desk(desk: Desk) -> None:
+    out = io.StringIO()
+    console = Console(screen=out, desk="sqlite:///other.db")
+    team = Roster({"anna": frozenset({"senior"})})
+
+    for ask in (
+        desk.later.question("How many?", int).ask,
+        desk.later.choose("Which?", ["a", "b"]).ask,
+        desk.open("pay", needs="1 senior"),
+    ):
+        console.announce(ask, team)
+
+    question, choice, pay = out.getvalue().splitlines()
+    assert "sayso inbox respond" in question
+    assert "ANSWER --seen" in question
+    assert "--option N --seen" in choice
+    assert "waits for 1 senior" in pay
+    assert pay.endswith("--desk sqlite:///other.db")
+
+
+def test_hostile_arguments_stay_on_the_announced_line(desk: Desk) -> None:
+    out = io.StringIO()
+    Console(screen=out).announce(desk.open("pay", {"to": hostile.FAKED + hostile.ALL}), SOLO)
+
+    assert out.getvalue().count("\n") == 1
+    assert not hostile.raw_in(out.getvalue())
+
+
+def test_what_happened_is_said_in_a_line_each(desk: Desk) -> None:
+    out = io.StringIO()
+    console = Console(screen=out)
+    ask = desk.open("pay")
+    console.paused(ask)
+    decided = desk.reject(ask, "no")
+    console.decided_elsewhere(decided)
+    console.done(decided)
+    withdrawn = desk.withdraw(desk.open("pay"))
+    console.decided_elsewhere(withdrawn)
+
+    paused, elsewhere, done, back = out.getvalue().splitlines()
+    assert f"{ask.id} stays open" in paused
+    assert f"sayso inbox approve {ask.id} --seen {ask.digest[:12]}" in paused
+    assert elsewhere == f"{ask.id} was rejected by sam meanwhile; nothing to decide any more."
+    assert done == f"{ask.id} rejected by sam."
+    assert back.startswith(f"{withdrawn.id} was withdrawn meanwhile")
+
+
+# --- who sits there ----------------------------------------------------------------------------
+
+
+def test_a_terminal_is_interactive_unless_it_is_a_robots(
+    screen: Screen, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert console.interactive()
+
+    monkeypatch.setenv("CI", "true")
+
+    assert not console.interactive()
+
+
+def test_without_a_terminal_nobody_is_asked(tmp_path: Path) -> None:
+    out = io.StringIO()
+    with (tmp_path / "in").open("w+") as file:
+        assert not Console(stdin=file, screen=out).interactive()
+    assert not Console(stdin=io.StringIO("1\n"), screen=out).interactive()
+    read, write = os.pipe()
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        assert not Console(stdin=pipe, screen=out).interactive()
+
+
+def test_keys_without_a_screen_are_no_terminal(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with streams(screen) as (stdin, stdout):
+        assert not Console(stdin=stdin).interactive()
+
+        monkeypatch.setattr(sys, "stdout", stdout)
+
+        assert Console(stdin=stdin).interactive()

@@ -1,0 +1,90 @@
+"""A desk in a file, and the command line on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from sayso import Ask, Desk
+from sayso.cli.front import front
+from tests.terminal import Program, running
+
+COMMAND = Path(sys.executable).with_name("sayso")
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> Any:
+        return json.loads(self.err)
+
+
+Sayso = Callable[..., Came]
+AtTerminal = Callable[..., AbstractContextManager[Program]]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, and nothing in the environment that would lead elsewhere."""
+    for name in ("SAYSO_URL", "SAYSO_PERSON", "EDITOR", "VISUAL", "CI", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def desk(here: Path) -> Iterator[Desk]:
+    """The desk of this folder, as a program beside the command line has it."""
+    with Desk("sqlite:///sayso.db", agent="shop") as desk:
+        yield desk
+
+
+@pytest.fixture
+def sayso(here: Path) -> Sayso:
+    """Run a command and return what came of it."""
+
+    def run(*args: str, env: Mapping[str, str] | None = None) -> Came:
+        done = CliRunner().invoke(front, args, prog_name="sayso", env=env)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Came(done.exit_code, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def at_terminal(here: Path) -> AtTerminal:
+    """Run a command, or a program in this folder, at a real terminal."""
+
+    def run(*args: str, columns: int = 80, env: Mapping[str, str] | None = None):
+        first = sys.executable if args[0].endswith(".py") else str(COMMAND)
+        around = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        return running((first, *args), cwd=here, env={**around, **(env or {})}, columns=columns)
+
+    return run
+
+
+@pytest.fixture
+def ask(desk: Desk) -> Ask:
+    """Something simple to decide."""
+    return desk.open("refund", {"order": 7, "amount": 40}, risk="high", why="Charged twice")

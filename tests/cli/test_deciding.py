@@ -1,0 +1,510 @@
+"""Deciding by a script: `--seen`, who decides, and every way it can be refused."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso import Ask, Desk, Option
+from sayso.model.ask import Decision
+from tests.cli.conftest import Came, Sayso
+
+Decide = Callable[..., Came]
+
+
+@pytest.fixture
+def decide(sayso: Sayso) -> Decide:
+    """Decide an ask as it was shown."""
+
+    def run(verb: str, ask: Ask, *args: str, **more: Any) -> Came:
+        return sayso("inbox", verb, ask.id, *args, "--seen", ask.digest[:12], **more)
+
+    return run
+
+
+def decided(desk: Desk, ask: Ask) -> Decision:
+    decision = desk.get(ask.id).decision
+    assert decision is not None
+    return decision
+
+
+# --- the four verdicts -------------------------------------------------------------------------
+
+
+def test_approve_says_what_happens_next(decide: Decide, desk: Desk, ask: Ask) -> None:
+    done = decide("approve", ask, "--note", "fine")
+
+    assert done.code == 0
+    assert f"{ask.id} approved by" in done.out
+    assert f'desk.begin("{ask.id}")' in done.out
+    found = decided(desk, ask)
+    assert (found.verdict, found.note, found.origin.via) == ("approve", "fine", "terminal")
+
+
+def test_edit_takes_changes_that_keep_their_types(decide: Decide, desk: Desk) -> None:
+    ask = desk.open("pay", {"amount": 40, "code": "7"})
+
+    assert decide("edit", ask, "--set", "amount=30", "--set", "code=8").code == 0
+
+    assert decided(desk, ask).args == {"amount": 30, "code": "8"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "saved", "args"),
+    [
+        ("action", '{"amount": 30}', {"amount": 30}),
+        ("plan", "One\nTwo\n", {"steps": ["One", "Two"]}),
+        ("draft", "Dear Madam\n", {"text": "Dear Madam"}),
+    ],
+)
+def test_edit_without_changes_opens_the_editor(
+    decide: Decide, desk: Desk, here: Path, kind: str, saved: str, args: dict[str, Any]
+) -> None:
+    asks = {
+        "action": lambda: desk.open("pay", {"amount": 40}),
+        "plan": lambda: desk.later.plan(["Search"]).ask,
+        "draft": lambda: desk.later.draft("Dear Sir").ask,
+    }
+    ask = asks[kind]()
+    script = here / "ed.py"
+    script.write_text(f"import pathlib,sys\npathlib.Path(sys.argv[1]).write_text({saved!r})")
+
+    done = decide("edit", ask, env={"EDITOR": f"{sys.executable} {script}"})
+
+    assert done.code == 0, done.err
+    assert decided(desk, ask).args == args
+
+
+def test_reject_takes_a_note_a_kind_and_an_end(decide: Decide, desk: Desk, ask: Ask) -> None:
+    done = decide("reject", ask, "Not a double charge", "--kind", "harmful", "--end")
+
+    assert done.out == (
+        f"{ask.id} rejected as harmful by {decided(desk, ask).by.id}, and the run ends.\n"
+    )
+    found = decided(desk, ask)
+    assert (found.verdict, found.note, found.kind, found.end) == (
+        "reject",
+        "Not a double charge",
+        "harmful",
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("type_", "typed", "answer"), [(int, "3", 3), (bool, "yes", True), (str, "3", "3")]
+)
+def test_an_answer_is_read_as_the_question_wants_it(
+    decide: Decide, desk: Desk, type_: type, typed: str, answer: object
+) -> None:
+    ask = desk.later.question("How?", type_).ask
+
+    assert decide("respond", ask, typed).code == 0
+
+    assert decided(desk, ask).answer == answer
+    assert type(decided(desk, ask).answer) is type(answer)
+
+
+def test_words_for_the_agent_stay_words(decide: Decide, desk: Desk, ask: Ask) -> None:
+    assert decide("respond", ask, "40").code == 0
+
+    assert decided(desk, ask).answer == "40"
+
+
+def test_a_draft_may_be_sent_back_without_a_word(decide: Decide, desk: Desk) -> None:
+    ask = desk.later.draft(lambda guidance: "Dear Sir").ask
+
+    assert decide("respond", ask).code == 0
+
+    assert decided(desk, ask).answer == ""
+
+
+@pytest.mark.parametrize("wanted", ["2", "Blue"])
+def test_an_option_is_named_by_number_or_label(decide: Decide, desk: Desk, wanted: str) -> None:
+    ask = desk.later.choose("Which?", [Option("Red", 1), Option("Blue", 2)]).ask
+
+    assert decide("approve", ask, "--option", wanted).code == 0
+
+    assert decided(desk, ask).answer == {"option": "Blue", "value": 2}
+
+
+def test_a_label_that_is_a_number_is_meant_as_the_label(decide: Decide, desk: Desk) -> None:
+    ask = desk.later.choose("Which?", ["2", "1"]).ask
+
+    assert decide("approve", ask, "--option", "1").code == 0
+
+    assert decided(desk, ask).answer["option"] == "1"
+
+
+def test_json_prints_the_ask_afterwards(decide: Decide, desk: Desk, ask: Ask) -> None:
+    done = decide("approve", ask, "--json")
+
+    assert (done.json["id"], done.json["status"]) == (ask.id, "decided")
+    assert done.json["decision"]["verdict"] == "approve"
+
+
+# --- what was seen -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["approve", "edit", "reject", "respond"])
+def test_without_a_terminal_what_was_seen_must_be_named(
+    sayso: Sayso, desk: Desk, ask: Ask, verb: str
+) -> None:
+    done = sayso("inbox", verb, ask.id)
+
+    assert done.code == 1
+    assert f"sayso inbox show {ask.id}" in done.err
+    assert f"sayso inbox {verb} {ask.id} --seen CODE" in done.err
+    assert desk.get(ask.id).open
+
+
+@pytest.mark.parametrize("length", [8, 12, 64])
+def test_eight_characters_of_the_code_are_enough(
+    sayso: Sayso, desk: Desk, ask: Ask, length: int
+) -> None:
+    code = ask.digest[:length].upper()
+
+    assert sayso("inbox", "approve", ask.id, "--seen", code).code == 0
+
+
+def test_fewer_are_not(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    done = sayso("inbox", "approve", ask.id, "--seen", ask.digest[:7])
+
+    assert done.code == 1
+    assert "at least 8" in done.err
+    assert desk.get(ask.id).open
+
+
+def test_a_code_of_something_else_decides_nothing(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    other = desk.open("refund", {"order": 7, "amount": 40}, risk="high", why="Charged twice")
+
+    done = sayso("inbox", "approve", ask.id, "--seen", other.digest[:12], "--json")
+
+    assert done.code == 1
+    assert done.error["error"] == "ask-changed"
+    assert ask.digest[:12] in done.error["message"]
+    assert desk.get(ask.id).open
+
+
+def test_a_code_from_before_an_edit_decides_nothing(sayso: Sayso, desk: Desk) -> None:
+    desk.people.add("anna", ["senior"])
+    desk.people.add("sec", ["security"])
+    ask = desk.open("pay", {"amount": 40}, needs=["1 senior", "1 security"])
+    desk.edit(ask, {"amount": 4_000}, by="anna")
+
+    done = sayso("inbox", "approve", ask.id, "--seen", ask.digest, "--as", "sec")
+
+    assert done.code == 1
+    assert "not what was shown to you" in done.err
+    assert desk.get(ask.id).open
+
+
+# --- who decides -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def team(desk: Desk) -> Desk:
+    desk.people.add("anna", ["senior"])
+    desk.people.add("sec", ["security"])
+    return desk
+
+
+def test_in_a_team_the_person_is_named(decide: Decide, team: Desk, ask: Ask) -> None:
+    assert decide("approve", ask, "--as", "anna").code == 0
+
+    assert decided(team, ask).by.id == "anna"
+
+
+def test_the_environment_may_name_the_person(decide: Decide, team: Desk, ask: Ask) -> None:
+    assert decide("approve", ask, env={"SAYSO_PERSON": "anna"}).code == 0
+
+    assert decided(team, ask).by.id == "anna"
+
+
+def test_an_account_that_is_a_person_needs_no_naming(decide: Decide, desk: Desk, ask: Ask) -> None:
+    account = desk.origin.account.partition("@")[0]
+    desk.people.add(account)
+
+    assert decide("approve", ask).code == 0
+
+    assert decided(desk, ask).by.id == account
+
+
+def test_an_account_that_is_nobody_is_told_how_to_say_who(
+    decide: Decide, team: Desk, ask: Ask
+) -> None:
+    done = decide("approve", ask)
+
+    assert done.code == 1
+    assert "--as NAME" in done.err
+    assert "anna, sec" in done.err
+    assert team.get(ask.id).open
+
+
+@pytest.mark.parametrize(
+    ("person", "code"),
+    [("nobody", "unknown-person"), ("agent:shop", "forbidden"), ("sec", "forbidden")],
+)
+def test_who_may_not_decide_is_refused(decide: Decide, team: Desk, person: str, code: str) -> None:
+    ask = team.open("pay", needs="1 senior")
+
+    done = decide("approve", ask, "--as", person, "--json")
+
+    assert done.code == 1
+    assert done.error["error"] == code
+    assert team.get(ask.id).open
+
+
+def test_alone_at_a_desk_nobody_else_can_be_named(decide: Decide, desk: Desk, ask: Ask) -> None:
+    done = decide("approve", ask, "--as", "anna")
+
+    assert done.code == 1
+    assert "sayso people add anna" in done.err
+    assert desk.get(ask.id).open
+
+
+def test_a_vote_that_is_not_enough_says_who_is_missing(decide: Decide, team: Desk) -> None:
+    ask = team.open("pay", needs=["1 senior", "1 security"])
+
+    done = decide("approve", ask, "--as", "anna")
+
+    assert done.code == 0
+    assert "still needs 1 security" in done.out
+    assert decide("approve", ask, "--as", "sec").out.startswith(f"{ask.id} approved by sec")
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verb", "args", "code", "word"),
+    [
+        ("edit", ("--set", "amount=abc"), "invalid-edit", "whole number, not the text"),
+        ("edit", ("--set", "amount=40"), "invalid-edit", "changes nothing"),
+        ("edit", ("--set", "tool=delete_db"), "invalid-edit", "not a field"),
+        ("edit", ("--set", "amount"), "bad-value", "name=value"),
+        ("edit", (), "invalid-edit", "--set NAME=VALUE"),
+        ("respond", (), "invalid-answer", "ANSWER"),
+        ("respond", ("  ",), "invalid-answer", "empty"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_reason(
+    decide: Decide, desk: Desk, verb: str, args: tuple[str, ...], code: str, word: str
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"amount": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    ask = desk.open("pay", {"amount": 40}, schema=schema)
+
+    done = decide(verb, ask, *args, "--json")
+
+    assert done.code == 1
+    assert done.error["error"] == code
+    assert word in done.error["message"]
+    assert desk.get(ask.id).open
+
+
+@pytest.mark.parametrize(
+    ("verb", "args"), [("approve", ()), ("edit", ("--set", "a=1")), ("respond", ("three",))]
+)
+def test_a_question_takes_an_answer_of_its_type_and_nothing_else(
+    decide: Decide, desk: Desk, verb: str, args: tuple[str, ...]
+) -> None:
+    ask = desk.later.question("How many?", int).ask
+
+    done = decide(verb, ask, *args, "--json")
+
+    assert done.code == 1
+    assert done.error["error"] in ("verdict-not-allowed", "invalid-answer")
+    assert desk.get(ask.id).open
+
+
+@pytest.mark.parametrize("option", ["3", "0", "Green", None])
+def test_an_option_that_is_none_is_refused(decide: Decide, desk: Desk, option: str | None) -> None:
+    ask = desk.later.choose("Which?", ["Red", "Blue"]).ask
+
+    done = decide("approve", ask, *(("--option", option) if option else ()))
+
+    assert done.code == 1
+    assert "option" in done.err
+    assert desk.get(ask.id).open
+
+
+def test_a_closed_ask_says_who_was_faster(decide: Decide, desk: Desk, ask: Ask) -> None:
+    desk.reject(ask, "no")
+
+    for verb in ("approve", "edit", "reject", "respond"):
+        done = decide(verb, ask, "--json")
+
+        assert done.code == 1
+        assert done.error["error"] == "ask-closed"
+        assert f"rejected by {desk.origin.account.partition('@')[0]}" in done.error["message"]
+
+
+def test_an_error_is_one_plain_line(decide: Decide, desk: Desk, ask: Ask) -> None:
+    desk.withdraw(ask)
+
+    done = decide("approve", ask)
+
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("sayso: ")
+    assert "was withdrawn" in done.err
+
+
+@pytest.mark.parametrize("args", [("reject", "x", "--kind", "silly"), ("approve",), ("nothing",)])
+def test_misuse_of_the_command_line_is_exit_code_two(
+    sayso: Sayso, desk: Desk, args: tuple[str, ...]
+) -> None:
+    assert sayso("inbox", *args).code == 2
+
+
+def test_misuse_is_told_as_json_to_a_script(sayso: Sayso, desk: Desk) -> None:
+    done = sayso("inbox", "reject", "x", "--kind", "silly", "--json")
+
+    assert done.code == 2
+    assert done.error["error"] == "usage"
+    assert "silly" in done.error["message"]
+
+
+def test_a_locked_database_is_said_to_be_locked(decide: Decide, desk: Desk, ask: Ask) -> None:
+    other = sqlite3.connect("sayso.db", isolation_level=None)
+    try:
+        other.execute("begin immediate")
+        done = decide("approve", ask, "--desk", "sqlite:///sayso.db?timeout=0.2", "--json")
+    finally:
+        other.close()
+
+    assert done.code == 1
+    assert done.error["error"] == "store-busy"
+    assert desk.get(ask.id).open
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [(b"not a database at all" * 100, "store-unavailable"), (None, "schema-mismatch")],
+)
+def test_a_file_that_is_no_desk_of_ours_is_said_so(
+    sayso: Sayso, here: Path, content: bytes | None, code: str
+) -> None:
+    if content is not None:
+        (here / "sayso.db").write_bytes(content)
+    else:
+        newer = sqlite3.connect("sayso.db")
+        newer.execute("pragma user_version = 999")
+        newer.close()
+
+    for command in (
+        ("inbox",),
+        ("inbox", "show", "a-7f3k"),
+        ("audit", "verify"),
+        ("people", "list"),
+    ):
+        done = sayso(*command, "--json")
+        assert done.code == 1
+        assert done.error["error"] == code
+
+
+def test_a_server_that_is_not_there_is_said_so_without_the_password(sayso: Sayso) -> None:
+    done = sayso("inbox", "--desk", "postgresql://anna:hunter2@localhost:1/x")
+
+    assert done.code == 1
+    assert "not reachable" in done.err
+    assert "hunter2" not in done.err
+
+
+# --- waiting for what comes of it --------------------------------------------------------------
+
+
+def carried_out(desk: Desk, ask: Ask, **ending: Any) -> threading.Thread:
+    """Carry the call out as soon as it is approved."""
+
+    def work() -> None:
+        desk.wait(ask)
+        desk.finish(desk.begin(ask), **ending)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize(
+    ("ending", "code", "told"),
+    [({"result": {"id": 3}}, 0, 'done: {"id": 3}'), ({"error": "no money"}, 1, "failed: no money")],
+)
+def test_waiting_tells_what_came_of_it(
+    decide: Decide, desk: Desk, ask: Ask, ending: dict[str, Any], code: int, told: str
+) -> None:
+    worker = carried_out(desk, ask, **ending)
+
+    done = decide("approve", ask, "--wait", "--timeout", "60s")
+    worker.join()
+
+    assert done.code == code
+    assert done.out.splitlines()[-1] == told
+
+
+def test_waiting_as_json_prints_the_ask_with_its_effect(
+    decide: Decide, desk: Desk, ask: Ask
+) -> None:
+    worker = carried_out(desk, ask, result="paid")
+
+    done = decide("approve", ask, "--wait", "--json")
+    worker.join()
+
+    assert done.code == 0
+    assert done.json["effect"]["result"] == "paid"
+
+
+def test_waiting_ends_in_time_and_leaves_everything_as_it_is(
+    decide: Decide, desk: Desk, ask: Ask
+) -> None:
+    done = decide("approve", ask, "--wait", "--timeout", "0.1")
+
+    assert done.code == 1
+    assert "nobody has begun" in done.err
+    assert desk.begin(ask).args == {"order": 7, "amount": 40}
+
+
+def test_waiting_for_a_call_nobody_knows_about_leads_to_the_doubt(
+    decide: Decide, desk: Desk, ask: Ask
+) -> None:
+    def begun() -> None:
+        desk.wait(ask)
+        desk.begin(ask, limit=0.01)  # and never finished
+
+    worker = threading.Thread(target=begun)
+    worker.start()
+
+    done = decide("approve", ask, "--wait", "--timeout", "60s")
+    worker.join()
+
+    effect = desk.get(ask.id).effect
+    assert done.code == 1
+    assert effect is not None
+    assert f"see {effect.doubt}" in done.out
+
+
+def test_there_is_nothing_to_wait_for_after_a_no(decide: Decide, desk: Desk, ask: Ask) -> None:
+    done = decide("reject", ask, "--wait")
+
+    assert done.code == 0
+    assert "Nothing was to be carried out." in done.out
+
+
+@pytest.mark.parametrize("timeout", ["soon", "-1", "0"])
+def test_a_timeout_that_is_none_is_refused(
+    decide: Decide, desk: Desk, ask: Ask, timeout: str
+) -> None:
+    done = decide("approve", ask, "--wait", f"--timeout={timeout}")
+
+    assert done.code == 1
+    assert "span of time" in done.err
+    assert desk.get(ask.id).open

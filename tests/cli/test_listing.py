@@ -1,0 +1,231 @@
+"""`sayso inbox` and `sayso inbox list`."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from sayso import Ask, Desk, Option
+from sayso.testing import FakeClock
+from tests import hostile
+from tests.cli.conftest import Sayso
+
+
+def test_the_list_says_which_desk_it_shows_and_how_much_is_open(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    done = sayso("inbox")
+
+    first, blank, head, line, *_ = done.out.splitlines()
+    assert done.code == 0
+    assert first == "desk: ./sayso.db, 1 open"
+    assert blank == ""
+    assert head.split() == ["ID", "RISK", "KIND", "AGE", "WHAT"]
+    assert line.split()[:4] == [ask.id, "▲", "high", "action"]
+    assert line.endswith("refund(amount=40, order=7)")
+
+
+def test_inbox_alone_is_inbox_list(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    assert sayso("inbox").out == sayso("inbox", "list").out
+    assert sayso("inbox", "--kind", "plan").out == sayso("inbox", "list", "--kind", "plan").out
+
+
+def test_an_empty_desk_is_said_to_be_empty(sayso: Sayso, desk: Desk) -> None:
+    desk.sweep()  # the file is there, and nothing in it
+
+    assert sayso("inbox").out == "desk: ./sayso.db, 0 open\n"
+
+
+def test_looking_for_a_desk_that_is_not_there_creates_none(sayso: Sayso, here: Path) -> None:
+    done = sayso("inbox")
+
+    assert done.out.startswith("desk: ./sayso.db, 0 open\n")
+    assert "--desk URL" in done.out
+    assert sayso("inbox", "--json").json == {
+        "desk": "./sayso.db",
+        "open": "0",
+        "count": 0,
+        "cursor": None,
+        "asks": [],
+    }
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--desk", "sqlite:///other.db", "inbox", "list"),
+        ("inbox", "--desk", "sqlite:///other.db", "list"),
+        ("inbox", "list", "--desk", "sqlite:///other.db"),
+        ("inbox", "--desk", "other.db"),
+        ("inbox", "list", "--desk", "other.db"),
+    ],
+)
+def test_the_desk_may_be_named_before_and_after_the_command(
+    sayso: Sayso, args: tuple[str, ...]
+) -> None:
+    with Desk("sqlite:///other.db") as other:
+        other.open("pay")
+
+    assert sayso(*args).out.startswith("desk: ./other.db, 1 open\n")
+
+
+def test_the_desk_is_found_as_a_program_finds_it(sayso: Sayso, here: Path) -> None:
+    with Desk("sqlite:///settings.db") as desk:
+        desk.open("pay")
+    (here / "sayso.toml").write_text('[desk]\nurl = "sqlite:///settings.db"\n')
+
+    assert sayso("inbox").out.startswith("desk: ./settings.db, 1 open")
+    there = {"SAYSO_URL": "sqlite:///elsewhere.db"}
+    assert sayso("inbox", env=there).out.startswith("desk: ./elsewhere.db, 0 open")
+
+
+def test_a_settings_file_that_cannot_be_read_is_said_so(sayso: Sayso, here: Path) -> None:
+    (here / "sayso.toml").write_text("[desk\n")
+
+    done = sayso("inbox")
+
+    assert done.code == 1
+    assert "sayso.toml cannot be read" in done.err
+
+
+def test_the_riskiest_comes_first_and_time_left_has_a_column(sayso: Sayso, desk: Desk) -> None:
+    low, critical = desk.open("low", risk="low"), desk.open("crit", risk="critical", within="90m")
+
+    lines = sayso("inbox").out.splitlines()
+
+    assert lines[2].split() == ["ID", "RISK", "KIND", "AGE", "LEFT", "WHAT"]
+    assert lines[3].startswith(critical.id)
+    assert "1 h" in lines[3]
+    assert lines[4].startswith(low.id)
+
+
+def test_filters_narrow_the_list(sayso: Sayso, desk: Desk) -> None:
+    desk.people.add("anna", ["senior"])
+    desk.people.add("ben")
+    senior = desk.open("a", needs="1 senior", run="r-1", thread="t-1")
+    plain = desk.open("b", risk="low")
+    plan = desk.later.plan(["x"]).ask
+    desk.approve(plan, by="anna")
+
+    def listed(*args: str) -> set[str]:
+        return {found["id"] for found in sayso("inbox", "list", "--json", *args).json["asks"]}
+
+    assert listed() == {senior.id, plain.id}
+    assert listed("--role", "senior") == {senior.id, plain.id}
+    assert listed("--person", "ben") == {plain.id}
+    assert listed("--kind", "plan") == set()
+    assert listed("--risk", "low") == {plain.id}
+    assert listed("--run", "r-1") == {senior.id}
+    assert listed("--thread", "t-1") == {senior.id}
+    assert "1 match" in sayso("inbox", "--risk", "low").out
+
+
+def test_a_full_page_says_how_to_see_the_next_one(sayso: Sayso, desk: Desk) -> None:
+    asks = {desk.open(f"t{n}", {"n": n}, risk="high").id for n in range(5)}
+
+    seen: list[str] = []
+    command = "sayso inbox list --limit 2 --risk high"
+    while True:
+        out = sayso(*shlex.split(command)[1:]).out
+        assert out.startswith("desk: ./sayso.db, 5 match")
+        seen += [line.split()[0] for line in out.splitlines() if line.startswith("a-")]
+        more = [line for line in out.splitlines() if line.startswith("More: ")]
+        if not more:
+            break
+        command = more[0].removeprefix("More: ")
+
+    assert sorted(seen) == sorted(asks)
+    assert len(seen) == 5
+
+
+def test_beyond_a_thousand_the_count_says_so(sayso: Sayso, desk: Desk) -> None:
+    for n in range(1001):
+        desk.open("t", {"n": n})
+
+    assert sayso("inbox").out.startswith("desk: ./sayso.db, 1,000+ open\n")
+    assert sayso("inbox", "--json").json["open"] == "1,000+"
+
+
+def test_what_is_overdue_is_swept_before_it_is_listed(sayso: Sayso) -> None:
+    past = FakeClock(datetime(2020, 1, 1, tzinfo=UTC))
+    with Desk("sqlite:///sayso.db", clock=past) as desk:
+        ask = desk.open("pay", within="1h")
+
+    assert sayso("inbox").out == "desk: ./sayso.db, 0 open\n"
+    shown = sayso("inbox", "show", ask.id, "--json").json
+    assert shown["decision"]["by_kind"] == "clock"
+
+
+@pytest.mark.parametrize("columns", ["80", "40", "120"])
+def test_the_list_keeps_to_the_width_and_hides_nothing(
+    sayso: Sayso, desk: Desk, columns: str
+) -> None:
+    evil = hostile.FAKED + hostile.ALL
+    desk.open(evil, {evil: evil}, title=evil, within="1h")
+    desk.later.question(evil)
+    desk.later.plan([evil], title=evil)
+    desk.later.draft(evil)
+    desk.later.choose(evil, [Option("a", 1)])
+    desk.open("pay", {"to": "日本語" * 30})
+
+    done = sayso("inbox", env={"COLUMNS": columns})
+
+    assert not hostile.raw_in(done.out)
+    assert "\x1b" not in done.out
+    lines = done.out.splitlines()
+    assert all(len(line) <= int(columns) for line in lines)
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert sum(line.startswith("a-") for line in lines) == 6
+
+
+def test_json_holds_the_asks_and_hides_nothing(sayso: Sayso, desk: Desk) -> None:
+    ask = desk.open("pay", {"to": hostile.ALL}, why=hostile.ALL)
+
+    done = sayso("inbox", "--json")
+
+    assert not hostile.raw_in(done.out)
+    assert done.json["count"] == 1
+    (found,) = done.json["asks"]
+    assert (found["id"], found["digest"], found["args"]) == (
+        ask.id,
+        ask.digest,
+        {"to": hostile.ALL},
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "word"),
+    [
+        (("--kind", "dance"), 2, "dance"),
+        (("--risk", "none"), 2, "none"),
+        (("--limit", "0"), 2, "0"),
+        (("--limit", "many"), 2, "many"),
+        (("--after", "nonsense"), 1, "cursor"),
+        (("--after", '[1, 99999999999999999999, "x"]'), 1, "cursor"),
+        (("--person", "nobody"), 1, "nobody"),
+        (("--role", "wizard"), 1, "wizard"),
+        (("--bogus",), 2, "--bogus"),
+        (("--desk", "ftp://x"), 1, "ftp://x"),
+    ],
+)
+def test_bad_filters_get_a_plain_message(
+    sayso: Sayso, desk: Desk, args: tuple[str, ...], code: int, word: str
+) -> None:
+    desk.people.add("anna", ["senior"])
+
+    done = sayso("inbox", "list", *args)
+
+    assert done.code == code
+    assert word in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_mistyped_command_is_met_with_advice(sayso: Sayso) -> None:
+    done = sayso("inbox", "shwo", "a-7f3k")
+
+    assert done.code == 2
+    assert "shwo" in done.err

@@ -1,0 +1,137 @@
+"""`sayso inbox show`, and how ids may be typed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from sayso import Ask, Desk
+from sayso.channels.card import GONE
+from sayso.store.contract import Lease
+from tests import hostile
+from tests.cli.conftest import AtTerminal, Sayso
+
+
+def test_show_prints_the_card_and_the_command_that_decides(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    done = sayso("inbox", "show", ask.id)
+
+    assert done.code == 0
+    assert "│ Charged twice" in done.out
+    assert "amount  40" in done.out
+    assert f"sayso inbox approve {ask.id} --seen {ask.digest[:12]}" in done.out
+    assert "Or instead: edit, reject, respond" in done.out
+    assert "\x1b" not in done.out
+
+
+def test_a_desk_that_was_named_is_named_in_the_command_too(sayso: Sayso) -> None:
+    with Desk("sqlite:///other.db") as other:
+        ask = other.open("pay")
+
+    assert "--desk other.db" in sayso("inbox", "show", ask.id, "--desk", "other.db").out
+
+
+def test_a_closed_ask_says_how_it_ended_and_offers_nothing(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    desk.approve(ask)
+    desk.finish(desk.begin(ask), "paid")
+
+    done = sayso("inbox", "show", ask.id)
+
+    assert "approved by" in done.out
+    assert 'result  "paid"' in done.out
+    assert "sayso inbox approve" not in done.out
+
+
+def test_history_tells_what_happened_in_order(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    desk.edit(ask, {"amount": 30}, note=hostile.ALL)
+    desk.finish(desk.begin(ask), "paid")
+
+    out = sayso("inbox", "show", ask.id, "--history").out
+
+    told = ["asked: action, call refund", "edited it:", "approved as edited", "spent", '"paid"']
+    history = out[out.index(told[0]) :]
+    places = [history.index(word) for word in told]
+    assert places == sorted(places)
+    assert not hostile.raw_in(out)
+    events = sayso("inbox", "show", ask.id, "--history", "--json").json["history"]
+    assert [event["kind"] for event in events] == [e.kind for e in desk.history(ask)]
+
+
+@pytest.mark.parametrize("form", ["{}", "A-{}", "a-{}", " a-{} "])
+def test_an_id_may_be_typed_carelessly(sayso: Sayso, desk: Desk, ask: Ask, form: str) -> None:
+    symbols = ask.id.removeprefix("a-")
+
+    for typed in (form.format(symbols), form.format(symbols.upper())):
+        assert sayso("inbox", "show", typed, "--json").json["id"] == ask.id
+
+
+def test_letters_that_are_read_as_digits_are_taken_as_such(sayso: Sayso, desk: Desk) -> None:
+    while True:  # until chance gives an id with such a digit
+        ask = desk.open("pay")
+        if set(ask.id) & {"0", "1"}:
+            break
+    misread = ask.id.removeprefix("a-").replace("0", "O").replace("1", "l")
+
+    assert sayso("inbox", "show", misread, "--json").json["id"] == ask.id
+
+
+@pytest.mark.parametrize("typed", ["a-zzzz", "x", "../../etc", "\x1b[31m", "\u202e", "a" * 5000])
+def test_an_unknown_id_is_said_to_be_unknown(
+    sayso: Sayso, desk: Desk, ask: Ask, typed: str
+) -> None:
+    done = sayso("inbox", "show", typed)
+
+    assert done.code == 1
+    assert "There is no ask" in done.err
+    assert not hostile.raw_in(done.err)
+    assert sayso("inbox", "show", typed, "--json").error["error"] == "unknown-ask"
+
+
+def test_a_desk_that_is_not_there_is_said_so_and_not_made(sayso: Sayso, here) -> None:
+    done = sayso("inbox", "show", "a-7f3k")
+
+    assert done.code == 1
+    assert "no desk at ./sayso.db" in done.err
+    assert list(here.iterdir()) == []
+
+
+def test_what_its_program_left_behind_can_only_be_closed(sayso: Sayso, desk: Desk) -> None:
+    content = desk.forms.action("pay", {"amount": 40})
+    ask = desk.put(content, lease=Lease("somebody", timedelta(microseconds=1)))
+
+    out = sayso("inbox", "show", ask.id).out
+
+    assert GONE in out
+    assert f"sayso inbox reject {ask.id}" in out
+    assert "(program gone)" in sayso("inbox").out
+    refused = sayso("inbox", "approve", ask.id, "--seen", ask.digest)
+    assert refused.code == 1
+    assert "has gone" in refused.err
+    assert sayso("inbox", "reject", ask.id, "--seen", ask.digest).code == 0
+
+
+def test_on_a_terminal_there_are_colours_and_words_beside_them(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask
+) -> None:
+    with at_terminal("inbox", "show", ask.id) as terminal:
+        assert terminal.ended() == 0
+
+    assert "\x1b[31m" in terminal.raw
+    assert "▲ high" in terminal.text
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_narrow_terminal_is_kept_to(at_terminal: AtTerminal, desk: Desk, columns: int) -> None:
+    evil = hostile.FAKED + hostile.ALL
+    ask = desk.open("pay", {"to": evil}, why=evil)
+
+    with at_terminal("inbox", "show", ask.id, columns=columns) as terminal:
+        assert terminal.ended() == 0
+
+    card = terminal.text[: terminal.text.index("Decide it:")]
+    assert max(map(len, card.splitlines())) <= columns
+    assert not hostile.raw_in(terminal.text)
