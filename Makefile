@@ -41,7 +41,7 @@ bench: $(DEV) ## measure against bare SQL; BENCH=benchmarks/store.py for one
 	@set -e; for file in $(BENCH); do echo "== $$file"; $(BIN)/python $$file; done
 
 docs: $(DEV) ## build the documentation into site/
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt >&2; false; }
 
 format: $(DEV) ## put the code into the house style
 	@$(BIN)/ruff check --quiet --fix-only .

@@ -96,13 +96,13 @@ class Desk(Verbs):
         account: str | None = None,
     ) -> None:
         self.url = url if url is not None else find_url()
-        self.origin = Origin(via, account or f"{getpass.getuser()}@{platform.node()}")
+        self.origin = Origin(via, account or f"{_user()}@{platform.node()}")
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
         self.forms = Forms(agent or _program(), lambda: self.store.now())
         self.heartbeat = Heartbeat(lambda: self.store, lease, ticking)
         # Commands it names need the address only where people would not find it by themselves.
-        elsewhere = self._own.url if url is not None and url != find_url() else None
+        elsewhere = self._own.url if url is not None and not _is_default(url) else None
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
         self._ears: Ears | None = None
@@ -359,7 +359,7 @@ class Desk(Verbs):
             raise BadValue(f"{verdict!r} is no verdict: approve, edit, reject or respond.")
         ask_id = ask if isinstance(ask, str) else ask.id
         digest = seen if seen is not None or isinstance(ask, str) else ask.digest
-        if digest is None:
+        if not isinstance(digest, str):
             raise Misuse(
                 f"To decide {ask_id} by its id, name the digest you saw: seen=ask.digest "
                 f"(sayso inbox show {ask_id} prints it)."
@@ -495,13 +495,15 @@ class Desk(Verbs):
         Handlers run one after the other on a thread of the desk. Returns a
         function that ends it.
         """
+        if not isinstance(kind, str) or not callable(handler):
+            raise BadValue('on() takes the kind of event and a function: on("ask.opened", tell).')
         if self._ears is None:
             self._ears = Ears(self.store)
         return self._ears.on(kind, handler)
 
     def verify(self, *, seal: Seal | str | None = None, progress: Progress | None = None) -> Report:
         """Read the whole journal and name what is not as it was written."""
-        kept = Seal.parse(seal) if isinstance(seal, str) else seal
+        kept = seal if seal is None or isinstance(seal, Seal) else Seal.parse(seal)
         return verify(self.store, seal=kept, progress=progress)
 
     def seal(self, *, progress: Progress | None = None) -> Seal:
@@ -553,10 +555,26 @@ def _gate_options(given: dict[str, Any]) -> dict[str, Any]:
     return {"declared": declared, "terms": terms, **rules}
 
 
+def _is_default(url: str) -> bool:
+    try:
+        return url == find_url()
+    except BadValue:  # settings that cannot be read name no other desk
+        return False
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        return f"uid{os.getuid()}"
+
+
 def _program() -> str:
     """Return a name for whoever asks: the program that runs."""
-    name = Path(sys.argv[0]).name if sys.argv and sys.argv[0] not in ("", "-c", "-m") else ""
-    return name.removesuffix(".py") or "python"
+    path = Path(sys.argv[0]) if sys.argv and sys.argv[0] not in ("", "-c", "-m") else None
+    if path is None:
+        return "python"
+    return path.parent.name if path.name == "__main__.py" else path.name.removesuffix(".py")
 
 
 def _id(ask: Ask | str) -> str:

@@ -129,7 +129,7 @@ class UnknownAsk(Misuse):
 
     code = "unknown-ask"
 
-    def __init__(self, ask_id: str) -> None:
+    def __init__(self, ask_id: object) -> None:
         super().__init__(
             f"There is no ask {ask_id!r} on this desk. `sayso inbox list` shows what is open; "
             "check that the program and you use the same database (SAYSO_URL)."

@@ -207,7 +207,7 @@ NONSENSE: list[tuple[str, Put]] = [
     ("needs that are no list", lambda v: v.confirm("Go on?", needs=5)),
     ("no refusal counts", lambda v: v.confirm("Go on?", deny=0)),
     ("a deny that is no number", lambda v: v.confirm("Go on?", deny="2")),
-    ("a type without a form", lambda v: v.question("Where?", type=lambda: 0)),
+    ("a type without a form", lambda v: v.question("Where?", type=Desk)),
     ("a schema that is none", lambda v: v.question("Where?", type={"type": "nonsense"})),
 ]
 

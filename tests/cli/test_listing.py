@@ -153,11 +153,15 @@ def test_beyond_a_thousand_the_count_says_so(sayso: Sayso, desk: Desk) -> None:
 def test_what_is_overdue_is_swept_before_it_is_listed(sayso: Sayso) -> None:
     past = FakeClock(datetime(2020, 1, 1, tzinfo=UTC))
     with Desk("sqlite:///sayso.db", clock=past) as desk:
-        ask = desk.open("pay", within="1h")
+        listed, shown = desk.open("pay", within="1h"), desk.open("pay", within="1h")
+        sayso("inbox", "show", shown.id)
+        assert "ask.decided" in [event.kind for event in desk.history(shown)]
+        other = desk.open("pay", within="1h")
 
-    assert sayso("inbox").out == "desk: ./sayso.db, 0 open\n"
-    shown = sayso("inbox", "show", ask.id, "--json").json
-    assert shown["decision"]["by_kind"] == "clock"
+        assert sayso("inbox").out == "desk: ./sayso.db, 0 open\n"
+
+        for ask in (listed, other):
+            assert str(desk.history(ask)[-1].actor) == "clock:clock"
 
 
 @pytest.mark.parametrize("columns", ["80", "40", "120"])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +13,7 @@ from sayso import Ask, Desk
 from sayso.channels.card import GONE
 from sayso.store.contract import Lease
 from tests import hostile
-from tests.cli.conftest import AtTerminal, Sayso
+from tests.cli.conftest import COMMAND, AtTerminal, Sayso
 
 
 def test_show_prints_the_card_and_the_command_that_decides(
@@ -112,6 +115,21 @@ def test_what_its_program_left_behind_can_only_be_closed(sayso: Sayso, desk: Des
     assert refused.code == 1
     assert "has gone" in refused.err
     assert sayso("inbox", "reject", ask.id, "--seen", ask.digest).code == 0
+
+
+def test_a_screen_that_cannot_show_a_character_gets_its_code(desk: Desk, here: Path) -> None:
+    ask = desk.open("pay", {"to": "Grüße"}, risk="high")
+
+    done = subprocess.run(
+        [COMMAND, "inbox", "show", ask.id],
+        cwd=here,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+
+    assert b"Gr\\xfc\\xdfe" in done.stdout
+    assert b"high" in done.stdout
 
 
 def test_on_a_terminal_there_are_colours_and_words_beside_them(

@@ -11,6 +11,7 @@ A page is read from the top, as a reader would:
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,6 +74,16 @@ def steady(text: str) -> str:
     for pattern, word in _CHANGING:
         text = pattern.sub(word, text)
     return text.strip()
+
+
+def check_same(printed: str, shown: str, place: str) -> None:
+    """Fail with a diff unless both say the same."""
+    if printed == shown:
+        return
+    told = difflib.unified_diff(
+        shown.splitlines(), printed.splitlines(), "on the page", "printed", lineterm="", n=20
+    )
+    raise AssertionError("\n".join((place, *told)))
 
 
 def name_of(page: Path) -> str:

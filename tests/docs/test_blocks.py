@@ -3,63 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from sayso.testing import ScriptedReviewer, scripted
-from tests.docs.pages import PAGES, Block, blocks, name_of, steady
+from sayso.testing import scripted
+from tests.docs.pages import PAGES, blocks, name_of
+from tests.docs.reader import Reader, where
 
 RUNNING = [page for page in PAGES if any(block.runs or block.file for block in blocks(page))]
-
-
-class Reader:
-    """Somebody who types in a page from the top, in a folder of their own."""
-
-    def __init__(self, folder: Path, module: ModuleType, reviewer: ScriptedReviewer) -> None:
-        self.folder = folder
-        self.module = module
-        self.reviewer = reviewer
-        self.printed = ""
-
-    def read(self, block: Block) -> None:
-        if block.language == "reviewer":
-            exec(block.text, {"reviewer": self.reviewer})
-        elif block.file:
-            (self.folder / str(block.title)).write_text(block.text)
-        elif block.runs:
-            self.printed = self.run(block)
-        elif block.prints:
-            assert steady(self.printed) == steady(block.text), where(block)
-
-    def run(self, block: Block) -> str:
-        # Blank lines in front, so that a traceback names the line of the page.
-        source = "\n" * block.line + block.text
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(source, str(block.page), "exec"), self.module.__dict__)
-        return out.getvalue()
-
-
-def where(block: Block) -> str:
-    return f"{name_of(block.page)}:{block.line}"
-
-
-@pytest.fixture
-def reader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> Reader:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SAYSO_URL", raising=False)
-    monkeypatch.setenv("LOGNAME", "anna")  # who sits at the machine, and so decides
-    monkeypatch.setattr(sys, "argv", ["docs.py"])
-    module = ModuleType("page")
-    monkeypatch.setitem(sys.modules, "page", module)  # where dataclasses look for their types
-    return Reader(tmp_path, module, ScriptedReviewer())
 
 
 @pytest.mark.parametrize("page", RUNNING, ids=name_of)

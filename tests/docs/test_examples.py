@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def shown() -> dict[str, str]:
     """What the page of examples says each of them prints."""
     said = {}
     listed = list(blocks(DOCS / "examples.md"))
-    for block, following in zip(listed, listed[1:], strict=False):
+    for block, following in pairwise(listed):
         if block.title and block.title.startswith("examples/"):
             assert following.prints, block.title
             said[Path(block.title).name] = following.text

@@ -24,10 +24,12 @@ from sayso.errors import (
 )
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask, Ballot
+from sayso.model.content import LIMIT, check_words
 from sayso.model.digest import canonical, frozen
 from sayso.model.faults import violations
 from sayso.model.folding import cast, vote_of
 from sayso.model.tally import decides
+from sayso.model.text import one_line
 from sayso.model.verdicts import REJECT_KINDS
 from sayso.store.contract import Append, Store
 
@@ -65,7 +67,7 @@ def _check(at: Standing, ballot: Ballot, seen: str) -> None:
     if not ask.open:
         raise AskClosed(ask, attempted=verdict)
     if seen != ask.digest:
-        raise AskChanged(ask, seen)
+        raise AskChanged(ask, one_line(seen, 64))
     if ask.gone and ask.acts(verdict):
         raise CallerGone(ask)
     if verdict not in ask.allow:
@@ -108,8 +110,7 @@ def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]
         raise BadValue(f"kind={ballot.kind!r}: a rejection may be {', '.join(REJECT_KINDS)}.")
     if ballot.end and ballot.verdict != "reject":
         raise BadValue("end=True goes with reject only: it ends the run.")
-    if ballot.note is not None and not isinstance(ballot.note, str):
-        raise BadValue(f"A note is text, not {type(ballot.note).__name__}.")
+    check_words(ballot.note, "note")
     if ballot.args is not None and ballot.verdict != "edit":
         raise BadValue(f"{ballot.verdict!r} takes no arguments; to change them use 'edit'.")
     return stamped(
@@ -162,7 +163,7 @@ def _answer(ask: Ask, ballot: Ballot) -> Any:  # noqa: ANN401 - an answer is of 
             raise BadValue(f"{ballot.verdict!r} takes no answer here; put words into note=.")
         return None
     try:
-        answer = frozen(ballot.answer, what="answer")
+        answer = frozen(ballot.answer, limit=LIMIT, what="answer")
     except BadValue as error:
         raise InvalidAnswer(str(error)) from error
     schema = ask.content.answer_schema
@@ -178,7 +179,10 @@ def _text(ballot: Ballot, *, empty: bool) -> str:
         raise InvalidAnswer(f"The answer here is text, not {type(text).__name__}.")
     if not text.strip() and not empty:
         raise InvalidAnswer("The answer is empty; say what should happen instead.")
-    return text
+    try:
+        return check_words(text, "answer") or ""
+    except BadValue as error:
+        raise InvalidAnswer(str(error)) from error
 
 
 def _chosen(ask: Ask, ballot: Ballot) -> Any:  # noqa: ANN401 - an option's value may be anything

@@ -22,6 +22,8 @@ from sayso.model.content import (
     Risk,
     check_options,
     check_title,
+    check_word,
+    check_words,
     pairs,
 )
 from sayso.model.conversion import decode
@@ -100,7 +102,7 @@ class Forms:
     """Makes the forms of one desk: its agent asks, by its clock."""
 
     def __init__(self, agent: str, now: Callable[[], datetime]) -> None:
-        self.agent = agent
+        self.agent = check_word(agent, "agent") or agent
         self._now = now
 
     def action(
@@ -127,7 +129,7 @@ class Forms:
             sentence="Every call of this tool needs a person's say-so.",
             facts=_text(facts, "facts"),
             returns=None if returns is None else canonical(_schema(returns)),
-            **(shown or {"impact": _words(impact, "impact")}),
+            **(shown or {"impact": check_words(impact, "impact")}),
         )
 
     def confirm(
@@ -277,17 +279,17 @@ class Forms:
         return Content(
             kind=kind,
             title=title,
-            agent=_words(terms.get("agent"), "agent") or self.agent,
+            agent=check_word(terms.get("agent"), "agent") or self.agent,
             proposal=proposal,
             allow=offered(kind, terms.get("allow"), without=without),
             needs=needs,
             sentence=sentence,
-            why=_words(terms.get("why"), "why"),
+            why=check_words(terms.get("why"), "why"),
             confidence=_confidence(terms.get("confidence")),
             risk=_risk(terms.get("risk")),
             due_at=self._due(kind, terms),
-            run=_words(terms.get("run"), "run"),
-            thread=_words(terms.get("thread"), "thread"),
+            run=check_word(terms.get("run"), "run"),
+            thread=check_word(terms.get("thread"), "thread"),
             **more,
         )
 
@@ -374,12 +376,6 @@ def _mapping(value: object, what: str) -> dict[str, Any]:
 
 def _text(value: Mapping[str, Any] | None, what: str) -> str | None:
     return None if value is None else pairs(_mapping(value, f"{what}= is"), what)
-
-
-def _words(value: object, what: str) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise BadValue(f"{what}= is text, not {type(value).__name__}.")
-    return value
 
 
 def _moment(value: object) -> datetime:

@@ -9,7 +9,7 @@ from sayso.asks.people import seen_by
 from sayso.asks.standing import stand
 from sayso.errors import BadValue
 from sayso.model.ask import Ask
-from sayso.model.content import RISKS
+from sayso.model.content import RISKS, check_word
 from sayso.model.verdicts import KINDS
 from sayso.store.contract import COUNT_LIMIT, InboxQuery, Store
 
@@ -49,8 +49,7 @@ def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | 
         raise BadValue(f"risk={query.risk!r}: it is one of {', '.join(RISKS)}.")
     if type(query.limit) is not int or not 1 <= query.limit <= 500:
         raise BadValue(f"limit={query.limit!r}: a page holds 1 to 500 asks.")
-    for name, value in (("run", query.run), ("thread", query.thread)):
-        if value is not None and not isinstance(value, str):
-            raise BadValue(f"{name}= is text, not {type(value).__name__}.")
+    check_word(query.run, "run")
+    check_word(query.thread, "thread")
     page = store.inbox(replace(query, roles=seen_by(store, role, person)))
     return Inbox(tuple(stand(loaded).ask for loaded in page.loaded), page.count, page.cursor)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from sayso.asks.standing import standing
-from sayso.errors import BadValue, KeyConflict
+from sayso.errors import KeyConflict
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
 from sayso.model.asked import write
-from sayso.model.content import Content
+from sayso.model.content import Content, check_word
 from sayso.model.digest import canonical
 from sayso.model.event import GENESIS, link
 from sayso.model.folding import opened
@@ -90,8 +90,7 @@ def opening(
 
 def _same(store: Store, content: Content, key: str) -> Ask | None:
     """Return the ask of this key if it asks the same (E7); the deadline may differ."""
-    if not isinstance(key, str) or not key:
-        raise BadValue("An idempotency key is a text that is not empty.")
+    check_word(key, "key")
     ask_id = store.find_key(key)
     if ask_id is None:
         return None

@@ -16,7 +16,7 @@ from sayso.asks.standing import Standing, check_chain, grow, stamped, standing
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
-from sayso.model.content import Content
+from sayso.model.content import LIMIT, Content
 from sayso.model.digest import frozen
 from sayso.model.text import one_line
 from sayso.model.verdicts import offered
@@ -138,7 +138,7 @@ def _result(result: object) -> dict[str, Any]:
     if result is None:
         return {}
     try:
-        return {"result": frozen(result, what="result")}
+        return {"result": frozen(result, limit=LIMIT, what="result")}
     except BadValue as error:
         return {"unrecorded": f"{type(result).__name__}: {error}"}
 

@@ -39,7 +39,7 @@ def standing(store: Store, ask_id: str) -> Standing:
     Raises:
         UnknownAsk: there is none of this id.
     """
-    loaded = store.load(ask_id)
+    loaded = store.load(ask_id) if isinstance(ask_id, str) else None
     if loaded is None:
         raise UnknownAsk(ask_id)
     return stand(loaded)

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from sayso.asks.deadlines import expire
 from sayso.asks.standing import Standing, standing
-from sayso.errors import StillOpen
+from sayso.errors import BadValue, StillOpen
 from sayso.model.ask import Ask
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import Store
@@ -61,6 +61,8 @@ def _looks(
     store: Store, ask_id: str, timeout: float | None
 ) -> Iterator[tuple[Standing, float | None]]:
     """Look at the ask again and again, with how long to be patient; `None` once it is closed."""
+    if timeout is not None and (not isinstance(timeout, int | float) or timeout != timeout):
+        raise BadValue(f"timeout={timeout!r}: give a number of seconds, or None to wait for ever.")
     until = None if timeout is None else time.monotonic() + timeout
     while True:
         at = standing(store, ask_id)

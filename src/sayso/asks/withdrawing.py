@@ -9,6 +9,7 @@ from sayso.asks.standing import grow, stamped, standing
 from sayso.errors import AskClosed, Conflict, Misuse, NotApproved, StoreError
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
+from sayso.model.content import check_title, check_words
 from sayso.store.contract import Append, Store
 
 
@@ -18,6 +19,7 @@ def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: s
     Raises:
         AskClosed: it was decided or withdrawn before.
     """
+    check_words(note, "note")
     while True:
         at = standing(store, ask_id)
         if at.overdue:
@@ -53,6 +55,7 @@ def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str)
     Raises:
         NotApproved: the ask is open, or its effect is not over, and would lose its meaning.
     """
+    check_title(note, "The reason for erasing")
     while True:
         at = standing(store, ask_id)
         effect = at.ask.effect

@@ -10,7 +10,6 @@ import json
 import os
 import shlex
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,8 @@ def edit(text: str, ask: Ask) -> str:
     Raises:
         BadValue: the editor could not be started, or ended with an error.
     """
+    import tempfile  # costs more than the rest of this module, and most programs never edit
+
     command = editor() or "vi"
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
         file = Path(folder) / f"{ask.id}{_SUFFIX.get(ask.kind, '.json')}"

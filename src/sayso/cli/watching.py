@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import click
 from rich.text import Text
@@ -36,15 +39,36 @@ _FIRST = 500
 @json_option
 def watch(*, cards: bool, as_json: bool) -> None:
     """Show each ask as it opens, is decided, and what comes of it. Ctrl-C ends it."""
-    with open_desk(create=True) as desk:
-        try:
-            _watch(desk, cards=cards, as_json=as_json)
-        except KeyboardInterrupt:
-            if not as_json:
-                say("")
+    with open_desk(create=True) as desk, _ctrl_c() as end:
+        _watch(desk, end, cards=cards, as_json=as_json)
+        if not as_json:
+            say("")  # the terminal shows ^C without an end of line
 
 
-def _watch(desk: Desk, *, cards: bool, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Whether it is time to end, and something to wait on until there is news."""
+
+    wanted: threading.Event = field(default_factory=threading.Event)
+    news: threading.Event = field(default_factory=threading.Event)
+
+    def come(self, *_: object) -> None:
+        self.wanted.set()
+        self.news.set()
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[_End]:
+    """Let Ctrl-C ask for the end instead of tearing the command apart wherever it is."""
+    end = _End()
+    before = signal.signal(signal.SIGINT, end.come)
+    try:
+        yield end
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _watch(desk: Desk, end: _End, *, cards: bool, as_json: bool) -> None:
     tip = desk.store.tip()  # before the list: what opens in between is told twice, never missed
     desk.sweep()
     page = desk.inbox(limit=_FIRST)
@@ -52,7 +76,7 @@ def _watch(desk: Desk, *, cards: bool, as_json: bool) -> None:
         say(f"desk: {desk_name(desk)}, {page.counted} open; Ctrl-C ends", "dim")
     for ask in page:
         _tell(desk, ask, None, cards=cards, as_json=as_json)
-    for event in _events(desk, tip):
+    for event in _events(desk, tip, end):
         if not event.kind.startswith(("ask.", "effect.")):
             continue
         try:
@@ -62,17 +86,16 @@ def _watch(desk: Desk, *, cards: bool, as_json: bool) -> None:
         _tell(desk, ask, event, cards=cards, as_json=as_json)
 
 
-def _events(desk: Desk, after: str) -> Iterator[Event]:
+def _events(desk: Desk, after: str, end: _End) -> Iterator[Event]:
     """Yield events as they come. Deadlines and silent effects are swept meanwhile."""
-    heard = threading.Event()
-    with desk.store.bell.listening(heard.set):
-        while True:
+    with desk.store.bell.listening(end.news.set):
+        while not end.wanted.is_set():
+            end.news.clear()
             desk.sweep()
             for event in desk.events(after=after):
                 after = event.cursor or after
                 yield event
-            heard.wait(_LOOK_EVERY)
-            heard.clear()
+            end.news.wait(_LOOK_EVERY)
 
 
 def _tell(desk: Desk, ask: Ask, event: Event | None, *, cards: bool, as_json: bool) -> None:
@@ -109,7 +132,7 @@ _WORDS = {"ask.opened": "opened ", "waiting": "waits  "}
 def _said(ask: Ask, kind: str) -> str:
     """Say what an event did to an ask that is open no more, or not as it was."""
     if kind in ("ask.decided", "ask.withdrawn"):
-        note = ask.decision.note if ask.decision else None
+        note = ask.decision.note if ask.decision is not None else None
         return f'{outcome(ask)}: "{one_line(note, 80)}"' if note else outcome(ask)
     if kind in ("ask.edited", "ask.voted"):
         last = ask.votes[-1].by.id if ask.votes else "somebody"

@@ -13,7 +13,7 @@ from typing import Any
 
 from sayso.model.actor import Origin
 from sayso.model.content import LIMIT, Content
-from sayso.model.digest import canonical, check_size, text_digest
+from sayso.model.digest import check_size, text_digest, written
 
 # A few pages of an inbox, and no texts that would fill the memory.
 _MOST = 512
@@ -49,7 +49,7 @@ def write(
         payload["key"] = key
     if held:
         payload["held"] = True
-    text = canonical(payload | {"via": origin.via, "account": origin.account}, what="ask")
+    text = written(payload | {"via": origin.via, "account": origin.account}, what="ask")
     check_size(text, 2 * LIMIT, "ask")
     asked = Asked(ask_id, content, text_digest(text), key, held)
     _remember(text, asked)

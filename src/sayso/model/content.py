@@ -17,6 +17,7 @@ from sayso.errors import BadValue
 from sayso.model.digest import canonical, frozen, read, text_digest, written
 from sayso.model.requirement import ONE_REVIEWER, Factor, Requirement
 from sayso.model.schema import inferred_schema
+from sayso.model.text import one_line
 from sayso.model.verdicts import Kind, Verdict
 
 Risk = Literal["low", "medium", "high", "critical"]
@@ -225,6 +226,35 @@ def shown(ask_id: str, version: int, content: dict[str, Any]) -> str:
     another that happens to propose the same (E6).
     """
     return text_digest(written([ask_id, version, content]))
+
+
+def check_word(value: object, what: str) -> str | None:
+    """Return a short text that goes into an index: a key, a run, a thread, an agent.
+
+    Raises:
+        BadValue: it is not text, empty, too long, or holds characters no database keeps.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise BadValue(f"{what}= is text, not {type(value).__name__}.")
+    if not value or len(value) > 200 or not value.isprintable():
+        raise BadValue(f"{what}= takes 1 to 200 printable characters, not {one_line(value, 40)!r}.")
+    return value
+
+
+def check_words(value: object, what: str) -> str | None:
+    """Return longer words of a person or a program, such as a note.
+
+    Raises:
+        BadValue: it is not text, or too long for anybody to read.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise BadValue(f"{what}= is text, not {type(value).__name__}.")
+    canonical(value, limit=LIMIT, what=what)
+    return value
 
 
 def check_title(title: str, what: str) -> str:

@@ -52,12 +52,20 @@ def canonical(value: object, *, limit: int | None = None, what: str = "value") -
     return _checked(value, limit, what)[0]
 
 
-def written(plain: Json) -> str:
-    """Write what was read from JSON, or consists of it, as `canonical` would.
+def written(plain: Json, *, what: str = "value") -> str:
+    """Write what was read from JSON, or put together from checked parts, as `canonical` would.
 
-    There is nothing to refuse in it, so the text is not read back: half the time.
+    Its keys are known to be text, so what was written is not read back: half the time.
+
+    Raises:
+        BadValue: a text in it holds half a character, or it is no JSON after all.
     """
-    return _ENCODER.encode(plain)
+    try:
+        text = _ENCODER.encode(plain)
+        check_size(text, None, what)
+    except (TypeError, ValueError, RecursionError):
+        return canonical(plain, what=what)  # which says where it is wrong
+    return text
 
 
 def read(text: str) -> Any:  # noqa: ANN401 - JSON is what it is

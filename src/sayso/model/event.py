@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sayso.model.actor import Actor
-from sayso.model.digest import canonical, sha256, written
+from sayso.model.digest import sha256, written
 
 GENESIS = bytes(32)
 
@@ -71,7 +71,7 @@ def link(
     previous: bytes,
 ) -> Event:
     """Make the event that follows `previous` in its stream; a text is canonical JSON already."""
-    text = payload if isinstance(payload, str) else canonical(payload)
+    text = payload if isinstance(payload, str) else written(payload)
     covered = sha256(salt, text.encode())
     when = micros(at)
     chained = _chained(previous, stream, seq, kind, when, str(actor), covered)

@@ -65,9 +65,9 @@ class Seal:
         Raises:
             BadValue: it is not such a line.
         """
-        found = _SEAL.fullmatch(text.strip())
+        found = _SEAL.fullmatch(text.strip()) if isinstance(text, str) else None
         if found is None:
-            raise BadValue(f"{text.strip()!r} is no seal; it looks like sayso-seal:12:9f3c...")
+            raise BadValue(f"{text!r} is no seal; it looks like sayso-seal:12:9f3c...")
         return cls(int(found[1]), found[2])
 
 

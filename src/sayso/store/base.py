@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from sayso.errors import BadValue
 from sayso.model.actor import Actor, Person, Roster
@@ -194,9 +194,16 @@ def event_of(row: Row, cursor: str | None = None) -> Event:
     )
 
 
-def event_parameters(append: Append) -> dict[str, object]:
-    """Return the event of an append as query parameters."""
-    event = append.event
+def statement_of(append: Append) -> Literal["open", "grow", "note"]:
+    """Return the name of the query that writes this: of an ask, or of something else."""
+    if append.ask is None:
+        return "note"
+    return "open" if append.event.kind == "ask.opened" else "grow"
+
+
+def parameters_of(append: Append) -> dict[str, object]:
+    """Return an event, and the index row and lease of its ask, as query parameters."""
+    event, lease = append.event, append.lease
     return {
         "stream": event.stream,
         "seq": event.seq,
@@ -207,9 +214,11 @@ def event_parameters(append: Append) -> dict[str, object]:
         "salt": event.salt,
         "digest": event.digest,
         "hash": event.hash,
-        "guarded": append.ask.id if append.ask else None,
         "in_time": append.in_time,
         "held": append.held,
+        "holder": lease.holder if lease else None,
+        "span": _span(lease.span) if lease else None,
+        **(index_row(append.ask) if append.ask else {}),
     }
 
 
@@ -217,19 +226,6 @@ INDEXED = (
     *("id", "ask_stream", "ask_kind", "status", "rank", "risk", "run", "thread", "key"),
     *("roles", "voters", "version", "opened_at", "due_at", "effect"),
 )
-_NO_ASK = dict.fromkeys((*INDEXED, "holder", "span"))
-
-
-def ask_parameters(append: Append) -> dict[str, object]:
-    """Return the index row of an append's ask, and its lease, as query parameters."""
-    if append.ask is None:
-        return dict(_NO_ASK)
-    lease = append.lease
-    return {
-        **index_row(append.ask),
-        "holder": lease.holder if lease else None,
-        "span": _span(lease.span) if lease else None,
-    }
 
 
 def index_row(ask: Ask) -> dict[str, object]:

@@ -29,10 +29,10 @@ from sayso.store.address import without_password
 from sayso.store.base import (
     Row,
     SqlStore,
-    ask_parameters,
     event_of,
-    event_parameters,
+    parameters_of,
     person_parameters,
+    statement_of,
 )
 from sayso.store.clock import Clock
 from sayso.store.contract import Append
@@ -131,7 +131,8 @@ class PostgresStore(SqlStore):
     def _rows(self, name: str, **parameters: object) -> list[Row]:
         with self._lent() as connection:
             cursor = connection.execute(self._sql[name], {"now": self._now(), **parameters})
-            return list(cursor.fetchall()) if cursor.description else []
+            # `cursor.description` would tell as well, but describes every column to do so.
+            return list(cursor.fetchall()) if cursor.pgresult and cursor.pgresult.nfields else []
 
     def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
         try:
@@ -160,13 +161,9 @@ class PostgresStore(SqlStore):
             return False
 
     def _put(self, connection: Connection, append: Append) -> bool:
-        parameters = {
-            "now": self._now(),
-            **event_parameters(append),
-            **ask_parameters(append),
-        }
-        row = connection.execute(self._sql["append"], parameters).fetchone()
-        if row is None or row[0] == 0:
+        parameters = {"now": self._now(), **parameters_of(append)}
+        written = connection.execute(self._sql[statement_of(append)], parameters).fetchone()
+        if written is None:  # too late
             return False
         if append.person is not None:
             person = person_parameters(append.person, active=append.active)

@@ -27,10 +27,10 @@ from sayso.model.event import Event
 from sayso.store.base import (
     Row,
     SqlStore,
-    ask_parameters,
     event_of,
-    event_parameters,
+    parameters_of,
     person_parameters,
+    statement_of,
 )
 from sayso.store.clock import Clock
 from sayso.store.contract import Append
@@ -133,7 +133,7 @@ class SQLiteStore(SqlStore):
                 for stream, seq in erase if written else ():
                     connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
                 connection.execute("commit" if written else "rollback")
-            except sqlite3.IntegrityError:  # the id or the idempotency key is taken
+            except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
                 connection.execute("rollback")
                 return False
             except BaseException:
@@ -143,12 +143,11 @@ class SQLiteStore(SqlStore):
             return written
 
     def _put(self, connection: sqlite3.Connection, append: Append) -> bool:
-        now = self._now()
-        event = {"now": now, **event_parameters(append)}
-        if connection.execute(self._sql["append"], event).rowcount == 0:
-            return False
-        if append.ask is not None:
-            connection.execute(self._sql["put_ask"], {"now": now, **ask_parameters(append)})
+        parameters = {"now": self._now(), **parameters_of(append)}
+        name = statement_of(append)
+        if name != "note" and connection.execute(self._sql[name], parameters).rowcount == 0:
+            return False  # too late
+        connection.execute(self._sql["note"], parameters)
         if append.person is not None:
             connection.execute(
                 self._sql["put_person"], person_parameters(append.person, active=append.active)

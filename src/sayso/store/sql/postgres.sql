@@ -1,32 +1,44 @@
--- name: append
--- One guarded statement is a whole unit of work: one round trip, one commit.
--- The unique (stream, seq) lets one racer win; the guard lets nobody decide too late.
+-- One statement is a whole unit of work: one round trip, one commit. Of any number of
+-- racers one finds the place (stream, seq) free; the others break its unique index.
+
+-- name: open
 with written as (
     insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
-    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
-     where not exists (select 1 from asks
-                        where id = :guarded
-                          and ((:in_time and due_at <= {now}) or (:held and lease_until <= {now})))
-    on conflict (stream, seq) do nothing
-    returning 1
+    values (:stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash)
 ),
 indexed as (
     insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
                       opened_at, due_at, effect, holder, lease_until)
-    select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters, :version,
-           :opened_at, :due_at, :effect, :holder, {now} + cast(:span as bigint)
-      from written where cast(:id as text) is not null
-    on conflict (id) do update
-       set status = excluded.status, version = excluded.version, voters = excluded.voters,
-           effect = excluded.effect, due_at = excluded.due_at, roles = excluded.roles,
-           holder = coalesce(excluded.holder, asks.holder),
-           lease_until = coalesce(excluded.lease_until, asks.lease_until)
+    values (:id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
+            :version, :opened_at, :due_at, :effect, :holder, {now} + cast(:span as bigint))
+)
+select pg_notify('sayso', '')
+
+-- name: grow
+-- Writes nothing once it is too late: that is decided here, not by whoever looked before.
+with indexed as (
+    update asks
+       set status = :status, version = :version, voters = :voters, effect = :effect,
+           due_at = :due_at, roles = :roles, holder = coalesce(:holder, holder),
+           lease_until = coalesce({now} + cast(:span as bigint), lease_until)
+     where id = :id
+       and not (:in_time and coalesce(due_at <= {now}, false))
+       and not (:held and coalesce(lease_until <= {now}, false))
     returning 1
 ),
-told as (
-    select pg_notify('sayso', '') from written
+written as (
+    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
+    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from indexed
+    returning 1
 )
-select count(*) from told
+select pg_notify('sayso', '') from written
+
+-- name: note
+with written as (
+    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
+    values (:stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash)
+)
+select pg_notify('sayso', '')
 
 -- name: tail
 select e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash

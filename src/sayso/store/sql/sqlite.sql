@@ -1,22 +1,23 @@
--- name: append
--- The unique (stream, seq) lets one racer win; the guard lets nobody decide too late.
+-- name: note
+-- Of any number of racers one finds the place (stream, seq) free; the others break its unique index.
 insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
-select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
- where not exists (select 1 from asks
-                    where id = :guarded
-                      and ((:in_time and due_at <= {now}) or (:held and lease_until <= {now})))
-on conflict (stream, seq) do nothing
+values (:stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash)
 
--- name: put_ask
+-- name: open
 insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
                   opened_at, due_at, effect, holder, lease_until)
-values (:id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters, :version,
-        :opened_at, :due_at, :effect, :holder, {now} + :span)
-on conflict (id) do update
-   set status = excluded.status, version = excluded.version, voters = excluded.voters,
-       effect = excluded.effect, due_at = excluded.due_at, roles = excluded.roles,
-       holder = coalesce(excluded.holder, asks.holder),
-       lease_until = coalesce(excluded.lease_until, asks.lease_until)
+values (:id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
+        :version, :opened_at, :due_at, :effect, :holder, {now} + :span)
+
+-- name: grow
+-- Changes nothing once it is too late: that is decided here, not by whoever looked before.
+update asks
+   set status = :status, version = :version, voters = :voters, effect = :effect,
+       due_at = :due_at, roles = :roles, holder = coalesce(:holder, holder),
+       lease_until = coalesce({now} + :span, lease_until)
+ where id = :id
+   and not (:in_time and coalesce(due_at <= {now}, 0))
+   and not (:held and coalesce(lease_until <= {now}, 0))
 
 -- name: tail
 select pos, stream, seq, kind, at, actor, payload, salt, digest, hash

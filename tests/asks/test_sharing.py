@@ -1,0 +1,120 @@
+"""One desk in many threads, across a fork, and let go of at the end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sayso import Desk
+from tests.places import Place
+from tests.together import at_once, in_thread, until
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def ours() -> list[str]:
+    """Return the names of sayso's threads in this process."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("sayso-")]
+
+
+def connections(place: Place) -> int:
+    """Return how many connections this process has to the database."""
+    if place.dialect == "postgres":
+        return int(
+            place.one("select count(*) from pg_stat_activity where application_name = 'sayso'")
+        )
+    links = [os.readlink(link) for link in _links()]
+    return sum(link == str(place.file) for link in links)
+
+
+def _links() -> list[str]:
+    return [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd") if _is_link(name)]
+
+
+def _is_link(name: str) -> bool:
+    return os.path.islink(f"/proc/self/fd/{name}")
+
+
+def test_a_desk_opens_nothing_before_it_is_used(place: Place) -> None:
+    desk = Desk(place.url)
+
+    assert connections(place) == 0
+    assert place.dialect == "postgres" or not place.file.exists()
+    desk.close()
+
+
+def test_with_lets_go_of_connections_and_threads(place: Place) -> None:
+    with Desk(place.url, account="sam@till") as desk:
+        desk.on("*", lambda event: None)
+        ask = desk.open("refund", {"n": 1})
+        waiting = in_thread(lambda: desk.wait(ask, timeout=30))
+        desk.approve(ask)
+        waiting.result(30)
+        assert connections(place) > 0
+        assert ours()
+
+    until(lambda: not ours())
+    until(lambda: connections(place) == 0)
+
+
+def test_a_closed_desk_opens_again_when_it_is_used(place: Place) -> None:
+    with Desk(place.url, account="sam@till") as desk:
+        ask = desk.open("refund", {"n": 1})
+    with desk:
+        assert desk.approve(ask).decision
+    until(lambda: connections(place) == 0)
+
+
+def test_one_desk_serves_many_threads(desk: Desk) -> None:
+    def whole_life() -> str:
+        ask = desk.approve(desk.open("refund", {"n": 1}))
+        return desk.finish(desk.begin(ask), threading.get_ident()).id
+
+    lives = at_once([lambda: [whole_life() for _ in range(5)]] * 8)
+
+    ids = [ask_id for life in lives for ask_id in life]
+    assert len(set(ids)) == 40
+    assert desk.verify().events == 160
+
+
+FORKED: dict[str, Callable[[Desk, str], object]] = {
+    "opens": lambda desk, ask_id: desk.open("child", {"n": 1}),
+    "decides": lambda desk, ask_id: desk.approve(desk.get(ask_id)),
+    "waits": lambda desk, ask_id: desk.wait(desk.approve(desk.get(ask_id)), timeout=30),
+    "listens": lambda desk, ask_id: _listened(desk),
+    "closes": lambda desk, ask_id: desk.close(),
+}
+
+
+def _listened(desk: Desk) -> None:
+    heard = threading.Event()
+    desk.on("ask.opened", lambda event: heard.set())
+    desk.open("child", {"n": 1})
+    assert heard.wait(10), "the child's handler was never called"
+
+
+@pytest.mark.parametrize("what", FORKED)
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "while a thread waits"])
+def test_a_forked_child_uses_the_desk_and_the_parent_goes_on(
+    place: Place, what: str, busy: bool
+) -> None:
+    """In a program of its own: the test's process has threads that a fork would carry along."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.asks.forking", place.url, what, str(int(busy))],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["child done", "parent done"]
+    with Desk(place.url) as desk:
+        assert desk.verify()

@@ -1,0 +1,191 @@
+"""`sayso audit` and `sayso db`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from sayso import Ask, Desk
+from tests.cli.conftest import AtTerminal, Sayso
+
+
+def sql(statement: str) -> None:
+    connection = sqlite3.connect("sayso.db", isolation_level=None)
+    connection.execute(statement)
+    connection.close()
+
+
+def test_a_whole_journal_is_said_to_be_whole(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    desk.approve(ask)
+
+    done = sayso("audit", "verify")
+
+    assert done.code == 0
+    assert done.out.splitlines()[:2] == [
+        "desk: ./sayso.db",
+        "2 events in 1 streams: the journal is whole.",
+    ]
+    assert "No seal yet" in done.out
+    report = sayso("audit", "verify", "--json").json
+    assert (report["ok"], report["events"], report["problems"]) == (True, 2, [])
+
+
+def test_each_problem_is_a_line_and_the_exit_code_is_one(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    desk.reject(ask, "no")
+    sql("update events set payload = replace(payload, 'reject', 'approve') where seq = 2")
+
+    done = sayso("audit", "verify")
+
+    assert done.code == 1
+    assert f"edited: {ask.id} event 2" in done.out
+    problems = sayso("audit", "verify", "--json").json["problems"]
+    assert (problems[0]["what"], problems[0]["stream"], problems[0]["seq"]) == ("edited", ask.id, 2)
+
+
+def test_a_kept_seal_shows_what_was_removed_at_the_end(
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path
+) -> None:
+    desk.reject(ask, "no")
+    line = sayso("audit", "seal", "--out", "seals.txt").out.strip()
+    assert (here / "seals.txt").read_text() == f"{line}\n"
+    assert sayso("audit", "verify", "--seal", line).code == 0
+    assert sayso("audit", "verify", "--seal", "seals.txt").code == 0
+
+    sql("delete from events where stream = 'seals'")
+    sql("delete from events where seq = 2")
+
+    for seal in (line, "seals.txt"):
+        done = sayso("audit", "verify", "--seal", seal)
+        assert done.code == 1
+        assert "the seal that was kept elsewhere is not in this journal" in done.out
+
+
+def test_a_file_of_seals_keeps_them_all_and_the_last_one_counts(
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path
+) -> None:
+    sayso("audit", "seal", "--out", "seals.txt")
+    desk.reject(ask)
+    last = sayso("audit", "seal", "--out", "seals.txt", "--json").json["seal"]
+
+    lines = (here / "seals.txt").read_text().splitlines()
+
+    assert len(lines) == 2
+    assert lines[-1] == last
+    assert sayso("audit", "verify", "--seal", "seals.txt").code == 0
+
+
+@pytest.mark.parametrize(
+    "seal", ["sayso-seal:1:abc", "no-such-file", "empty.txt", "sayso-seal:²:x"]
+)
+def test_a_seal_that_is_none_is_refused(
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path, seal: str
+) -> None:
+    (here / "empty.txt").write_text("\n")
+
+    done = sayso("audit", "verify", "--seal", seal, "--json")
+
+    assert done.code == 1
+    assert done.error["error"] == "bad-value"
+    assert "seal" in done.error["message"]
+
+
+def test_the_journal_is_exported_line_by_line_and_goes_on_from_a_place(
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path
+) -> None:
+    first = sayso("audit", "export")
+    place = first.err.split("--after ")[1].strip()
+    desk.reject(ask, "no")
+
+    rest = sayso("audit", "export", "--after", place)
+    everything = sayso("audit", "export", "--out", "journal.jsonl")
+
+    kinds = [json.loads(line)["kind"] for line in (first.out + rest.out).splitlines()]
+    assert kinds == ["ask.opened", "ask.decided"]
+    assert (here / "journal.jsonl").read_text() == first.out + rest.out
+    assert everything.out == ""
+    assert "2 events written" in everything.err
+    assert [file.name for file in here.glob("*.part")] == []
+
+
+@pytest.mark.parametrize(
+    "args", [("export", "--after", "nonsense"), ("export", "--out", "no/such/folder/x")]
+)
+def test_an_export_that_cannot_be_is_refused(
+    sayso: Sayso, desk: Desk, ask: Ask, args: tuple[str, ...]
+) -> None:
+    done = sayso("audit", *args)
+
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert done.err.startswith("sayso: ")
+
+
+def test_on_a_terminal_there_is_progress_that_leaves_nothing_behind(
+    at_terminal: AtTerminal, desk: Desk
+) -> None:
+    for n in range(50):
+        desk.open("pay", {"n": n})
+
+    with at_terminal("audit", "verify") as terminal:
+        assert terminal.ended() == 0
+
+    assert "verifying" in terminal.raw
+    assert "50 events in 50 streams: the journal is whole." in terminal.text
+
+
+# --- the tables --------------------------------------------------------------------------------
+
+
+def test_migrating_a_file_says_what_was_done(sayso: Sayso, here: Path) -> None:
+    first, second = sayso("db", "migrate"), sayso("db", "migrate")
+
+    assert "./sayso.db is at schema" in first.out
+    assert second.out.startswith("Nothing to do: ./sayso.db is at schema")
+    assert sayso("db", "migrate", "--json").json["steps"] == []
+
+
+@pytest.fixture
+def bare(cluster: str):
+    """An empty PostgreSQL database beside the one of the other tests."""
+    with psycopg.connect(cluster, autocommit=True) as connection:
+        connection.execute("drop database if exists bare with (force)")
+        connection.execute("create database bare")
+    yield psycopg.conninfo.make_conninfo(cluster, dbname="bare") and cluster.replace(
+        "/postgres?", "/bare?"
+    )
+    with psycopg.connect(cluster, autocommit=True) as connection:
+        connection.execute("drop database bare with (force)")
+
+
+def test_postgresql_waits_for_the_command_and_says_so(sayso: Sayso, bare: str) -> None:
+    refused = sayso("inbox", "--desk", bare, "--json")
+    assert refused.code == 1
+    assert refused.error["error"] == "schema-mismatch"
+    assert "sayso db migrate" in refused.error["message"]
+    assert sayso("doctor", "--desk", bare).code == 1
+
+    done = sayso("db", "migrate", "--desk", bare)
+
+    assert done.code == 0
+    assert "done: " in done.out
+    assert "is at schema" in done.out
+    assert sayso("db", "migrate", "--desk", bare).out.startswith("Nothing to do")
+    assert sayso("inbox", "--desk", bare).out.splitlines()[0].endswith(", 0 open")
+
+
+def test_a_database_from_the_future_is_not_touched(sayso: Sayso, bare: str) -> None:
+    sayso("db", "migrate", "--desk", bare)
+    with psycopg.connect(bare, autocommit=True) as connection:
+        connection.execute("update sayso_schema set version = 999")
+
+    done = sayso("db", "migrate", "--desk", bare, "--json")
+
+    assert done.code == 1
+    assert done.error["error"] == "schema-mismatch"
+    assert "newer sayso" in done.error["message"]

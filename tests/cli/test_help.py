@@ -1,0 +1,55 @@
+"""Every command explains itself, and loading the library pays for none of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+import sayso as package
+from sayso.cli.front import front
+from tests.cli.conftest import COMMAND, Sayso
+
+
+def commands(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, *path, name)
+        else:
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("path", list(commands(front)), ids=" ".join)
+def test_every_command_has_help_with_an_example_of_itself(
+    sayso: Sayso, path: tuple[str, ...]
+) -> None:
+    done = sayso(*path, "--help")
+
+    assert done.code == 0
+    assert sayso(*path, "-h").out == done.out
+    examples = done.out[done.out.index("Example") :]
+    assert f"  {' '.join(('sayso', *path))}" in examples
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_the_version_is_the_package_s(sayso: Sayso) -> None:
+    assert package.__version__ in sayso("--version").out
+
+
+def test_the_installed_command_starts() -> None:
+    done = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
+
+    assert package.__version__ in done.stdout
+
+
+@pytest.mark.parametrize("module", ["sayso", "sayso.cli", "sayso.channels.console"])
+def test_loading_the_library_loads_neither_click_nor_rich(module: str) -> None:
+    code = f"import sys, {module}; print(sorted({{'click', 'rich'}} & set(sys.modules)))"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

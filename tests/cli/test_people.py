@@ -1,0 +1,100 @@
+"""`sayso people`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sayso import Desk
+from tests.cli.conftest import Sayso
+
+
+def test_a_desk_without_people_says_who_decides(sayso: Sayso, here: Path) -> None:
+    done = sayso("people", "list")
+
+    assert done.out.startswith("desk: ./sayso.db, 0 people\n")
+    assert "solo mode" in done.out
+    assert list(here.iterdir()) == []
+
+
+def test_the_first_person_ends_solo_mode_and_is_told_so(sayso: Sayso, desk: Desk) -> None:
+    done = sayso("people", "add", "anna", "--role", "senior", "--role", "security")
+
+    assert done.code == 0
+    assert "anna is on ./sayso.db now: security, senior" in done.out
+    assert "Solo mode has ended" in done.out
+    assert "--as anna" in done.out
+    assert not desk.people.solo
+    assert "Solo mode" not in sayso("people", "add", "ben").out
+    listed = sayso("people", "list").out.splitlines()
+    assert listed[0] == "desk: ./sayso.db, 2 people"
+    assert [line.split() for line in listed[2:]] == [
+        ["NAME", "ROLES"],
+        ["anna", "security,", "senior"],
+        ["ben", "-"],
+    ]
+
+
+def test_json_for_scripts(sayso: Sayso, desk: Desk) -> None:
+    added = sayso("people", "add", "anna", "--role", "senior", "--json").json
+
+    assert (added["name"], added["roles"], added["solo_ended"]) == ("anna", ["senior"], True)
+    assert sayso("people", "list", "--json").json["people"] == [
+        {"name": "anna", "roles": ["senior"]}
+    ]
+    assert sayso("people", "remove", "anna", "--json").json["solo"] is True
+
+
+def test_adding_somebody_again_changes_their_roles(sayso: Sayso, desk: Desk) -> None:
+    sayso("people", "add", "anna", "--role", "senior")
+
+    assert "before: senior" in sayso("people", "add", "anna", "--role", "security").out
+    assert "already" in sayso("people", "add", "anna", "--role", "security").out
+    assert [sorted(person.roles) for person in desk.people] == [["security"]]
+
+
+def test_asks_that_nobody_can_decide_any_more_are_named(sayso: Sayso, desk: Desk) -> None:
+    stuck = desk.open("pay", needs=["1 senior", "1 security"])
+    fine = desk.open("pay")
+
+    done = sayso("people", "add", "anna", "--role", "senior")
+
+    assert stuck.id in done.out
+    assert fine.id not in done.out
+    assert "security" in done.out[done.out.index(stuck.id) :]
+    assert stuck.id not in sayso("people", "add", "sec", "--role", "security").out
+    removed = sayso("people", "remove", "sec")
+    assert stuck.id in removed.out
+    assert sayso("people", "add", "ben", "--json").json["undecidable"] == [stuck.id]
+
+
+def test_removing_the_last_person_brings_solo_mode_back(sayso: Sayso, desk: Desk) -> None:
+    sayso("people", "add", "anna")
+
+    done = sayso("people", "remove", "anna")
+
+    assert "solo mode" in done.out
+    assert desk.people.solo
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        (("add", "two words"), "two words"),
+        (("add", ""), "name of a person"),
+        (("add", "anna", "--role", "no good"), "no good"),
+        (("add", "agent:x"), "agent:x"),
+        (("remove", "nobody"), "nobody"),
+    ],
+)
+def test_names_that_are_none_are_refused(
+    sayso: Sayso, desk: Desk, args: tuple[str, ...], word: str
+) -> None:
+    desk.sweep()
+
+    done = sayso("people", *args)
+
+    assert done.code == 1
+    assert word in done.err
+    assert len(desk.people) == 0

@@ -1,0 +1,352 @@
+"""Real programs at real terminals: gates that ask right there, and commands that ask for a yes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sayso import Ask, Desk
+from tests import hostile
+from tests.cli.conftest import COMMAND, AtTerminal, Sayso
+
+GATED = """
+import sayso
+
+desk = sayso.Desk(agent="shop")
+
+@desk.gate(risk="high")
+def refund(order: int, amount: int) -> str:
+    return f"paid {amount} for {order}"
+
+print("before")
+try:
+    print("result:", refund(7, 40))
+except (sayso.Rejected, sayso.Answered) as error:
+    print("refused:", error)
+"""
+
+
+@pytest.fixture
+def gated(here: Path) -> str:
+    (here / "gated.py").write_text(GATED)
+    return "gated.py"
+
+
+# --- a gate at a terminal ----------------------------------------------------------------------
+
+
+def test_a_gate_asks_right_there_and_runs_what_was_approved(
+    at_terminal: AtTerminal, gated: str
+) -> None:
+    with at_terminal(gated) as terminal:
+        shown = terminal.wait_for("Your choice (1-4): ")
+        terminal.type("a")
+        terminal.wait_for("result: paid 40 for 7")
+        assert terminal.ended() == 0
+
+    assert "order   7\n          amount  40" in shown
+
+
+def test_a_bad_edit_is_told_and_asked_again(
+    at_terminal: AtTerminal, gated: str, desk: Desk
+) -> None:
+    with at_terminal(gated) as terminal:
+        terminal.wait_for("Your choice")
+        for amount in ("plenty", "30"):
+            terminal.type("e")
+            terminal.wait_for("change: ")
+            terminal.type(f"amount={amount}")
+            terminal.wait_for("change: ")
+            terminal.type("")
+            if amount == "plenty":
+                terminal.wait_for("must be a whole number")
+                terminal.wait_for("Your choice")
+        terminal.wait_for("result: paid 30 for 7")
+        assert terminal.ended() == 0
+
+    assert "amount" in terminal.text
+    (event,) = [event for event in desk.events() if event.kind == "ask.decided"]
+    assert (event.payload or {})["via"] == "terminal"
+
+
+def test_ctrl_c_at_the_prompt_withdraws_the_ask(
+    at_terminal: AtTerminal, gated: str, desk: Desk
+) -> None:
+    with at_terminal(gated) as terminal:
+        terminal.wait_for("Your choice")
+        (ask,) = desk.inbox()
+        terminal.press(b"\x03")
+        terminal.wait_for("KeyboardInterrupt")
+        assert terminal.ended() != 0
+
+    assert desk.get(ask.id).status == "withdrawn"
+    assert "result: paid" not in terminal.text
+
+
+def test_ctrl_c_at_the_prompt_of_an_async_gate_withdraws_the_ask_too(
+    at_terminal: AtTerminal, here: Path, desk: Desk
+) -> None:
+    (here / "waits.py").write_text(
+        "import asyncio, sayso\n"
+        "desk = sayso.Desk()\n"
+        "@desk.gate\n"
+        "async def pay(amount: int) -> None:\n"
+        "    print('PAID')\n"
+        "asyncio.run(pay(40))\n"
+    )
+
+    with at_terminal("waits.py") as terminal:
+        terminal.wait_for("Your choice")
+        (ask,) = desk.inbox()
+        terminal.press(b"\x03")
+        terminal.wait_for("KeyboardInterrupt")
+        assert terminal.ended() != 0
+
+    assert desk.get(ask.id).status == "withdrawn"
+    assert "PAID\n" not in terminal.text
+
+
+def test_the_end_of_input_leaves_the_ask_open_and_the_program_waiting(
+    at_terminal: AtTerminal, gated: str, desk: Desk, sayso: Sayso
+) -> None:
+    with at_terminal(gated) as terminal:
+        terminal.wait_for("Your choice")
+        terminal.hang_up()
+        terminal.wait_for("stays open")
+        (ask,) = desk.inbox()
+        assert ask.open
+
+        done = sayso("inbox", "approve", ask.id, "--seen", ask.digest, "--wait")
+
+        terminal.wait_for("result: paid 40 for 7")
+        assert terminal.ended() == 0
+    assert "The program that asked waits for it" in done.out
+    assert 'done: "paid 40 for 7"' in done.out
+
+
+def test_a_second_terminal_decides_while_the_prompt_is_open(
+    at_terminal: AtTerminal, gated: str, desk: Desk
+) -> None:
+    with at_terminal(gated) as first:
+        first.wait_for("Your choice")
+        (ask,) = desk.inbox()
+        with at_terminal("inbox", "reject", ask.id, "Not a double charge") as second:
+            second.wait_for("Reject this? [y/N] ")
+            second.type("y")
+            second.wait_for("rejected by")
+            assert second.ended() == 0
+        first.wait_for(f"{ask.id} was rejected by")
+        first.wait_for("refused:")
+        assert first.ended() == 0
+
+    assert "Not a double charge" in first.text
+
+
+def test_without_a_terminal_one_line_says_what_waits_and_how_to_decide_it(
+    gated: str, here: Path, desk: Desk
+) -> None:
+    program = subprocess.Popen(
+        [sys.executable, gated],
+        cwd=here,
+        env=dict(os.environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert program.stderr is not None
+        line = program.stderr.readline()
+        command = line.rstrip().split("  ->  ")[1].split()
+        assert command[0] == "sayso"
+        subprocess.run([COMMAND, *command[1:]], cwd=here, check=True, capture_output=True)
+        out, err = program.communicate(timeout=30)
+    finally:
+        program.kill()
+
+    assert "waits for 1 reviewer: refund(order=7, amount=40)" in line
+    assert out.splitlines() == ["before", "result: paid 40 for 7"]
+    assert err == ""
+
+
+def test_a_robot_with_a_terminal_is_not_asked(
+    at_terminal: AtTerminal, gated: str, desk: Desk
+) -> None:
+    with at_terminal(gated, env={"CI": "true"}) as terminal:
+        shown = terminal.wait_for("--seen")
+        terminal.press(b"\x03")
+        terminal.ended()
+
+    assert "Your choice" not in shown
+
+
+def test_what_a_program_prints_stays_apart_from_the_prompt(
+    at_terminal: AtTerminal, here: Path
+) -> None:
+    (here / "shell.py").write_text(
+        "import subprocess,sys\n"
+        "with open('out.txt','w') as out:\n"
+        "    sys.exit(subprocess.run([sys.executable,'gated.py'],stdout=out).returncode)\n"
+    )
+    (here / "gated.py").write_text(GATED)
+
+    with at_terminal("shell.py") as terminal:
+        terminal.wait_for("Your choice")
+        terminal.type("1")
+        assert terminal.ended() == 0
+
+    assert (here / "out.txt").read_text() == "before\nresult: paid 40 for 7\n"
+
+
+def test_a_plan_may_be_sent_back_and_modified(at_terminal: AtTerminal, here: Path) -> None:
+    (here / "plan.py").write_text(
+        "import sayso\n"
+        "desk = sayso.Desk()\n"
+        "print(desk.plan(lambda words: ['Search', words or 'Write']))\n"
+    )
+
+    with at_terminal("plan.py") as terminal:
+        assert "2. Write" in terminal.wait_for("Your choice (1-4): ")
+        terminal.type("4")
+        terminal.wait_for("Your words to the agent: ")
+        terminal.type("Draw")
+        assert "2. Draw" in terminal.wait_for("Your choice (1-4): ")
+        terminal.type("2")
+        terminal.wait_for("1. ")
+        terminal.type("Only this")
+        terminal.wait_for("2. ")
+        terminal.type("")
+        terminal.wait_for("['Only this']")
+        assert terminal.ended() == 0
+
+
+# --- commands that ask for a yes ---------------------------------------------------------------
+
+
+def test_approving_shows_the_card_and_asks_for_a_yes(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask
+) -> None:
+    with at_terminal("inbox", "approve", ask.id) as terminal:
+        shown = terminal.wait_for("Approve this? [y/N] ")
+        terminal.type("y")
+        terminal.wait_for("approved by")
+        assert terminal.ended() == 0
+
+    assert "│ Charged twice" in shown
+    decision = desk.get(ask.id).decision
+    assert decision is not None
+    assert decision.verdict == "approve"
+
+
+@pytest.mark.parametrize("typed", ["", "n", "yep", "1"])
+def test_anything_but_a_yes_decides_nothing(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask, typed: str
+) -> None:
+    with at_terminal("inbox", "approve", ask.id) as terminal:
+        terminal.wait_for("Approve this? [y/N] ")
+        terminal.type(typed)
+        terminal.wait_for("stays open")
+        assert terminal.ended() == 1
+
+    assert desk.get(ask.id).open
+
+
+def test_the_end_of_input_and_ctrl_c_decide_nothing(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask
+) -> None:
+    for key in (b"\x04", b"\x03"):
+        with at_terminal("inbox", "approve", ask.id) as terminal:
+            terminal.wait_for("Approve this? [y/N] ")
+            terminal.press(key)
+            assert terminal.ended() == 1
+
+    assert desk.get(ask.id).open
+
+
+def test_an_edit_shows_what_would_change_before_the_yes(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask
+) -> None:
+    with at_terminal("inbox", "edit", ask.id, "--set", "amount=30") as terminal:
+        terminal.wait_for("amount  40 -> 30")
+        terminal.wait_for("Approve it with these changes? [y/N] ")
+        terminal.type("yes")
+        terminal.wait_for("approved with edits")
+        assert terminal.ended() == 0
+
+    assert desk.get(ask.id).args["amount"] == 30
+
+
+def test_an_edit_may_be_typed_at_the_terminal(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask
+) -> None:
+    with at_terminal("inbox", "edit", ask.id) as terminal:
+        terminal.wait_for("change: ")
+        terminal.type("amount=30")
+        terminal.wait_for("change: ")
+        terminal.type("")
+        terminal.wait_for("[y/N] ")
+        terminal.type("y")
+        assert terminal.ended() == 0
+
+    assert desk.get(ask.id).args["amount"] == 30
+
+
+def test_an_answer_and_an_option_are_asked_for(at_terminal: AtTerminal, desk: Desk) -> None:
+    question = desk.later.question("How many?", int).ask
+    choice = desk.later.choose("Which?", ["Red", "Blue"]).ask
+
+    with at_terminal("inbox", "respond", question.id) as terminal:
+        terminal.wait_for("Your answer (a whole number): ")
+        terminal.type("3")
+        terminal.wait_for("[y/N] ")
+        terminal.type("y")
+        assert terminal.ended() == 0
+    with at_terminal("inbox", "approve", choice.id) as terminal:
+        terminal.wait_for("Which option (1-2)? ")
+        terminal.type("2")
+        terminal.wait_for("[y/N] ")
+        terminal.type("y")
+        assert terminal.ended() == 0
+
+    answered, chosen = desk.get(question.id).decision, desk.get(choice.id).decision
+    assert answered is not None
+    assert chosen is not None
+    assert (answered.verdict, answered.answer) == ("respond", 3)
+    assert (chosen.verdict, chosen.answer["option"]) == ("approve", "Blue")
+
+
+def test_an_ask_that_changes_while_the_card_is_shown_is_not_approved(
+    at_terminal: AtTerminal, desk: Desk
+) -> None:
+    desk.people.add("anna", ["senior"])
+    desk.people.add("sec", ["security"])
+    ask = desk.open("pay", {"amount": 40}, needs=["1 senior", "1 security"])
+
+    with at_terminal("inbox", "approve", ask.id, "--as", "sec") as terminal:
+        terminal.wait_for("Approve this? [y/N] ")
+        desk.edit(ask, {"amount": 4_000}, by="anna")
+        terminal.type("y")
+        terminal.wait_for("not what was shown to you")
+        assert terminal.ended() == 1
+
+    assert desk.get(ask.id).open
+
+
+def test_the_list_on_a_terminal_is_in_colour_and_hides_nothing(
+    at_terminal: AtTerminal, desk: Desk
+) -> None:
+    evil = hostile.FAKED + hostile.ALL
+    desk.open(evil, {"to": evil}, risk="critical")
+
+    with at_terminal("inbox") as terminal:
+        assert terminal.ended() == 0
+
+    assert "▲▲ critical" in terminal.text
+    assert "\x1b[1;31m" in terminal.raw
+    assert "\u202e" not in terminal.raw
+    assert "\x1b[2K" not in terminal.raw
+    assert max(map(len, terminal.text.splitlines())) <= 80
