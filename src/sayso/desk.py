@@ -122,9 +122,9 @@ class Desk(Verbs):
 
     def close(self) -> None:
         """Let go of connections and threads. The desk opens them again if it is used again."""
-        if self._ears is not None:
+        if self._ears is not None and self._ears.pid == os.getpid():
             self._ears.close()
-            self._ears = None
+        self._ears = None
         self._own.close()
 
     def __repr__(self) -> str:
@@ -352,8 +352,10 @@ class Desk(Verbs):
             tool: The tool an edit is meant for; it can never change it.
 
         Raises:
-            AskClosed, AskChanged, VerdictNotAllowed, InvalidEdit, InvalidAnswer,
-            UnknownPerson, Forbidden, CallerGone: nothing changed.
+            AskClosed: somebody was faster; the error carries their decision.
+            AskChanged: what was seen is not what is shown now.
+            VerdictNotAllowed, InvalidEdit, InvalidAnswer: it does not fit; nothing changed.
+            UnknownPerson, Forbidden, CallerGone: it may not be decided so; nothing changed.
         """
         if verdict not in ("approve", "edit", "reject", "respond"):
             raise BadValue(f"{verdict!r} is no verdict: approve, edit, reject or respond.")
@@ -497,7 +499,7 @@ class Desk(Verbs):
         """
         if not isinstance(kind, str) or not callable(handler):
             raise BadValue('on() takes the kind of event and a function: on("ask.opened", tell).')
-        if self._ears is None:
+        if self._ears is None or self._ears.pid != os.getpid():
             self._ears = Ears(self.store)
         return self._ears.on(kind, handler)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator
 
@@ -45,6 +46,7 @@ class Ears:
     """Calls handlers for events, on one thread, in order, from the moment of the first `on`."""
 
     def __init__(self, store: Store) -> None:
+        self.pid = os.getpid()  # a forked child has no thread of ours and needs ears of its own
         self._store = store
         self._lock = threading.Lock()
         self._handlers: list[tuple[str, Handler]] = []

@@ -55,7 +55,9 @@ def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
             raise NotApproved(at.ask, "what it proposed was erased.")
         check_chain(at)
         _check_spendable(store, at)
-        if at.ask.held and (at.lapsed or at.holder != lease.holder):
+        # A program that was suspended past its lease may still act on its own yes: the
+        # approval is unspent, and nobody else can spend it.
+        if at.ask.held and at.holder != lease.holder:
             raise _not_yours(at)
         attempt = at.ask.effect.attempt + 1 if at.ask.effect else 1
         # Ids are short and each desk has its own; the hash of the opening is nobody else's.
@@ -63,7 +65,7 @@ def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
         payload = stamped(origin, key=key, attempt=attempt, digest=at.ask.digest)
         actor = Actor("agent", at.ask.content.agent)
         event, ask = grow(at.ask, "effect.intended", at=at.now, actor=actor, payload=payload)
-        if store.commit(Append(event=event, ask=ask, lease=lease, held=at.ask.held)):
+        if store.commit(Append(event=event, ask=ask, lease=lease)):
             return Call(ask, ask.tool or "", ask.args, key, attempt, lease.holder)
 
 

@@ -117,6 +117,15 @@ class Ask:
         return self.status == "open"
 
     @property
+    def over(self) -> bool:
+        """Whether nobody has anything left to do: refused, withdrawn, or carried out."""
+        if self.open:
+            return False
+        if not self.decision:
+            return True
+        return self.effect is not None and self.effect.status in ("done", "failed")
+
+    @property
     def kind(self) -> Kind:
         """What is asked for: an action, a plan, a draft, ..."""
         return self.content.kind

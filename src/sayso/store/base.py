@@ -216,6 +216,7 @@ def parameters_of(append: Append) -> dict[str, object]:
         "hash": event.hash,
         "in_time": append.in_time,
         "held": append.held,
+        "over": append.ask is not None and append.ask.over,
         "holder": lease.holder if lease else None,
         "span": _span(lease.span) if lease else None,
         **(index_row(append.ask) if append.ask else {}),

@@ -52,8 +52,9 @@ class Bell:
         with self._lock:
             self._listeners[token] = heard
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="sayso-bell", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="sayso-bell", daemon=True)
+                thread.start()  # takes the lock itself, so it waits for this block to end
+                self._thread = thread
         try:
             yield
         finally:
@@ -62,6 +63,8 @@ class Bell:
 
     def close(self) -> None:
         """End the watching thread. Listening again starts another one."""
+        if self._pid != os.getpid():
+            self._reset()
         with self._lock:
             thread, self._closing = self._thread, True
         if thread is not None and thread is not threading.current_thread():

@@ -265,6 +265,8 @@ class PostgresStore(SqlStore):
             return SchemaMismatch(
                 f"{self.url} lacks tables. Run: sayso db migrate --desk {self.url}"
             )
+        if isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
+            return StoreError(f"{self.url} does not take this: {error}. Nothing was written.")
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         return StoreUnavailable(
             f"{self.url} is not reachable, or the connection broke: {first}. Nothing is half "

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sayso.errors import (
@@ -34,6 +34,7 @@ from sayso.store.base import (
 )
 from sayso.store.clock import Clock
 from sayso.store.contract import Append
+from sayso.store.forking import DOOR
 from sayso.store.pool import Pool
 from sayso.store.queries import read_migrations, read_queries
 
@@ -55,12 +56,25 @@ class SQLiteStore(SqlStore):
 
     def __init__(self, path: str, clock: Clock, *, timeout: float = 5.0) -> None:
         super().__init__(f"sqlite:///{path}", clock)
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # a program may change its folder meanwhile
         self._timeout = timeout
         self._sql = read_queries("sqlite", _WORDS)
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained)
-        self._lent = self._pool.lend
+        self._watcher: sqlite3.Connection | None = None
+        DOOR.keepers.add(self)
+
+    @contextmanager
+    def _lent(self) -> Iterator[sqlite3.Connection]:
+        with DOOR, self._pool.lend() as connection:
+            yield connection
+
+    def let_go(self) -> None:
+        """Close every connection, because the process is about to fork."""
+        self._pool.close()
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -174,14 +188,27 @@ class SQLiteStore(SqlStore):
 
     def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:
         tick = threading.Event()
-        with self._lent() as connection:
-            seen = None
+        seen = None
+        try:
             while wanted():
-                version = connection.execute("pragma data_version").fetchone()
-                if seen is not None and version != seen:
+                version = self._version()
+                if version != seen:
                     ring()
                 seen = version
                 tick.wait(POLL)
+        finally:
+            with DOOR:
+                if self._watcher is not None:
+                    self._watcher.close()
+                    self._watcher = None
+
+    def _version(self) -> tuple[int, int]:
+        """Return what changes with every commit of another connection, and with each of ours."""
+        with DOOR:
+            if self._watcher is None:
+                self._watcher = self._connect()
+            found = self._watcher.execute("pragma data_version").fetchone()
+            return id(self._watcher), found[0]
 
     def schema(self) -> tuple[int, int]:
         """Return the version of the file, and the newest this program knows."""

@@ -55,7 +55,7 @@ select id from asks
 
 -- name: renew
 update asks set lease_until = {now} + :span
- where holder = :holder and holder is not null and (status = 'open' or effect = 'intended')
+ where holder = :holder
 
 -- name: roster
 select {roster}

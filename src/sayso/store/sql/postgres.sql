@@ -19,8 +19,10 @@ select pg_notify('sayso', '')
 with indexed as (
     update asks
        set status = :status, version = :version, voters = :voters, effect = :effect,
-           due_at = :due_at, roles = :roles, holder = coalesce(:holder, holder),
-           lease_until = coalesce({now} + cast(:span as bigint), lease_until)
+           due_at = :due_at, roles = :roles, 
+           holder = case when :over then null else coalesce(:holder, holder) end,
+           lease_until = case when :over then null
+                              else coalesce({now} + cast(:span as bigint), lease_until) end
      where id = :id
        and not (:in_time and coalesce(due_at <= {now}, false))
        and not (:held and coalesce(lease_until <= {now}, false))

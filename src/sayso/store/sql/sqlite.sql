@@ -13,8 +13,9 @@ values (:id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key,
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.
 update asks
    set status = :status, version = :version, voters = :voters, effect = :effect,
-       due_at = :due_at, roles = :roles, holder = coalesce(:holder, holder),
-       lease_until = coalesce({now} + :span, lease_until)
+       due_at = :due_at, roles = :roles, 
+       holder = case when :over then null else coalesce(:holder, holder) end,
+       lease_until = case when :over then null else coalesce({now} + :span, lease_until) end
  where id = :id
    and not (:in_time and coalesce(due_at <= {now}, 0))
    and not (:held and coalesce(lease_until <= {now}, 0))

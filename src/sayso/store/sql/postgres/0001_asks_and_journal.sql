@@ -33,15 +33,14 @@ create table asks (
     opened_at   bigint  not null,
     due_at      bigint,
     effect      text,
-    holder      text,                   -- the program that asked, or is carrying it out
+    holder      text,                   -- whoever waits for it or carries it out; null when that is over
     lease_until bigint
 );
 
 create unique index asks_key on asks (key) where key is not null;
 create index asks_open on asks (rank, opened_at, id) where status = 'open';
 create index asks_due on asks (due_at) where status = 'open' and due_at is not null;
-create index asks_held on asks (holder)
-    where holder is not null and (status = 'open' or effect = 'intended');
+create index asks_held on asks (holder) where holder is not null;
 create index asks_lapsing on asks (lease_until) where effect = 'intended';
 
 create table people (

@@ -1,0 +1,544 @@
+"""What every store must do: one suite, run on both databases.
+
+A test here speaks to the `Store` protocol only, never to a dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from sayso import Ask, Desk
+from sayso.asks.opening import opening
+from sayso.asks.standing import grow
+from sayso.errors import BadValue
+from sayso.model.actor import CLOCK, Actor, Origin, Person
+from sayso.model.event import GENESIS, Event, link
+from sayso.model.folding import fold
+from sayso.store import Store
+from sayso.store.contract import Append, Head, InboxQuery, Lease
+from sayso.testing import FakeClock
+from tests.places import Place
+from tests.together import at_once, in_thread, until
+
+ORIGIN = Origin("python", "sam@till")
+SAM = Actor("person", "sam")
+
+
+def fresh(desk: Desk, ask_id: str = "a-0001", *, key: str | None = None, **terms: Any) -> Append:
+    lease = terms.pop("lease", None)
+    content = desk.forms.action("refund", {"amount": 40}, **terms)
+    return opening(ask_id, content, store=desk.store, origin=ORIGIN, key=key, lease=lease)
+
+
+def opened(desk: Desk, ask_id: str = "a-0001", **terms: Any) -> Ask:
+    append = fresh(desk, ask_id, **terms)
+    assert desk.store.commit(append)
+    assert append.ask is not None
+    return append.ask
+
+
+def next_of(ask: Ask, kind: str = "ask.decided", *, at: datetime, **guards: Any) -> Append:
+    payload = {"verdict": "approve", "via": "python", "account": "sam@till"}
+    event, grown = grow(ask, kind, at=at, actor=SAM, payload=payload)
+    return Append(event=event, ask=grown, **guards)
+
+
+def note(stream: str, seq: int, *, at: datetime, previous: bytes = GENESIS) -> Event:
+    return link(
+        stream, seq, "noted", at=at, actor=CLOCK, payload={"n": seq}, salt=b"s", previous=previous
+    )
+
+
+def written(store: Store) -> list[tuple[str, int]]:
+    return [(event.stream, event.seq) for batch in store.scan() for event in batch]
+
+
+# --- commit ---
+
+
+def test_what_was_committed_is_read_back_as_it_was_written(desk: Desk, store: Store) -> None:
+    append = fresh(desk, risk="high", within="1h", needs=["1 senior"], key="k")
+    assert store.commit(append)
+
+    loaded = store.load("a-0001")
+
+    assert loaded is not None
+    assert loaded.events == (append.event,)
+    assert fold(loaded.events) == append.ask
+    assert loaded.now == store.now()
+    assert loaded.roster.solo
+    assert (loaded.gone, loaded.holder) == (False, None)
+
+
+def test_a_place_in_a_stream_is_given_once(desk: Desk, store: Store) -> None:
+    ask = opened(desk)
+    winner = next_of(ask, at=store.now())
+    loser = next_of(ask, at=store.now() + timedelta(seconds=1))
+
+    assert store.commit(winner)
+    assert not store.commit(loser)
+
+    assert store.stream("a-0001")[-1] == winner.event
+
+
+def test_of_many_racers_one_commits(desk: Desk, store: Store) -> None:
+    for trial in range(10):
+        ask = opened(desk, f"a-{trial:04}")
+        racers = [next_of(ask, at=store.now()) for _ in range(8)]
+
+        won = at_once([lambda one=one: store.commit(one) for one in racers])
+
+        assert won.count(True) == 1
+        assert won.count(False) == 7
+        assert store.stream(ask.stream)[-1] == racers[won.index(True)].event
+
+
+def test_several_appends_are_written_together(desk: Desk, store: Store) -> None:
+    assert store.commit(fresh(desk, "a-0001"), fresh(desk, "a-0002"))
+
+    assert written(store) == [("a-0001", 1), ("a-0002", 1)]
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["the lost one last", "the lost one first"])
+def test_one_lost_race_undoes_everything(desk: Desk, store: Store, order: int) -> None:
+    ask = opened(desk)
+    store.commit(next_of(ask, at=store.now()))
+    appends = [fresh(desk, "a-0002"), next_of(ask, at=store.now())][::order]
+
+    assert not store.commit(*appends)
+
+    assert written(store) == [("a-0001", 1), ("a-0001", 2)]
+    assert store.load("a-0002") is None
+
+
+def test_two_events_of_one_stream_can_go_together(desk: Desk, store: Store) -> None:
+    ask = opened(desk)
+    voted = next_of(ask, "ask.voted", at=store.now())
+    assert voted.ask is not None
+    decided = next_of(voted.ask, at=store.now())
+
+    assert store.commit(voted, decided)
+
+    assert store.head("a-0001") == Head(3, decided.event.hash)
+
+
+def test_an_id_is_given_once(desk: Desk, store: Store) -> None:
+    opened(desk, "a-0001")
+
+    assert not store.commit(fresh(desk, "a-0001"))
+    assert store.total() == 1
+
+
+def test_an_idempotency_key_is_given_once(desk: Desk, store: Store) -> None:
+    opened(desk, "a-0001", key="order-7")
+
+    assert not store.commit(fresh(desk, "a-0002", key="order-7"))
+
+    assert store.find_key("order-7") == "a-0001"
+    assert store.find_key("order-8") is None
+    assert written(store) == [("a-0001", 1)]
+
+
+def test_asks_without_a_key_do_not_collide(desk: Desk, store: Store) -> None:
+    opened(desk, "a-0001")
+    opened(desk, "a-0002")
+
+    assert store.total() == 2
+
+
+# --- guards ---
+
+DUE = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("passed", "in_time", "lands"),
+    [
+        (DUE - timedelta(microseconds=1), True, True),
+        (DUE, True, False),
+        (DUE, False, True),
+        (2 * DUE, True, False),
+    ],
+)
+def test_a_guarded_append_is_refused_once_it_is_past_due(
+    desk: Desk, clock: FakeClock, store: Store, passed: timedelta, in_time: bool, lands: bool
+) -> None:
+    ask = opened(desk, within=DUE)
+    clock.advance(passed)
+
+    assert store.commit(next_of(ask, at=store.now(), in_time=in_time)) is lands
+
+    assert store.total() == (2 if lands else 1)
+
+
+def test_without_a_deadline_the_guard_lets_everything_in(
+    desk: Desk, clock: FakeClock, store: Store
+) -> None:
+    ask = opened(desk)
+    clock.advance(timedelta(days=9999))
+
+    assert store.commit(next_of(ask, at=store.now(), in_time=True, held=True))
+
+
+@pytest.mark.parametrize(
+    ("passed", "held", "lands"),
+    [
+        (timedelta(seconds=29), True, True),
+        (timedelta(seconds=30), True, False),
+        (timedelta(seconds=30), False, True),
+    ],
+)
+def test_a_guarded_append_is_refused_once_the_lease_lapsed(
+    desk: Desk, clock: FakeClock, store: Store, passed: timedelta, held: bool, lands: bool
+) -> None:
+    ask = opened(desk, lease=Lease("me", timedelta(seconds=30)))
+    clock.advance(passed)
+
+    assert store.commit(next_of(ask, at=store.now(), held=held)) is lands
+
+
+# --- leases ---
+
+
+def leased(store: Store, ask_id: str = "a-0001") -> tuple[str | None, bool]:
+    loaded = store.load(ask_id)
+    assert loaded is not None
+    return loaded.holder, loaded.gone
+
+
+def test_a_lease_lapses_unless_it_is_renewed(
+    desk: Desk, clock: FakeClock, store: Store
+) -> None:
+    span = timedelta(seconds=30)
+    opened(desk, lease=Lease("me", span))
+    clock.advance("29s")
+    store.renew("me", span)
+    clock.advance("29s")
+    assert leased(store) == ("me", False)
+
+    store.renew("somebody else", span)
+    clock.advance("1s")
+
+    assert leased(store) == ("me", True)
+
+
+def test_beginning_hands_the_lease_over(desk: Desk, clock: FakeClock, store: Store) -> None:
+    ask = opened(desk)
+    store.commit(next_of(ask, at=store.now()))
+    call = desk.begin(ask, limit="1m")
+
+    assert leased(store) == (call.holder, False)
+    assert store.lapsed(10) == []
+    clock.advance("1m")
+    assert store.lapsed(10) == ["a-0001"]
+    desk.finish(call, "ok")
+    assert store.lapsed(10) == []
+
+
+def test_lapsed_effects_can_be_asked_for_at_any_moment(
+    desk: Desk, clock: FakeClock, store: Store
+) -> None:
+    for n in range(3):
+        desk.begin(desk.approve(desk.open("refund", {"n": n})), limit=60 + n)
+
+    assert store.lapsed(10) == []
+    assert len(store.lapsed(10, clock.now() + timedelta(seconds=61))) == 2
+    assert len(store.lapsed(2, clock.now() + timedelta(days=1))) == 2
+
+
+# --- deadlines ---
+
+
+def test_overdue_lists_the_earliest_first_and_no_more_than_asked_for(
+    desk: Desk, clock: FakeClock, store: Store
+) -> None:
+    for ask_id, hours in (("a-0003", 3), ("a-0001", 1), ("a-0002", 2)):
+        opened(desk, ask_id, within=timedelta(hours=hours))
+    opened(desk, "a-0004")
+
+    assert store.overdue(10) == []
+    clock.advance("2h")
+    assert store.overdue(10) == ["a-0001", "a-0002"]
+    assert store.overdue(1) == ["a-0001"]
+    assert store.overdue(10, clock.now() + timedelta(hours=1)) == ["a-0001", "a-0002", "a-0003"]
+
+
+def test_a_closed_ask_is_not_overdue(desk: Desk, clock: FakeClock, store: Store) -> None:
+    ask = opened(desk, within="1h")
+    store.commit(next_of(ask, at=store.now()))
+    clock.advance("1h")
+
+    assert store.overdue(10) == []
+
+
+# --- streams ---
+
+
+def test_a_stream_nobody_wrote_to_is_empty(store: Store) -> None:
+    assert store.head("nothing") == Head(0, GENESIS)
+    assert store.stream("nothing") == []
+    assert store.load("a-0000") is None
+
+
+@pytest.mark.parametrize("ask_id", ["", "nothing", "a-0001' or '1'='1", "x" * 100_000, "a-0001\n"])
+def test_what_is_no_id_finds_nothing(desk: Desk, store: Store, ask_id: str) -> None:
+    opened(desk, "a-0001")
+
+    assert store.load(ask_id) is None
+
+
+def test_a_stream_can_be_read_from_a_place_on(desk: Desk, store: Store) -> None:
+    before = GENESIS
+    for seq in range(1, 6):
+        event = note("log", seq, at=store.now(), previous=before)
+        assert store.commit(Append(event=event))
+        before = event.hash
+
+    assert [event.seq for event in store.stream("log")] == [1, 2, 3, 4, 5]
+    assert [event.seq for event in store.stream("log", after=3)] == [4, 5]
+    assert store.head("log") == Head(5, before)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 7, 2000])
+def test_a_scan_yields_every_event_once_stream_by_stream(
+    desk: Desk, store: Store, batch: int
+) -> None:
+    for n in range(4):
+        ask = opened(desk, f"a-000{n}")
+        if n % 2:
+            store.commit(next_of(ask, at=store.now()))
+
+    seen = [
+        (event.stream, event.seq) for events in store.scan(batch) for event in events
+    ]
+
+    assert sorted(seen) == sorted(set(seen))
+    assert len(seen) == store.total() == 6
+    streams = [stream for stream, _ in seen]
+    assert streams == sorted(streams, key=streams.index), "a stream stays together"
+    assert [seq for stream, seq in seen if stream == "a-0001"] == [1, 2]
+
+
+# --- the tail ---
+
+
+def test_the_tail_goes_on_from_any_cursor_it_gave(desk: Desk, store: Store) -> None:
+    for n in range(7):
+        opened(desk, f"a-000{n}")
+    everything = store.tail(None, 100)
+
+    assert [event.stream for event in everything] == [f"a-000{n}" for n in range(7)]
+    for place, event in enumerate(everything):
+        assert store.tail(event.cursor, 100) == everything[place + 1 :]
+        assert store.tail(event.cursor, 2) == everything[place + 1 : place + 3]
+
+
+def test_behind_the_tip_only_what_is_new_comes(desk: Desk, store: Store) -> None:
+    opened(desk, "a-0001")
+    tip = store.tip()
+    assert store.tail(tip, 100) == []
+
+    opened(desk, "a-0002")
+
+    assert [event.stream for event in store.tail(tip, 100)] == ["a-0002"]
+
+
+def test_the_tip_of_an_empty_journal_is_its_beginning(desk: Desk, store: Store) -> None:
+    tip = store.tip()
+    opened(desk, "a-0001")
+
+    assert len(store.tail(tip, 100)) == 1
+
+
+@pytest.mark.parametrize("cursor", ["x", "1;2", "-1", "1.x", "9" * 40])
+def test_a_cursor_from_elsewhere_is_refused(store: Store, cursor: str) -> None:
+    with pytest.raises(BadValue):
+        store.tail(cursor, 10)
+
+
+# --- people ---
+
+
+def test_people_and_their_event_are_one_commit(desk: Desk, store: Store) -> None:
+    event = note("people", 1, at=store.now())
+    anna = Person("anna", frozenset({"senior", "legal"}))
+
+    assert store.commit(Append(event=event, person=anna))
+    assert store.roster().people == {"anna": {"senior", "legal"}}
+
+    lost = Append(event=note("people", 1, at=store.now()), person=Person("mallory"))
+    assert not store.commit(lost)
+    assert set(store.roster().people) == {"anna"}
+
+
+def test_somebody_inactive_is_not_on_the_roster(store: Store) -> None:
+    first = note("people", 1, at=store.now())
+    second = note("people", 2, at=store.now(), previous=first.hash)
+    store.commit(Append(event=first, person=Person("anna")))
+    store.commit(Append(event=second, person=Person("anna"), active=False))
+
+    assert store.roster().solo
+
+
+# --- the inbox ---
+
+
+def test_a_page_carries_whole_asks_and_the_count(desk: Desk, store: Store) -> None:
+    asks = [opened(desk, f"a-000{n}", risk="high") for n in range(3)]
+
+    page = store.inbox(InboxQuery(limit=2))
+
+    assert page.count == 3
+    assert [fold(loaded.events) for loaded in page.loaded] == asks[:2]
+    assert page.cursor is not None
+    rest = store.inbox(InboxQuery(limit=2, after=page.cursor))
+    assert [fold(loaded.events) for loaded in rest.loaded] == asks[2:]
+    assert (rest.count, rest.cursor) == (3, None)
+
+
+def test_an_empty_page_still_has_a_count(store: Store) -> None:
+    page = store.inbox(InboxQuery())
+
+    assert (page.loaded, page.count, page.cursor) == ((), 0, None)
+
+
+# --- the index ---
+
+
+def test_the_index_says_what_the_journal_says(desk: Desk, store: Store) -> None:
+    ask = opened(desk, risk="high", within="1h", run="r", thread="t", key="k")
+
+    row = store.indexed([ask.id, "a-9999"])[ask.id]
+
+    assert (row["status"], row["version"], row["risk"], row["key"]) == ("open", 1, "high", "k")
+    assert set(store.indexed([ask.id, "a-9999"])) == {ask.id}
+    assert store.indexed([]) == {}
+    store.commit(next_of(ask, at=store.now()))
+    assert store.indexed([ask.id])[ask.id]["status"] == "decided"
+    assert store.strays() == []
+
+
+def test_an_ask_without_a_journal_is_a_stray(desk: Desk, store: Store, place: Place) -> None:
+    opened(desk, "a-0001")
+    opened(desk, "a-0002")
+    place.sql("delete from events where stream = 'a-0001'")
+
+    assert store.strays() == ["a-0001"]
+
+
+# --- erasing ---
+
+
+def test_erasing_nulls_payload_and_salt_and_writes_why(desk: Desk, store: Store) -> None:
+    ask = opened(desk)
+    decided = next_of(ask, at=store.now())
+    store.commit(decided)
+    assert decided.ask is not None
+
+    assert store.erase(ask.stream, [1, 2], next_of(decided.ask, "payload.erased", at=store.now()))
+
+    events = store.stream(ask.stream)
+    assert [(event.text is None, event.salt is None) for event in events] == [
+        (True, True),
+        (True, True),
+        (False, False),
+    ]
+    assert [event.hash for event in events[:2]] == [ask.head, decided.event.hash]
+
+
+def test_an_erasure_that_lost_a_race_erases_nothing(desk: Desk, store: Store) -> None:
+    ask = opened(desk)
+    stale = next_of(ask, "payload.erased", at=store.now())
+    store.commit(next_of(ask, at=store.now()))
+
+    assert not store.erase(ask.stream, [1], stale)
+
+    assert store.stream(ask.stream)[0].text is not None
+
+
+# --- the bell ---
+
+
+def heard(store: Store, cause: Callable[[], object]) -> bool:
+    rings: list[int] = []
+    with store.bell.listening(lambda: rings.append(1)):
+        cause()
+        until(lambda: rings)
+    return bool(rings)
+
+
+def test_the_bell_rings_at_a_commit_here(desk: Desk, store: Store) -> None:
+    assert heard(store, lambda: opened(desk))
+
+
+def test_the_bell_rings_at_a_commit_elsewhere(desk: Desk, store: Store, place: Place) -> None:
+    store.total()
+    with Desk(place.url) as other:
+        assert heard(store, lambda: other.open("refund", {"amount": 1}))
+
+
+def test_the_bell_rings_when_the_clock_is_moved(clock: FakeClock, store: Store) -> None:
+    assert heard(store, lambda: clock.advance("1h"))
+
+
+def test_nobody_is_called_after_they_stopped_listening(desk: Desk, store: Store) -> None:
+    rings: list[int] = []
+    with store.bell.listening(lambda: rings.append(1)):
+        opened(desk, "a-0001")
+        until(lambda: rings)
+    count = len(rings)
+
+    opened(desk, "a-0002")
+
+    assert len(rings) == count
+
+
+# --- the rest ---
+
+
+def test_the_schema_is_up_to_date_and_migrating_again_does_nothing(store: Store) -> None:
+    store.total()
+    found, newest = store.schema()
+
+    assert found == newest >= 1
+    assert store.migrate() == []
+
+
+def test_the_health_of_a_database_can_be_shown(store: Store) -> None:
+    health = store.health()
+
+    assert health
+    assert all(isinstance(value, str) and value for value in health.values())
+
+
+def test_a_closed_store_opens_again_when_it_is_used(desk: Desk, store: Store) -> None:
+    opened(desk, "a-0001")
+    store.close()
+    store.close()
+
+    assert store.total() == 1
+
+
+def test_a_store_serves_many_threads(desk: Desk, store: Store) -> None:
+    def work(worker: int) -> int:
+        for n in range(10):
+            opened(desk, f"a-{worker:02}{n:02}")
+            store.inbox(InboxQuery(limit=5))
+        return worker
+
+    workers = [in_thread(lambda w=w: work(w)) for w in range(8)]
+
+    assert [worker.result(60) for worker in workers] == list(range(8))
+    assert store.total() == 80
+
+
+def test_every_method_of_the_protocol_is_tried_in_this_file() -> None:
+    names = {name for name in vars(Store) if not name.startswith("_")}
+    with open(__file__, encoding="utf-8") as file:
+        text = file.read()
+
+    assert names - {name for name in names if f"store.{name}(" in text} == set()
