@@ -6,7 +6,6 @@ for all trials. A job is a function of a module; it finds its desk by address.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,17 +18,24 @@ from sayso import Desk
 _spawn = get_context("spawn")
 
 
-@functools.cache
-def desk_at(url: str) -> Desk:
-    """Return this process's own desk on a database, the same one every time."""
-    return Desk(url, agent=f"racer-{os.getpid()}", account="sam@till")
+_desks: dict[str, Desk] = {}
 
 
-def _serve(orders: Connection, barrier: Any) -> None:
+def desk_at(url: str, *, anew: bool = False) -> Desk:
+    """Return this process's own desk on a database, the same one until another is asked for."""
+    if url not in _desks or anew:
+        for desk in _desks.values():
+            desk.close()
+        _desks.clear()
+        _desks[url] = Desk(url, agent=f"racer-{os.getpid()}", account="sam@till")
+    return _desks[url]
+
+
+def _serve(orders: Connection, barriers: dict[int, Any]) -> None:
     while (order := orders.recv()) is not None:
         job, args, together = order
-        if together:
-            barrier.wait(60)
+        if together > 1:
+            barriers[together].wait(60)
         try:
             orders.send((True, job(*args)))
         except BaseException as error:
@@ -40,27 +46,31 @@ class Crew:
     """A few processes, waiting for orders."""
 
     def __init__(self, size: int) -> None:
-        self._barrier = _spawn.Barrier(size)
+        # Kept here: a barrier nobody refers to is gone before a slow starter has opened it.
+        self._barriers = {number: _spawn.Barrier(number) for number in range(2, size + 1)}
         self._lines: list[Connection] = []
         self._members = []
         for _ in range(size):
             ours, theirs = _spawn.Pipe()
-            member = _spawn.Process(target=_serve, args=(theirs, self._barrier), daemon=True)
+            member = _spawn.Process(target=_serve, args=(theirs, self._barriers), daemon=True)
             member.start()
             theirs.close()
             self._lines.append(ours)
             self._members.append(member)
 
-    def together(self, job: Callable[..., Any], *args: object) -> list[Any]:
-        """Let everybody do the same at the same moment."""
-        for line in self._lines:
-            line.send((job, args, True))
-        return [self._answer(line) for line in self._lines]
+    def together(
+        self, job: Callable[..., Any], *args: object, members: int | None = None
+    ) -> list[Any]:
+        """Let everybody, or the first few, do the same at the same moment."""
+        lines = self._lines[:members]
+        for line in lines:
+            line.send((job, args, len(lines)))
+        return [self._answer(line) for line in lines]
 
     def start(self, member: int, job: Callable[..., Any], *args: object) -> Callable[[], Any]:
         """Let one member do something; call what is returned to wait for the result."""
         line = self._lines[member]
-        line.send((job, args, False))
+        line.send((job, args, 1))
         return lambda: self._answer(line)
 
     def tell(self, member: int, job: Callable[..., Any], *args: object) -> Any:

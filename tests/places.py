@@ -22,6 +22,15 @@ class Place:
     dialect: Dialect
     url: str
 
+    def named(self, name: str) -> str:
+        """Return the address with a name under which its connections can be told from others."""
+        return self.url if self.dialect == "sqlite" else f"{self.url}&application_name={name}"
+
+    def sessions(self, name: str) -> list[int]:
+        """Return the server's processes that serve the connections of this name."""
+        rows = self.sql("select pid from pg_stat_activity where application_name = ?", name)
+        return [row[0] for row in rows]
+
     @property
     def file(self) -> Path:
         assert self.dialect == "sqlite"

@@ -26,9 +26,7 @@ def ours() -> list[str]:
 def connections(place: Place) -> int:
     """Return how many connections this process has to the database."""
     if place.dialect == "postgres":
-        return int(
-            place.one("select count(*) from pg_stat_activity where application_name = 'sayso'")
-        )
+        return len(place.sessions("counted"))
     links = [os.readlink(link) for link in _links()]
     return sum(link == str(place.file) for link in links)
 
@@ -42,7 +40,7 @@ def _is_link(name: str) -> bool:
 
 
 def test_a_desk_opens_nothing_before_it_is_used(place: Place) -> None:
-    desk = Desk(place.url)
+    desk = Desk(place.named("counted"))
 
     assert connections(place) == 0
     assert place.dialect == "postgres" or not place.file.exists()
@@ -50,7 +48,7 @@ def test_a_desk_opens_nothing_before_it_is_used(place: Place) -> None:
 
 
 def test_with_lets_go_of_connections_and_threads(place: Place) -> None:
-    with Desk(place.url, account="sam@till") as desk:
+    with Desk(place.named("counted"), account="sam@till") as desk:
         desk.on("*", lambda event: None)
         ask = desk.open("refund", {"n": 1})
         waiting = in_thread(lambda: desk.wait(ask, timeout=30))
@@ -64,7 +62,7 @@ def test_with_lets_go_of_connections_and_threads(place: Place) -> None:
 
 
 def test_a_closed_desk_opens_again_when_it_is_used(place: Place) -> None:
-    with Desk(place.url, account="sam@till") as desk:
+    with Desk(place.named("counted"), account="sam@till") as desk:
         ask = desk.open("refund", {"n": 1})
     with desk:
         assert desk.approve(ask).decision

@@ -10,6 +10,7 @@ import pytest
 from sayso import Ask, Call, Desk
 from sayso.errors import (
     AlreadySpent,
+    AskChanged,
     AskClosed,
     FinishedLate,
     InvalidAnswer,
@@ -263,7 +264,35 @@ def test_a_late_result_is_kept_as_evidence_on_the_doubt(
     effect = desk.get(approved.id).effect
     assert effect is not None
     assert (effect.status, [late["result"] for late in effect.late]) == ("unknown", [40])
-    assert not desk.respond(doubt, 40).open, "evidence leaves the digest that was seen as it was"
+
+
+def test_whoever_decides_a_doubt_has_seen_the_evidence(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    call, doubt = begun_and_silent(desk, clock, approved)
+    with pytest.raises(FinishedLate):
+        desk.finish(call, 40)
+
+    with pytest.raises(AskChanged) as refused:
+        desk.approve(doubt)
+
+    assert desk.respond(refused.value.ask, 40).decision is not None  # type: ignore[arg-type]
+
+
+def test_a_late_result_settles_what_nobody_has_begun_again(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    """A person said to run it again, but there is nothing left to run."""
+    call, doubt = begun_and_silent(desk, clock, approved)
+    desk.approve(doubt)
+
+    desk.finish(call, 40)
+
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (effect.status, effect.result) == ("done", 40)
+    with pytest.raises(AlreadySpent):
+        desk.begin(approved)
 
 
 def test_a_late_result_of_the_first_try_does_not_end_the_second(

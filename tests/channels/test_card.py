@@ -350,6 +350,22 @@ def test_hostile_text_is_labelled_and_never_reaches_the_left_edge(desk: Desk, wi
         assert not hostile.raw_in(summary(shown) + outcome(shown))
 
 
+def test_markup_is_text_like_any_other(desk: Desk) -> None:
+    later = desk.later
+    ask = desk.open(
+        "pay", {"to": hostile.MARKUP, "page": f"{hostile.MARKUP}\n2"}, why=hostile.MARKUP
+    )
+
+    text = card(desk, ask)
+
+    assert f"│ {hostile.MARKUP}" in row(text, "Why")
+    assert f'"{hostile.MARKUP}"' in row(text, "What")
+    assert f"│ {hostile.MARKUP}" in row(text, "What")
+    assert hostile.MARKUP in row(card(desk, later.draft(hostile.MARKUP).ask), "What")
+    assert hostile.MARKUP in row(card(desk, later.plan([hostile.MARKUP]).ask), "What")
+    assert hostile.MARKUP in row(card(desk, later.choose("?", [hostile.MARKUP]).ask), "What")
+
+
 @pytest.mark.parametrize("width", [80, 40])
 def test_a_card_keeps_to_its_width_and_ends_no_line_in_blanks(desk: Desk, width: int) -> None:
     wide = "日本語のとても長い説明文です。" * 20

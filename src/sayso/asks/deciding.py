@@ -12,7 +12,7 @@ from typing import Any
 from sayso.asks.deadlines import expire
 from sayso.asks.identity import check_role, identify
 from sayso.asks.spending import resolution
-from sayso.asks.standing import Standing, grow, stamped, standing
+from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import (
     AskChanged,
     AskClosed,
@@ -48,7 +48,9 @@ def decide(
         AskChanged: what was seen is not what is shown now.
         VerdictNotAllowed, InvalidEdit, InvalidAnswer, Forbidden: nothing changed.
     """
+    turn = tries(ask_id)
     while True:
+        next(turn)
         at = standing(store, ask_id)
         if at.overdue:
             expire(store, at)

@@ -210,6 +210,8 @@ class Forms:
         self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
     ) -> Form[list[Step]]:
         """Ask for a review of a plan. Cancelling raises `Rejected`; a maker can be sent back."""
+        if isinstance(steps, str):
+            raise BadValue(f"A plan is a list of steps, not one text: [{steps!r}].")
         maker = steps if callable(steps) else None
         first = steps(None) if callable(steps) else steps
 

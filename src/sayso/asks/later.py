@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from sayso.asks.forms import Form
@@ -12,18 +11,23 @@ from sayso.model.ask import Ask
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
 class Later(Generic[T]):
     """A question that was put and need not be waited for. Its ask outlives this program."""
 
-    ask: Ask
-    _form: Form[T]
-    _open: Callable[[Form[T]], Ask]
-    _wait: Callable[[str, float | None], Ask]
+    def __init__(
+        self,
+        form: Form[T],
+        put: Callable[[Form[T]], Ask],
+        wait: Callable[[str, float | None], Ask],
+    ) -> None:
+        self._form = form
+        self._put = put
+        self._wait = wait
+        self.ask = put(form)
 
     @property
     def id(self) -> str:
-        """The id of the ask."""
+        """The id of the ask that waits now: a draft sent back is asked about anew."""
         return self.ask.id
 
     def result(self, timeout: float | None = None) -> T:
@@ -32,9 +36,9 @@ class Later(Generic[T]):
         Raises:
             StillOpen: `timeout` seconds passed; call again later.
         """
-        form, ask = self._form, self.ask
         while True:
-            outcome = form.outcome(self._wait(ask.id, timeout))
+            outcome = self._form.outcome(self._wait(self.ask.id, timeout))
             if not isinstance(outcome, Form):
                 return outcome
-            form, ask = outcome, self._open(outcome)
+            # Remembered, so that whoever asks again after a timeout waits for the newest version.
+            self._form, self.ask = outcome, self._put(outcome)

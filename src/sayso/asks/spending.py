@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sayso.asks.opening import new_id, opening
-from sayso.asks.standing import Standing, check_chain, grow, stamped, standing
+from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
@@ -49,7 +49,9 @@ def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
         CallerGone: the program that asked would have carried it out, and has gone.
         Tampered: the journal of the ask is not what was written.
     """
+    turn = tries(ask_id)
     while True:
+        next(turn)
         at = standing(store, ask_id)
         if any(event.kind == "payload.erased" for event in at.events):
             raise NotApproved(at.ask, "what it proposed was erased.")
@@ -111,19 +113,36 @@ def finish(
     """
     payload = stamped(origin, error=error, attempt=call.attempt, **_result(result))
     actor = Actor("agent", call.ask.content.agent)
+    turn = tries(call.ask.id)
     while True:
+        next(turn)
         at = standing(store, call.ask.id)
-        effect = at.ask.effect
-        mine = effect is not None and effect.attempt == call.attempt and at.holder == call.holder
-        on_time = mine and effect is not None and effect.status == "intended"
+        on_time = _awaited(store, at, call)
         kind = f"effect.{ending}" if on_time else "effect.late"
         event, ask = grow(at.ask, kind, at=at.now, actor=actor, payload=payload)
         evidence = [] if on_time else _evidence(store, at.ask, actor, payload)
         if not store.commit(Append(event=event, ask=ask), *evidence):
             continue
         if not on_time:
-            raise FinishedLate(ask, effect.status if effect else "none")
+            raise FinishedLate(ask, ask.effect.status if ask.effect else "none")
         return ask
+
+
+def _awaited(store: Store, at: Standing, call: Call) -> bool:
+    """Whether this result still settles the effect.
+
+    It does while the caller holds it; and also when people, in doubt, said to run
+    it again and nobody has begun yet: then there is nothing to run again.
+    """
+    effect = at.ask.effect
+    if effect is None or effect.attempt != call.attempt:
+        return False
+    if effect.status == "intended":
+        return at.holder == call.holder
+    if effect.status != "unknown" or effect.doubt is None:
+        return False
+    decision = standing(store, effect.doubt).ask.decision
+    return decision is not None and decision.verdict == "approve"
 
 
 def _evidence(store: Store, ask: Ask, actor: Actor, payload: dict[str, Any]) -> list[Append]:
@@ -159,7 +178,9 @@ def doubt(
     With a `lease` the program that carried it out still waits, and could run it
     again itself. Returns the doubt, or `None` if the effect ended meanwhile.
     """
+    turn = tries(ask_id)
     while True:
+        next(turn)
         at = standing(store, ask_id)
         effect = at.ask.effect
         if effect is None or effect.status != "intended":

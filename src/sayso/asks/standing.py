@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sayso.errors import Tampered, UnknownAsk
+from sayso.errors import BadValue, StoreBusy, Tampered, UnknownAsk
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import after, fold
 from sayso.store.contract import Loaded, Store
+
+_TRIES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +45,41 @@ def standing(store: Store, ask_id: str) -> Standing:
     loaded = store.load(ask_id) if isinstance(ask_id, str) else None
     if loaded is None:
         raise UnknownAsk(ask_id)
-    return stand(loaded)
+    at = stand(loaded)
+    if at.ask.id != ask_id:  # the list points to somebody else's journal
+        raise Tampered(f"The list shows {at.ask.id} under {ask_id}. Run: sayso audit verify")
+    return at
 
 
 def stand(loaded: Loaded) -> Standing:
-    """Fold what was loaded."""
-    ask = fold(loaded.events, solo=loaded.roster.solo)
+    """Fold what was loaded.
+
+    Raises:
+        Tampered: the journal cannot be read; nobody wrote it through sayso.
+    """
+    try:
+        ask = fold(loaded.events, solo=loaded.roster.solo)
+    except (KeyError, TypeError, ValueError, AttributeError, BadValue) as error:
+        stream = loaded.events[0].stream if loaded.events else "?"
+        raise Tampered(
+            f"The journal of {stream} makes no sense ({error!r}). Run: sayso audit verify"
+        ) from error
     if loaded.gone and ask.open:
         ask = replace(ask, gone=True)
     return Standing(ask, loaded.now, loaded.roster, loaded.holder, loaded.gone, loaded.events)
+
+
+def tries(ask_id: str) -> Iterator[None]:
+    """Go round as often as honest racers could make it necessary, and no further.
+
+    Raises:
+        StoreBusy: somebody else was faster every time, or the list and the journal disagree.
+    """
+    yield from (None for _ in range(_TRIES))
+    raise StoreBusy(
+        f"{ask_id} could not be changed: somebody else was faster {_TRIES} times, or its row was "
+        "changed by hand. Try again; if it stays so, run: sayso audit verify"
+    )
 
 
 def grow(

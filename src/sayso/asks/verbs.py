@@ -130,7 +130,4 @@ class LaterVerbs:
         return self._put(self._forms.feedback(result, title=title, **terms))
 
     def _put(self, form: Form[T]) -> Later[T]:
-        def again(another: Form[T]) -> Ask:
-            return self._open(another.content)
-
-        return Later(self._open(form.content), form, again, self._wait)
+        return Later(form, lambda asked: self._open(asked.content), self._wait)

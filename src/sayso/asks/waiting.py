@@ -7,6 +7,7 @@ of the ask and the caller's own patience say when to look without being called.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -14,10 +15,12 @@ from contextlib import suppress
 
 from sayso.asks.deadlines import expire
 from sayso.asks.standing import Standing, standing
-from sayso.errors import BadValue, StillOpen
+from sayso.errors import BadValue, StillOpen, StoreBusy, StoreUnavailable
 from sayso.model.ask import Ask
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import Store
+
+_log = logging.getLogger("sayso.asks")
 
 
 def wait(store: Store, ask_id: str, timeout: float | None = None) -> Ask:
@@ -64,10 +67,16 @@ def _looks(
     if timeout is not None and (not isinstance(timeout, int | float) or timeout != timeout):
         raise BadValue(f"timeout={timeout!r}: give a number of seconds, or None to wait for ever.")
     until = None if timeout is None else time.monotonic() + timeout
+    at: Standing | None = None
     while True:
-        at = standing(store, ask_id)
-        if at.overdue:
-            expire(store, at)
+        try:
+            at = _looked(store, ask_id)
+        except (StoreBusy, StoreUnavailable):
+            # A database that was there may come back; a wait of days outlives its restarts.
+            if at is None or (until is not None and time.monotonic() > until):
+                raise
+            _log.warning("The database is out of reach; %s waits on.", ask_id, exc_info=True)
+            yield at, 1.0
             continue
         if not at.ask.open:
             yield at, None
@@ -76,6 +85,15 @@ def _looks(
         if left <= 0:
             raise StillOpen(at.ask, timeout or 0)
         yield at, min(left, PATIENCE, _until_due(at))
+
+
+def _looked(store: Store, ask_id: str) -> Standing:
+    """Read the ask, having rejected it by the clock if it is past due."""
+    while True:
+        at = standing(store, ask_id)
+        if not at.overdue:
+            return at
+        expire(store, at)
 
 
 def _until_due(at: Standing) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from sayso.asks.deadlines import expire
-from sayso.asks.standing import grow, stamped, standing
+from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import AskClosed, Conflict, Misuse, NotApproved, StoreError
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
@@ -20,7 +20,9 @@ def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: s
         AskClosed: it was decided or withdrawn before.
     """
     check_words(note, "note")
+    turn = tries(ask_id)
     while True:
+        next(turn)
         at = standing(store, ask_id)
         if at.overdue:
             expire(store, at)
@@ -50,19 +52,34 @@ def take_back(store: Store, ask: Ask, *, origin: Origin) -> None:
 
 
 def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str) -> Ask:
-    """Null every payload of a closed ask. Headers and the chain stay, and still verify.
+    """Null every payload of a closed ask, and of the doubts about it.
+
+    Headers, verdicts and the chain stay, and still verify.
 
     Raises:
         NotApproved: the ask is open, or its effect is not over, and would lose its meaning.
     """
     check_title(note, "The reason for erasing")
+    turn = tries(ask_id)
     while True:
+        next(turn)
         at = standing(store, ask_id)
         effect = at.ask.effect
         if at.ask.open or (effect is not None and effect.status in ("intended", "unknown")):
             raise NotApproved(at.ask, "it is not over yet, so it cannot be erased. Close it first.")
+        for doubt_id in _doubts(at):
+            erase(store, doubt_id, actor=actor, origin=origin, note=note)
         seqs = [event.seq for event in at.events if event.text and event.kind != "payload.erased"]
-        payload = stamped(origin, seqs=seqs, note=note)
+        if not seqs:
+            return at.ask
+        verdict = at.ask.decision.verdict if at.ask.decision is not None else None
+        payload = stamped(origin, seqs=seqs, note=note, verdict=verdict)
         event, ask = grow(at.ask, "payload.erased", at=at.now, actor=actor, payload=payload)
         if store.erase(at.ask.stream, seqs, Append(event=event, ask=ask)):
             return standing(store, ask_id).ask
+
+
+def _doubts(at: Standing) -> list[str]:
+    """Return the doubts about an ask: they show its arguments again."""
+    said = [event.payload for event in at.events if event.kind == "effect.unknown"]
+    return [payload["doubt"] for payload in said if payload is not None]

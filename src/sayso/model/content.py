@@ -81,7 +81,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One suggestion of a choice: what it says on the button, and what is returned for it."""
+    """One suggestion of a choice: what it says on the button, a value to go with it, and detail.
+
+    `choose` returns the option itself, so `chosen.value` is yours to use.
+    """
 
     label: str
     value: Any = None
@@ -253,7 +256,9 @@ def check_words(value: object, what: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise BadValue(f"{what}= is text, not {type(value).__name__}.")
-    canonical(value, limit=LIMIT, what=what)
+    # Escaped in JSON, a plain character takes six bytes at most: nearly all words are fine.
+    if not value.isascii() or 6 * len(value) > LIMIT:
+        canonical(value, limit=LIMIT, what=what)
     return value
 
 
@@ -274,6 +279,8 @@ def check_options(items: Sequence[object]) -> tuple[Option, ...]:
     Raises:
         BadValue: there are none, too many to choose from, or two with one label.
     """
+    if isinstance(items, str):
+        raise BadValue(f"Options are a list, not one text: [{items!r}].")
     options = tuple(Option.of(item) for item in items)
     if not 1 <= len(options) <= 100:
         raise BadValue(f"A choice takes 1 to 100 options, not {len(options)}.")

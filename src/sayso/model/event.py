@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sayso.errors import BadValue, Tampered
 from sayso.model.actor import Actor
 from sayso.model.digest import sha256, written
 
@@ -27,7 +28,7 @@ class Event:
     seq: int
     kind: str
     micros: int
-    actor: Actor
+    who: str
     text: str | None
     salt: bytes | None
     digest: bytes
@@ -37,12 +38,37 @@ class Event:
     @property
     def at(self) -> datetime:
         """When it was written, in UTC."""
-        return moment(self.micros)
+        try:
+            return moment(self.micros)
+        except OverflowError as error:
+            raise self._strange("its time") from error
+
+    @property
+    def actor(self) -> Actor:
+        """Whoever did it."""
+        try:
+            return Actor.parse(self.who)
+        except BadValue as error:
+            raise self._strange("its actor") from error
 
     @property
     def payload(self) -> dict[str, Any] | None:
         """What it says, freshly decoded; `None` once erased."""
-        return None if self.text is None else json.loads(self.text)
+        if self.text is None:
+            return None
+        try:
+            said = json.loads(self.text)
+        except ValueError as error:
+            raise self._strange("its payload") from error
+        if not isinstance(said, dict):
+            raise self._strange("its payload")
+        return said
+
+    def _strange(self, part: str) -> Tampered:
+        return Tampered(
+            f"Event {self.seq} of {self.stream} was not written by sayso: {part} makes no sense. "
+            "Run: sayso audit verify"
+        )
 
 
 def micros(when: datetime) -> int:
@@ -75,7 +101,7 @@ def link(
     covered = sha256(salt, text.encode())
     when = micros(at)
     chained = _chained(previous, stream, seq, kind, when, str(actor), covered)
-    return Event(stream, seq, kind, when, actor, text, salt, covered, chained)
+    return Event(stream, seq, kind, when, str(actor), text, salt, covered, chained)
 
 
 def _covering(salt: bytes | None, text: str) -> bytes | None:
@@ -99,6 +125,6 @@ def follows(event: Event, previous: bytes, *, seq: int | None = None) -> bool:
     if event.text is not None and _covering(event.salt, event.text) != event.digest:
         return False
     chained = _chained(
-        previous, event.stream, at, event.kind, event.micros, str(event.actor), event.digest
+        previous, event.stream, at, event.kind, event.micros, event.who, event.digest
     )
     return chained == event.hash

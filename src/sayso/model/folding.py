@@ -9,7 +9,8 @@ the oracle that tests compare against.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any
 
 from sayso.errors import Tampered
@@ -45,8 +46,14 @@ def after(ask: Ask, event: Event) -> Ask:
     return step(ask, event, event.payload) if step else _grown(ask, event)
 
 
+_FIELDS = tuple(field.name for field in fields(Ask))
+_values = attrgetter(*_FIELDS)
+
+
 def _grown(ask: Ask, event: Event, **changes: Any) -> Ask:  # noqa: ANN401 - fields of Ask
-    return replace(ask, seq=event.seq, head=event.hash, **changes)
+    # What `dataclasses.replace` does, in half the time: this runs for every event that is read.
+    kept = dict(zip(_FIELDS, _values(ask), strict=True))
+    return Ask(**{**kept, "seq": event.seq, "head": event.hash, **changes})
 
 
 def _opened(event: Event, *, solo: bool) -> Ask:
@@ -107,7 +114,7 @@ def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         votes = cast(votes, vote_of(event.actor, payload, ask, event))
     said = payload or {"verdict": "reject", "note": "(erased)"}
     # Whoever approves an edited version approves the edit: what runs is not what was proposed.
-    edited = said["verdict"] == "approve" and ask.version > 1
+    edited = said["verdict"] == "approve" and ask.original is not None
     consents = said["verdict"] in CONSENTS
     decision = Decision(
         verdict="edit" if edited else said["verdict"],
@@ -177,8 +184,24 @@ def _late(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 
 def _evidence(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
-    found = () if payload is None else (payload,)
-    return _grown(ask, event, evidence=(*ask.evidence, *found))
+    if payload is None:
+        return _grown(ask, event)
+    evidence = (*ask.evidence, payload)
+    if not ask.open:
+        return _grown(ask, event, evidence=evidence)
+    # Whoever looked before it came saw something else, and looks again before deciding.
+    version = ask.version + 1
+    shows = {**ask.content.to_json(), "evidence": list(evidence)}
+    digest = shown(ask.id, version, shows)
+    return _grown(ask, event, evidence=evidence, version=version, digest=digest, votes=())
+
+
+def _erased(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    # What was decided is no secret of the payload: the erasure says it again.
+    verdict = (payload or {}).get("verdict")
+    if ask.decision is None or verdict is None:
+        return _grown(ask, event)
+    return _grown(ask, event, decision=replace(ask.decision, verdict=verdict))
 
 
 _STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {
@@ -192,6 +215,7 @@ _STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {
     "effect.unknown": _ended("unknown"),
     "effect.late": _late,
     "doubt.evidence": _evidence,
+    "payload.erased": _erased,
 }
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from sayso.errors import BadValue, SaysoError
+from sayso.errors import BadValue, SaysoError, Tampered
 from sayso.model.actor import Actor, Origin
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import fold
@@ -28,6 +28,7 @@ from sayso.store.contract import Append, Store
 SEALS = "seals"
 PEOPLE = "people"
 _HEADS_PER_SEAL = 1000
+_SENSELESS = (SaysoError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _SEAL = re.compile(r"sayso-seal:([0-9]{1,18}):([0-9a-f]{64})")
 
 Progress = Callable[[int, int], None]
@@ -184,12 +185,8 @@ def _check_erased(events: Sequence[Event], found: _Findings) -> None:
     blank = [event for event in events if event.text is None]
     if not blank:
         return
-    said = {
-        seq
-        for event in events
-        if event.kind == "payload.erased" and event.payload
-        for seq in event.payload["seqs"]
-    }
+    erasures = [_said(event) for event in events if event.kind == "payload.erased"]
+    said = {seq for erasure in erasures for seq in _list(erasure, "seqs")}
     found.erased += len(blank)
     # Seals and people are proof, not anybody's words: nothing of them is ever erased.
     erasable = events[0].stream not in (SEALS, PEOPLE)
@@ -205,7 +202,7 @@ def _check_sealed(events: Sequence[Event], found: _Findings) -> None:
     stream, last = events[0].stream, events[-1].seq
     found.met.add(stream)
     sealed = found.sealed.get(stream, {})
-    for seq, hashed in sealed.items():
+    for seq in sealed:
         if seq > last:
             detail = f"a seal saw event {seq}; the last is {last}"
             found.problem("truncated", stream, last + 1, detail)
@@ -230,7 +227,7 @@ def _note_index(events: Sequence[Event], found: _Findings) -> None:
         return
     try:
         found.asks[first.stream] = _told(events)
-    except (SaysoError, KeyError, TypeError, ValueError) as error:
+    except _SENSELESS as error:
         found.problem("impossible", first.stream, first.seq, str(error))
         return
     if len(found.asks) >= 500:
@@ -269,7 +266,12 @@ def _look_again(found: _Findings, ask_id: str) -> None:
     if row is None:
         found.problem("index", ask_id, 0, "the ask is in the journal but not in the list")
         return
-    for column, value in _told(events).items():
+    try:
+        told = _told(events)
+    except _SENSELESS as error:
+        found.problem("impossible", ask_id, 0, str(error))
+        return
+    for column, value in told.items():
         if row[column] != value:
             name = column.removeprefix("ask_")
             detail = f"{name} is {row[column]!r} in the list, {value!r} in the journal"
@@ -292,20 +294,36 @@ def _check_people(found: _Findings) -> None:
 def _people(events: Sequence[Event]) -> dict[str, frozenset[str]]:
     told: dict[str, frozenset[str]] = {}
     for event in events:
-        said = event.payload or {}
+        said = _said(event)
+        name = str(said.get("name", ""))
         if event.kind == "person.removed":
-            told.pop(said.get("name", ""), None)
-        elif "name" in said:
-            told[said["name"]] = frozenset(said["roles"])
+            told.pop(name, None)
+        elif name:
+            told[name] = frozenset(str(role) for role in _list(said, "roles"))
     return told
+
+
+def _said(event: Event) -> dict[str, Any]:
+    """Return what an event says, as far as it makes sense; that it was edited is named elsewhere."""
+    try:
+        return event.payload or {}
+    except Tampered:
+        return {}
+
+
+def _list(said: Mapping[str, Any], name: str) -> list[Any]:
+    found = said.get(name)
+    return found if isinstance(found, list) else []
 
 
 def _sealed(store: Store) -> dict[str, dict[int, str]]:
     """Return every head that any seal saw, by stream and number."""
     heads: dict[str, dict[int, str]] = {}
     for event in store.stream(SEALS):
-        for stream, seq, hashed in (event.payload or {}).get("heads", ()):
-            heads.setdefault(stream, {})[seq] = hashed
+        for head in _list(_said(event), "heads"):
+            if isinstance(head, list) and [type(part) for part in head] == [str, int, str]:
+                stream, seq, hashed = head
+                heads.setdefault(stream, {})[seq] = hashed
     return heads
 
 

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from sayso.errors import BadValue
-from sayso.model.actor import Actor, Person, Roster
+from sayso.model.actor import Person, Roster
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
@@ -167,7 +167,11 @@ def _loaded(rows: Sequence[Row]) -> Loaded:
     now, roster, holder, lease_until = rows[0][:4]
     gone = lease_until is not None and lease_until <= now
     return Loaded(
-        tuple(event_of(row) for row in rows), moment(int(now)), _roster(roster), gone, holder
+        tuple(event_of(row) for row in rows if row[4] is not None),
+        moment(int(now)),
+        _roster(roster),
+        gone,
+        holder,
     )
 
 
@@ -185,7 +189,7 @@ def event_of(row: Row, cursor: str | None = None) -> Event:
         seq,
         kind,
         at,
-        Actor.parse(actor),
+        actor,
         payload,
         None if salt is None else bytes(salt),
         bytes(digest),
@@ -209,7 +213,7 @@ def parameters_of(append: Append) -> dict[str, object]:
         "seq": event.seq,
         "kind": event.kind,
         "at": event.micros,
-        "actor": str(event.actor),
+        "actor": event.who,
         "payload": event.text,
         "salt": event.salt,
         "digest": event.digest,

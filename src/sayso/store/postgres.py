@@ -56,7 +56,10 @@ _WORDS = {
 }
 
 # A transaction left open holds back the live tail of everybody, so the server ends it.
-_OPTIONS = "-c idle_in_transaction_session_timeout=10s -c synchronous_commit=on -c lock_timeout=5s"
+_OPTIONS = (
+    "-c idle_in_transaction_session_timeout=10s -c synchronous_commit=on -c lock_timeout=5s"
+    " -c default_transaction_isolation=read\\ committed"
+)
 _HINT_EVERY = 1.0
 _LISTEN_FOR = 0.2  # at most this long until a closing store is noticed
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
@@ -129,6 +132,14 @@ class PostgresStore(SqlStore):
         return self._clock.now() + (self._ahead or timedelta())
 
     def _rows(self, name: str, **parameters: object) -> list[Row]:
+        try:
+            return self._asked(name, parameters)
+        except StoreUnavailable:
+            # After a restart of the server every idle connection is broken: try a new one, once.
+            self._pool.close()
+            return self._asked(name, parameters)
+
+    def _asked(self, name: str, parameters: dict[str, object]) -> list[Row]:
         with self._lent() as connection:
             cursor = connection.execute(self._sql[name], {"now": self._now(), **parameters})
             # `cursor.description` would tell as well, but describes every column to do so.
@@ -139,11 +150,14 @@ class PostgresStore(SqlStore):
             with self._lent() as connection:
                 return self._attempt(connection, appends, erase)
         except StoreUnavailable:
-            # The connection broke somewhere around the commit. Our event has a hash that nobody
-            # else can have written, so the journal knows whether the commit took place.
-            if self._arrived(appends[0].event):
-                return True
-            raise
+            self._pool.close()
+        # The connection broke somewhere around the commit, perhaps because the server had been
+        # started anew. Our event has a hash that nobody else can have written, so the journal
+        # knows whether the commit took place; if it did not, the same is written once more.
+        if self._arrived(appends[0].event):
+            return True
+        with self._lent() as connection:
+            return self._attempt(connection, appends, erase) or self._arrived(appends[0].event)
 
     def _attempt(
         self, connection: Connection, appends: Sequence[Append], erase: Sequence[tuple[str, int]]
@@ -156,8 +170,15 @@ class PostgresStore(SqlStore):
                     _won(self._put(connection, append))
                 for stream, seq in erase:
                     connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
+                    connection.execute(self._sql["forget"], {"stream": stream})
             return True
-        except (_Lost, errors.UniqueViolation):  # lost a race, or the idempotency key is taken
+        # Lost a race, in whatever words, or the idempotency key is taken.
+        except (
+            _Lost,
+            errors.UniqueViolation,
+            errors.DeadlockDetected,
+            errors.SerializationFailure,
+        ):
             return False
 
     def _put(self, connection: Connection, append: Append) -> bool:
@@ -171,10 +192,7 @@ class PostgresStore(SqlStore):
         return True
 
     def _arrived(self, event: Event) -> bool:
-        try:
-            found = self.stream(event.stream, event.seq - 1)
-        except StoreError:
-            return False
+        found = self.stream(event.stream, event.seq - 1)
         return bool(found) and found[0].hash == event.hash
 
     def _roles(self, roles: Sequence[str] | None) -> object:

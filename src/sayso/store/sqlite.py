@@ -146,6 +146,7 @@ class SQLiteStore(SqlStore):
                 written = all(self._put(connection, append) for append in appends)
                 for stream, seq in erase if written else ():
                     connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
+                    connection.execute(self._sql["forget"], {"stream": stream})
                 connection.execute("commit" if written else "rollback")
             except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
                 connection.execute("rollback")

@@ -14,12 +14,17 @@ select {now}, {roster}, a.holder, a.lease_until,
 select id from asks where key = :key
 
 -- name: inbox
--- The count stops at :count_limit + 1; page and count see the same moment.
-with wanted as (
+-- The count stops at :count_limit + 1; page and count see the same moment. Each of the two
+-- walks the index of open asks until it has enough, which needs `wanted` to be put in place
+-- twice: gathered once, it would hold every open ask. A clock inside would prevent that.
+with clock as materialized (
+    select {now} as now
+),
+wanted as not materialized (
     select a.id, a.stream, a.rank, a.opened_at, a.holder, a.lease_until
       from asks a
      where a.status = 'open'
-       and (a.due_at is null or a.due_at > {now})
+       and (a.due_at is null or a.due_at > (select now from clock))
        and (cast(:kind as text) is null or a.kind = :kind)
        and (cast(:risk as text) is null or a.risk = :risk)
        and (cast(:run as text) is null or a.run = :run)
@@ -36,21 +41,25 @@ page as (
      order by rank, opened_at, id
      limit :limit
 )
-select counted.n, page.id, page.rank, page.opened_at, {now}, {roster}, page.holder, page.lease_until,
+select counted.n, page.id, page.rank, page.opened_at,
+       clock.now, {roster}, page.holder, page.lease_until,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
-  from counted
+  from clock
+  cross join counted
   left join page on true
   left join events e on e.stream = page.stream
  order by page.rank, page.opened_at, page.id, e.seq
 
+-- Asked for once, as `(select {now})`, a ticking clock can be looked up in an index.
+
 -- name: overdue
 select id from asks
- where status = 'open' and due_at is not null and due_at <= {now}
+ where status = 'open' and due_at is not null and due_at <= (select {now})
  order by due_at limit :limit
 
 -- name: lapsed
 select id from asks
- where effect = 'intended' and lease_until <= {now}
+ where effect = 'intended' and lease_until <= (select {now})
  order by lease_until limit :limit
 
 -- name: renew
@@ -81,6 +90,9 @@ select count(*) from events
 
 -- name: erase
 update events set payload = null, salt = null where stream = :stream and seq = :seq
+
+-- name: forget
+update asks set key = null, run = null, thread = null where id = :stream
 
 -- name: put_person
 insert into people (name, roles, active) values (:name, :roles, :active)

@@ -24,7 +24,7 @@ with indexed as (
            lease_until = case when :over then null
                               else coalesce({now} + cast(:span as bigint), lease_until) end
      where id = :id
-       and not (:in_time and coalesce(due_at <= {now}, false))
+       and not (:in_time and coalesce(cast(:due_at as bigint) <= {now}, false))
        and not (:held and coalesce(lease_until <= {now}, false))
     returning 1
 ),

@@ -17,7 +17,7 @@ update asks
        holder = case when :over then null else coalesce(:holder, holder) end,
        lease_until = case when :over then null else coalesce({now} + :span, lease_until) end
  where id = :id
-   and not (:in_time and coalesce(due_at <= {now}, 0))
+   and not (:in_time and coalesce(:due_at <= {now}, 0))
    and not (:held and coalesce(lease_until <= {now}, 0))
 
 -- name: tail

@@ -1,0 +1,109 @@
+"""The front door: how a desk is found, and how it shows itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sayso import Desk
+from sayso.desk import find_url
+from sayso.errors import BadValue
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SAYSO_URL", raising=False)
+    return tmp_path
+
+
+def test_without_a_word_the_desk_is_a_file_in_this_folder(folder: Path) -> None:
+    with Desk() as desk:
+        assert desk.url == "sqlite:///sayso.db"
+        assert list(folder.iterdir()) == []
+        desk.open("refund", {"amount": 1})
+
+    assert (folder / "sayso.db").exists()
+
+
+def test_a_settings_file_names_the_desk(folder: Path) -> None:
+    (folder / "sayso.toml").write_text('[desk]\nurl = "sqlite:///other.db"\n')
+
+    assert find_url() == "sqlite:///other.db"
+
+
+def test_the_environment_comes_before_the_settings_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "sayso.toml").write_text('[desk]\nurl = "sqlite:///other.db"\n')
+    monkeypatch.setenv("SAYSO_URL", "sqlite:///third.db")
+
+    assert find_url() == "sqlite:///third.db"
+    assert Desk("sqlite:///fourth.db").url == "sqlite:///fourth.db"
+
+
+@pytest.mark.parametrize(
+    "text", ["[desk\n", "[desk]\nurl = 5\n", 'desk = "x"\n', "[desk]\nurl = []\n"]
+)
+def test_a_settings_file_that_cannot_be_read_is_named(folder: Path, text: str) -> None:
+    (folder / "sayso.toml").write_text(text)
+
+    with pytest.raises(BadValue, match=r"sayso\.toml"):
+        Desk()
+
+
+def test_a_settings_file_without_a_desk_leaves_the_default(folder: Path) -> None:
+    (folder / "sayso.toml").write_text("[other]\nx = 1\n")
+
+    assert find_url() == "sqlite:///sayso.db"
+
+
+def test_a_desk_prints_nothing(folder: Path) -> None:
+    program = (
+        "import sayso\n"
+        "with sayso.Desk(account='sam@till') as desk:\n"
+        "    ask = desk.approve(desk.open('refund', {'amount': 1}))\n"
+        "    desk.finish(desk.begin(ask), 'ok')\n"
+        "    desk.on('*', lambda event: None)\n"
+        "    desk.wait(ask)\n"
+        "    assert desk.verify(seal=desk.seal())\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_program_that_forgets_to_close_ends_all_the_same(folder: Path) -> None:
+    program = (
+        "import sayso, threading\n"
+        "desk = sayso.Desk(account='sam@till')\n"
+        "desk.on('*', lambda event: None)\n"
+        "ask = desk.open('refund', {'amount': 1})\n"
+        "threading.Thread(target=desk.wait, args=(ask,), daemon=True).start()\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_desk_says_which_it_is(tmp_path: Path) -> None:
+    assert repr(Desk(f"sqlite:///{tmp_path}/desk.db")) == f"Desk('sqlite:///{tmp_path}/desk.db')"
