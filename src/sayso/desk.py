@@ -105,7 +105,7 @@ class Desk(Verbs):
         elsewhere = self._own.url if url is not None and not _is_default(url) else None
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
-        self._ears: Ears | None = None
+        self._ears = Ears(lambda: self.store)
 
     @property
     def store(self) -> Store:
@@ -122,9 +122,7 @@ class Desk(Verbs):
 
     def close(self) -> None:
         """Let go of connections and threads. The desk opens them again if it is used again."""
-        if self._ears is not None and self._ears.pid == os.getpid():
-            self._ears.close()
-        self._ears = None
+        self._ears.close()
         self._own.close()
 
     def __repr__(self) -> str:
@@ -499,8 +497,6 @@ class Desk(Verbs):
         """
         if not isinstance(kind, str) or not callable(handler):
             raise BadValue('on() takes the kind of event and a function: on("ask.opened", tell).')
-        if self._ears is None or self._ears.pid != os.getpid():
-            self._ears = Ears(self.store)
         return self._ears.on(kind, handler)
 
     def verify(self, *, seal: Seal | str | None = None, progress: Progress | None = None) -> Report:

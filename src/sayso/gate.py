@@ -137,12 +137,13 @@ def make_gate(
 ) -> Callable[P, R]:
     """Return the function behind a gate, with the same signature."""
     tool = Tool.of(fn, name=name, **declared)
+    host.forms.check(terms)
     rules = Rules(
         on_reject=on_reject,
         idempotent=idempotent,
-        verify=verify,
+        verify=_callable(verify),
         limit=None if limit is None else span(limit).total_seconds(),
-        unknown=unknown if isinstance(unknown, tuple) else (unknown,),
+        unknown=_exceptions(unknown),
         terms=terms,
     )
     if inspect.iscoroutinefunction(fn):
@@ -160,6 +161,20 @@ def make_gate(
     return gated
 
 
+def _callable(verify: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    if verify is not None and not callable(verify):
+        raise BadValue(f"verify= is a function, not {type(verify).__name__}.")
+    return verify
+
+
+def _exceptions(unknown: object) -> tuple[type[BaseException], ...]:
+    kinds = unknown if isinstance(unknown, tuple) else (unknown,)
+    for kind in kinds:
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise BadValue(f"unknown={kind!r}: name classes of exceptions, such as TimeoutError.")
+    return kinds
+
+
 # --- the passage: what happens, in order -------------------------------------------------------
 
 
@@ -171,8 +186,8 @@ class _Settle:
 @dataclass(frozen=True, slots=True)
 class _Run:
     fn: Callable[..., Any]
-    receiver: tuple[Any, ...]
-    args: dict[str, Any]
+    receiver: tuple[Any, ...] = field(repr=False)
+    args: dict[str, Any] = field(repr=False)
     call: Call
 
 
@@ -230,16 +245,16 @@ def _carried_out(
         try:
             result = yield from _tried(rules, run)
         except rules.unknown as error:
-            reason = f"it raised {one_line(repr(error), 200)}"
+            reason = f"it raised {one_line(bound.conceal(repr(error)), 200)}"
         except Exception as error:
-            _record(host, call, "failed", error=one_line(repr(error), 500))
+            _record(host, call, "failed", error=one_line(bound.conceal(repr(error)), 500))
             raise
         except BaseException as error:
             reason = f"the program was interrupted in the middle ({type(error).__name__})."
             doubt(host.store, ask.id, reason, origin=host.origin, attempt=call.attempt)
             raise
         else:
-            _record(host, call, "done", result=_kept(tool, result))
+            _record(host, call, "done", result=bound.conceal(_kept(tool, result)))
             return result
         asked = doubt(
             host.store, ask.id, reason, origin=host.origin, attempt=call.attempt, lease=lease
@@ -284,7 +299,8 @@ def _tried(rules: Rules, run: _Run) -> _Passage:
             retry = rules.idempotent or isinstance(found, DidNotHappen)
             if not retry or attempt == _TRIES:
                 raise
-            _log.warning("%s: %r, trying again with the same key", run.call.tool, error)
+            reason = type(error).__name__
+            _log.warning("%s: %s, trying again with the same key", run.call.tool, reason)
     raise AssertionError("unreachable: the last try returns or raises")
 
 
@@ -296,7 +312,9 @@ def _verified(rules: Rules, run: _Run, begun: float) -> Generator[_Step, Any, Fi
         try:
             found = yield _Run(rules.verify, (), run.args, run.call)
         except Exception:  # noqa: BLE001 - a verify that fails tells nothing
-            _log.warning("verify of %s failed", run.call.tool, exc_info=True)
+            _log.warning(
+                "verify of %s failed", run.call.tool, exc_info=not run.call.ask.content.hidden
+            )
             return CannotTell()
         if isinstance(found, Happened):
             return found
@@ -383,9 +401,23 @@ def _blocked(host: Host, step: _Step) -> Any:  # noqa: ANN401 - depends on the s
         case _Run(fn, receiver, args, call):
             token = _current.set(call)
             try:
-                return fn(*receiver, **args)
+                return _at_once(fn(*receiver, **args), call)
             finally:
                 _current.reset(token)
+
+
+def _at_once(result: object, call: Call) -> object:
+    """Return a result that is one, and not the promise of running the function later."""
+    if not (
+        inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result)
+    ):
+        return result
+    if inspect.iscoroutine(result):
+        result.close()  # it must not run behind anybody's back
+    raise Misuse(
+        f"{call.tool} returned {type(result).__name__}, so nothing of it has run. Gate the "
+        "`async def` function itself: put @desk.gate directly above it."
+    )
 
 
 async def _walk_async(host: Host, passage: _Passage) -> Any:  # noqa: ANN401 - as the function

@@ -266,6 +266,22 @@ class Forms:
         )
         return Form(content, _feedback)
 
+    def check(self, terms: Terms) -> None:
+        """Refuse terms that no ask could have, before there is one.
+
+        Raises:
+            BadValue: one of them makes no sense.
+        """
+        Requirement.parse(terms.get("needs"), deny=terms.get("deny", 1))
+        offered("action", terms.get("allow"))
+        _confidence(terms.get("confidence"))
+        check_words(terms.get("why"), "why")
+        for name in ("agent", "run", "thread"):
+            check_word(terms.get(name), name)
+        within = terms.get("within")
+        if within is not None:
+            span(within)
+
     def _content(
         self,
         kind: Kind,

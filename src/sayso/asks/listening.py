@@ -45,9 +45,12 @@ def recorded(store: Store, after: str | None) -> Iterator[Event]:
 class Ears:
     """Calls handlers for events, on one thread, in order, from the moment of the first `on`."""
 
-    def __init__(self, store: Store) -> None:
-        self.pid = os.getpid()  # a forked child has no thread of ours and needs ears of its own
-        self._store = store
+    def __init__(self, store: Callable[[], Store]) -> None:
+        self._find = store
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._handlers: list[tuple[str, Handler]] = []
         self._stop: threading.Event | None = None
@@ -55,12 +58,15 @@ class Ears:
 
     def on(self, kind: str, handler: Handler) -> Callable[[], None]:
         """Call `handler` for every later event of this kind (`*` for all); returns how to stop."""
+        if self._pid != os.getpid():  # a forked child has none of the parent's threads
+            self._reset()
         entry = (kind, handler)
         with self._lock:
             self._handlers.append(entry)
             if self._stop is None:
-                self._stop = threading.Event()
+                self._store = self._find()
                 after = self._store.tip()
+                self._stop = threading.Event()
                 self._thread = threading.Thread(
                     target=self._listen, args=(after, self._stop), name="sayso-on", daemon=True
                 )
@@ -94,6 +100,8 @@ class Ears:
 
     def close(self) -> None:
         """Stop calling anybody."""
+        if self._pid != os.getpid():
+            self._reset()
         with self._lock:
             stop, thread, self._stop, self._thread = self._stop, self._thread, None, None
             self._handlers.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sayso.errors import BadValue
@@ -24,8 +24,26 @@ class Bound:
     """One call of a tool: what is shown and stored, and what never leaves this process."""
 
     args: dict[str, Any]
-    live: dict[str, Any]
-    receiver: tuple[Any, ...]
+    live: dict[str, Any] = field(repr=False)
+    receiver: tuple[Any, ...] = field(repr=False)
+
+    def conceal(self, value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
+        """Return JSON, or a text, without the secrets that found their way into it."""
+        match value:
+            case str():
+                for secret in map(str, self.live.values()):
+                    # Shorter ones would be found in innocent words.
+                    value = value.replace(secret, HIDDEN) if len(secret) > 3 else value
+                return value
+            case list():
+                return [self.conceal(item) for item in value]
+            case dict():
+                return {self.conceal(name): self.conceal(item) for name, item in value.items()}
+            case _:
+                hidden = any(
+                    type(value) is type(secret) and value == secret for secret in self.live.values()
+                )
+                return HIDDEN if hidden and not isinstance(value, bool | None) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +72,15 @@ class Tool:
         """
         if not callable(fn):
             raise BadValue(f"A gate goes on a function, not on {type(fn).__name__}.")
+        if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
+            raise BadValue(
+                f"{fn.__name__} is a generator: it would be called done before a line of it ran. "
+                "Gate a function that does the work and returns."
+            )
         first = next(iter(inspect.signature(fn).parameters), "")
         receiver = (first,) if first in _RECEIVERS else ()
-        secret = tuple(declared.pop("secret", ()) or ())
+        secret = declared.pop("secret", ()) or ()
+        secret = (secret,) if isinstance(secret, str) else tuple(secret)
         schema = signature_schema(fn, skip=(*receiver, *secret))
         known = parameter_types(fn)
         for hidden in secret:
@@ -127,15 +151,16 @@ class Tool:
         facts: dict[str, Any] = {
             "reversible": self.reversible,
             "affects": self.affects,
-            "impact": _computed(self.impact, plain, "impact"),
             "hidden": self.secret,
         }
+        impact = _computed(self.impact, plain, "impact")
+        if impact is not None:
+            facts["impact"] = bound.conceal(str(impact))
         preview = _computed(self.preview, plain, "preview")
         if preview is not None:
             kept = preview if isinstance(preview, Mapping) else {"": preview}
-            facts["preview"] = pairs({str(k): _plain(v) for k, v in kept.items()}, "preview")
-        if facts["impact"] is not None:
-            facts["impact"] = str(facts["impact"])
+            seen = {str(k): bound.conceal(_plain(v)) for k, v in kept.items()}
+            facts["preview"] = pairs(seen, "preview")
         return facts
 
     def risk_of(self, bound: Bound) -> Risk | None:

@@ -358,6 +358,10 @@ def _changed(
 ) -> tuple[dict[str, tuple[int, str]], str | None]:
     heads: dict[str, tuple[int, str]] = {}
     seen = 0
+    try:
+        store.tail(cursor, 1)
+    except BadValue:  # restored from a backup since: seal everything anew
+        cursor = None
     while events := store.tail(cursor, 2000):
         cursor = events[-1].cursor
         seen += len(events)

@@ -98,6 +98,7 @@ class PostgresStore(SqlStore):
         connection = self._dial()
         try:
             self._check(connection)
+            self._check_restored(connection)
             row = connection.execute("select clock_timestamp()").fetchone()
             self._ahead = row[0] - self._clock.now() if row else None
         except BaseException:
@@ -204,6 +205,11 @@ class PostgresStore(SqlStore):
         if place is None:
             raise BadValue(f"{after!r} is no cursor of this desk's events.")
         rows = self._rows("tail", xid=place[1], pos=int(place[2]), limit=limit)
+        if not rows and self._rows("ahead", xid=place[1])[0][0]:
+            raise BadValue(
+                f"The cursor {after!r} is from before this database was restored from a backup. "
+                "Read from the beginning: leave `after` out."
+            )
         return [event_of(row, f"{row[0]}.{row[1]}") for row in rows]
 
     def tip(self) -> str:
@@ -213,6 +219,7 @@ class PostgresStore(SqlStore):
     def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:
         with self._lent() as connection:
             connection.execute("listen sayso")
+            ring()  # whatever came before we listened
             try:
                 quiet = 0.0
                 while wanted():
@@ -245,7 +252,19 @@ class PostgresStore(SqlStore):
                     connection.execute(sql)
                     connection.execute("update sayso_schema set version = %s", (number,))
                     taken.append(name)
+            row = connection.execute(self._sql["restored"]).fetchone()
+            if row is not None and row[0]:
+                connection.execute(self._sql["renumber"])
+                taken.append("renumbered after a restore")
         return taken
+
+    def _check_restored(self, connection: Connection) -> None:
+        row = connection.execute(self._sql["restored"]).fetchone()
+        if row is not None and row[0]:
+            raise SchemaMismatch(
+                f"{self.url} was restored from a backup, and its journal is numbered ahead of this "
+                f"server. Put it right: sayso db migrate --desk {self.url}"
+            )
 
     @contextmanager
     def _unchecked(self) -> Iterator[Connection]:

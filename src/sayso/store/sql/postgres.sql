@@ -56,3 +56,13 @@ select pg_snapshot_xmin(pg_current_snapshot())
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
        opened_at, due_at, effect
   from asks where id = any(:ids)
+
+-- name: ahead
+select cast(:xid as xid8) > pg_snapshot_xmax(pg_current_snapshot())
+
+-- name: restored
+-- A dump carries the transaction numbers of another server; the tail would wait for ours to pass them.
+select coalesce((select max(xid) from events) > pg_snapshot_xmax(pg_current_snapshot()), false)
+
+-- name: renumber
+update events set xid = '1'
