@@ -115,15 +115,16 @@ def test_what_a_program_waits_for_nobody_else_carries_out(
         desk.begin(held)
 
 
-def test_the_program_itself_must_not_begin_after_its_lease_lapsed(
+def test_a_program_that_was_suspended_may_still_act_on_its_own_yes(
     desk: Desk, clock: FakeClock, held: Ask
 ) -> None:
-    """People were told that it has gone; it must not act behind their back."""
+    """The approval is unspent, and nobody else can spend it."""
     desk.approve(held)
     clock.advance("1m")
 
     with pytest.raises(CallerGone):
-        begin(desk.store, held.id, origin=desk.origin, lease=ME)
+        desk.begin(held)
+    assert begin(desk.store, held.id, origin=desk.origin, lease=ME).attempt == 1
 
 
 def test_a_doubt_about_a_gone_program_does_not_offer_to_run_it_again(

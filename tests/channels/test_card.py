@@ -353,13 +353,13 @@ def test_hostile_text_is_labelled_and_never_reaches_the_left_edge(desk: Desk, wi
 def test_markup_is_text_like_any_other(desk: Desk) -> None:
     later = desk.later
     ask = desk.open(
-        "pay", {"to": hostile.MARKUP, "page": f"{hostile.MARKUP}\n2"}, why=hostile.MARKUP
+        "pay", {"to": "[bold]x[/bold]", "page": f"{hostile.MARKUP}\n2"}, why=hostile.MARKUP
     )
 
     text = card(desk, ask)
 
     assert f"│ {hostile.MARKUP}" in row(text, "Why")
-    assert f'"{hostile.MARKUP}"' in row(text, "What")
+    assert '"[bold]x[/bold]"' in row(text, "What")
     assert f"│ {hostile.MARKUP}" in row(text, "What")
     assert hostile.MARKUP in row(card(desk, later.draft(hostile.MARKUP).ask), "What")
     assert hostile.MARKUP in row(card(desk, later.plan([hostile.MARKUP]).ask), "What")

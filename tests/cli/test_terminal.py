@@ -255,6 +255,18 @@ def test_anything_but_a_yes_decides_nothing(
     assert desk.get(ask.id).open
 
 
+def test_a_yes_typed_before_the_card_was_shown_is_none(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask
+) -> None:
+    with at_terminal("inbox", "approve", ask.id) as terminal:
+        terminal.type("y")
+        terminal.wait_for("Approve this? [y/N] ")
+        terminal.type("n")
+        assert terminal.ended() == 1
+
+    assert desk.get(ask.id).open
+
+
 def test_the_end_of_input_and_ctrl_c_decide_nothing(
     at_terminal: AtTerminal, desk: Desk, ask: Ask
 ) -> None:

@@ -37,20 +37,21 @@ class Door:
         )
 
     def _renew(self) -> None:
-        self._turn = threading.Condition()
+        self._lock = threading.RLock()
+        self._turn = threading.Condition(self._lock)
         self._inside = 0
         self._closed = False
 
     def __enter__(self) -> None:
         """Come in; wait while the process forks."""
-        with self._turn:
+        with self._lock:
             while self._closed:
                 self._turn.wait()
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
         """Leave."""
-        with self._turn:
+        with self._lock:
             self._inside -= 1
             if self._closed:
                 self._turn.notify_all()

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Generic, Protocol, TypeVar
 
 
@@ -35,6 +35,7 @@ class Pool(Generic[C, F]):
     """Lends connections; makes a new one when none is idle.
 
     What the driver raises meanwhile, an error of type `failure`, leaves as `explained` has it.
+    Every loan goes through the `door`, if there is one, and back.
     """
 
     def __init__(
@@ -43,35 +44,24 @@ class Pool(Generic[C, F]):
         failure: type[F],
         explained: Callable[[F], Exception],
         *,
+        door: AbstractContextManager[object] | None = None,
         keep: int = 8,
     ) -> None:
         self._connect = connect
-        self._failure = failure
-        self._explained = explained
+        self.failure = failure
+        self.explained = explained
+        self.door = nullcontext() if door is None else door
         self._keep = keep
         self._idle: deque[C] = deque()
         self._pid = os.getpid()
         self._closings = 0
 
-    @contextmanager
-    def lend(self) -> Iterator[C]:
-        """Lend a connection for the block; one that saw an error is closed, not kept."""
-        closings = self._closings
-        try:
-            connection = self._take()
-            try:
-                yield connection
-            except BaseException:
-                connection.close()
-                raise
-        except self._failure as error:
-            raise self._explained(error) from error
-        if len(self._idle) < self._keep and closings == self._closings:
-            self._idle.append(connection)
-        else:
-            connection.close()
+    def lend(self) -> Loan[C, F]:
+        """Lend a connection for a `with` block; one that saw an error is closed, not kept."""
+        return Loan(self, self._closings)
 
-    def _take(self) -> C:
+    def take(self) -> C:
+        """Return an idle connection, or a new one."""
         if self._pid != os.getpid():
             _inherited.append(self._idle)
             self._idle = deque()
@@ -81,6 +71,13 @@ class Pool(Generic[C, F]):
         except IndexError:
             return self._connect()
 
+    def give_back(self, connection: C, closings: int) -> None:
+        """Keep a connection for the next loan, unless the pool was closed or is full."""
+        if len(self._idle) < self._keep and closings == self._closings:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
     def close(self) -> None:
         """Close what is idle now, and what is lent out when it comes back."""
         if self._pid != os.getpid():
@@ -88,3 +85,42 @@ class Pool(Generic[C, F]):
         self._closings += 1
         while self._idle:
             self._idle.pop().close()
+
+
+class Loan(Generic[C, F]):
+    """A connection on its way out and back.
+
+    A class, because entering and leaving a generator takes as long as a small query.
+    """
+
+    __slots__ = ("_closings", "_connection", "_pool")
+
+    def __init__(self, pool: Pool[C, F], closings: int) -> None:
+        self._pool = pool
+        self._closings = closings
+
+    def __enter__(self) -> C:
+        """Take the connection."""
+        pool = self._pool
+        pool.door.__enter__()
+        try:
+            self._connection = pool.take()
+        except BaseException as error:
+            pool.door.__exit__(None, None, None)
+            if isinstance(error, pool.failure):
+                raise pool.explained(error) from error
+            raise
+        return self._connection
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Give it back, or close it after an error."""
+        pool = self._pool
+        try:
+            if error is None:
+                pool.give_back(self._connection, self._closings)
+            else:
+                self._connection.close()
+        finally:
+            pool.door.__exit__(None, None, None)
+        if isinstance(error, pool.failure):
+            raise pool.explained(error) from error

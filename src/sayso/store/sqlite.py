@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from sayso.errors import (
@@ -60,14 +60,10 @@ class SQLiteStore(SqlStore):
         self._timeout = timeout
         self._sql = read_queries("sqlite", _WORDS)
         self._steps = read_migrations("sqlite")
-        self._pool = Pool(self._connect, sqlite3.Error, self._explained)
+        self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
+        self._lent = self._pool.lend
         self._watcher: sqlite3.Connection | None = None
         DOOR.keepers.add(self)
-
-    @contextmanager
-    def _lent(self) -> Iterator[sqlite3.Connection]:
-        with DOOR, self._pool.lend() as connection:
-            yield connection
 
     def let_go(self) -> None:
         """Close every connection, because the process is about to fork."""
