@@ -65,7 +65,7 @@ inbox.add_command(watch)
 @desk_option
 @json_option
 def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
-    """Show all about one ask: why, who, what, risk, and what came of it."""
+    """Show all about one ask, and what came of it."""
     with open_desk() as desk:
         desk.sweep()
         ask = desk.get(ask_id)
@@ -180,7 +180,7 @@ def reject(ask_id: str, *, note: str | None, kind: RejectKind | None, end: bool,
 @click.option("--note", help="A word to the agent.")
 @deciding
 def respond(ask_id: str, *, answer: str | None, note: str | None, how: How) -> None:
-    """Answer: a question with its value, anything else with words for the agent.
+    """Answer a question, or tell the agent something instead of deciding.
 
     The answer is read as the type that is asked for: 3 is a number where a number is wanted.
     """

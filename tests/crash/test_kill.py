@@ -1,0 +1,258 @@
+"""kill -9 at every statement: afterwards the whole is there, or nothing of it.
+
+For n = 1, 2, ... a process dies before, and another one right after, the n-th
+statement it sends to the database, until the operation gets through. After
+each death a fresh desk looks at what is left.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso import Ask, Desk
+from sayso.errors import AlreadySpent
+from tests.places import Place
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST = 60  # statements; no operation takes nearly as many
+
+
+class Mortal:
+    """Sends orders to the process whose children die."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.mortal"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def order(self, **order: Any) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        ending: dict[str, Any] = json.loads(self._process.stdout.readline())
+        assert ending["killed"] or ending["status"] == 0, "the child failed in another way"
+        return ending
+
+    def dismiss(self) -> None:
+        self._process.communicate(timeout=30)
+        assert self._process.returncode == 0
+
+
+@pytest.fixture(scope="session")
+def mortal() -> Iterator[Mortal]:
+    mortal = Mortal()
+    yield mortal
+    mortal.dismiss()
+
+
+@dataclass(frozen=True)
+class Death:
+    """What is known after one child ended: how far it was to get, and what it reported."""
+
+    number: int
+    when: str
+    killed: bool
+    reported: Any
+
+
+Prepare = Callable[[int], dict[str, Any]]
+Check = Callable[[dict[str, Any], Death], bool]
+
+
+def die_everywhere(mortal: Mortal, place: Place, work: str, prepare: Prepare, check: Check) -> None:
+    """Kill at every place. `check` says whether the change is there, and that it is whole."""
+    there = []
+    for number in range(1, MOST):
+        for when in ("before", "after"):
+            order = {"work": work, "url": place.url, "number": number, "when": when}
+            order |= prepare(number)
+            ending = mortal.order(**order)
+            death = Death(number, when, ending["killed"], ending["reported"])
+            written = check(order, death)
+            assert written or ending["reported"] is None, f"reported and lost: {death}"
+            there.append(written)
+            with Desk(place.url) as fresh:
+                report = fresh.verify()
+                assert report.problems == (), (death, report.problems)
+        if not ending["killed"]:
+            break
+    else:
+        raise AssertionError(f"{work} never got through")
+    assert number > 2, "nothing was ever killed: the statements are not counted"
+    assert there == sorted(there), "once written, a later death cannot undo it"
+    assert there[0] is False
+    assert there[-1] is True
+
+
+def test_open_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    live.inbox()
+
+    def check(order: dict[str, Any], death: Death) -> bool:
+        found = live.store.find_key(order["key"])
+        assert death.reported in (None, found)
+        again = live.open("pay", {"amount": 40}, key=order["key"])
+        assert found in (None, again.id)
+        assert [event.kind for event in live.history(again)] == ["ask.opened"]
+        return found is not None
+
+    counter = iter(range(1000))
+    die_everywhere(mortal, place, "open", lambda _: {"key": f"k{next(counter)}"}, check)
+
+
+def on_an_ask(state: Callable[[], Ask]) -> Prepare:
+    return lambda _: {"ask": state().id}
+
+
+def test_a_decision_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    def check(order: dict[str, Any], death: Death) -> bool:
+        ask = live.get(order["ask"])
+        assert (ask.status, len(ask.votes)) in (("open", 0), ("decided", 1))
+        if ask.open:
+            live.approve(ask, note="yes")
+            return False
+        assert ask.decision
+        assert ask.decision.note == "yes"
+        return True
+
+    prepare = on_an_ask(lambda: live.open("pay", {"amount": 40}))
+    die_everywhere(mortal, place, "approve", prepare, check)
+
+
+def test_an_edit_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    """The new version and the decision on it are one commit."""
+
+    def check(order: dict[str, Any], death: Death) -> bool:
+        ask = live.get(order["ask"])
+        assert (ask.status, ask.version, ask.args["amount"]) in (
+            ("open", 1, 40),
+            ("decided", 2, 30),
+        )
+        return not ask.open
+
+    prepare = on_an_ask(lambda: live.open("pay", {"amount": 40}))
+    die_everywhere(mortal, place, "edit", prepare, check)
+
+
+def test_withdrawing_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    prepare = on_an_ask(lambda: live.open("pay", {"amount": 40}))
+
+    die_everywhere(
+        mortal, place, "withdraw", prepare, lambda order, _: not live.get(order["ask"]).open
+    )
+
+
+def test_a_spent_approval_is_never_spent_again(live: Desk, place: Place, mortal: Mortal) -> None:
+    def check(order: dict[str, Any], death: Death) -> bool:
+        effect = live.get(order["ask"]).effect
+        if effect is None:
+            assert live.begin(order["ask"]).attempt == 1
+            return False
+        assert (effect.status, effect.attempt) == ("intended", 1)
+        assert death.reported in (None, effect.key)
+        with pytest.raises(AlreadySpent):
+            live.begin(order["ask"])
+        return True
+
+    prepare = on_an_ask(lambda: live.approve(live.open("pay", {"amount": 40})))
+    die_everywhere(mortal, place, "begin", prepare, check)
+
+
+def begun(live: Desk, limit: str = "10m") -> dict[str, Any]:
+    ask = live.approve(live.open("pay", {"amount": 40}))
+    call = live.begin(ask, limit=limit)
+    names = ("tool", "args", "key", "attempt", "holder")
+    return {"ask": ask.id, "call": {name: getattr(call, name) for name in names}}
+
+
+def test_a_result_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    def check(order: dict[str, Any], death: Death) -> bool:
+        effect = live.get(order["ask"]).effect
+        assert effect is not None
+        assert (effect.status, effect.result) in (("intended", None), ("done", "paid"))
+        with pytest.raises(AlreadySpent):
+            live.begin(order["ask"])
+        return effect.status == "done"
+
+    die_everywhere(mortal, place, "finish", lambda _: begun(live), check)
+
+
+def test_a_doubt_and_the_unknown_effect_are_one(live: Desk, place: Place, mortal: Mortal) -> None:
+    def prepare(_: int) -> dict[str, Any]:
+        ask = begun(live, limit="1h")
+        return {"ask": ask["ask"], "now": (live.store.now() + timedelta(hours=2)).isoformat()}
+
+    def check(order: dict[str, Any], death: Death) -> bool:
+        effect = live.get(order["ask"]).effect
+        assert effect is not None
+        doubts = [ask for ask in live.inbox(kind="doubt") if ask.content.about == order["ask"]]
+        assert [doubt.id for doubt in doubts] == ([effect.doubt] if effect.doubt else [])
+        assert (effect.status == "unknown") is bool(doubts)
+        live.sweep(live.store.now() + timedelta(hours=2))  # so that the next child finds one only
+        return bool(doubts)
+
+    die_everywhere(mortal, place, "doubt", prepare, check)
+
+
+def test_erasing_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    def check(order: dict[str, Any], death: Death) -> bool:
+        events = live.history(order["ask"])
+        blank = [event.text is None for event in events]
+        assert blank in ([False, False], [True, True, False])
+        return len(events) == 3
+
+    prepare = on_an_ask(lambda: live.reject(live.open("pay", {"amount": 40})))
+    die_everywhere(mortal, place, "erase", prepare, check)
+
+
+def test_people_are_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    counter = iter(range(1000))
+
+    def check(order: dict[str, Any], death: Death) -> bool:
+        return order["name"] in live.store.roster().people
+
+    live.inbox()
+    die_everywhere(mortal, place, "people", lambda _: {"name": f"p{next(counter)}"}, check)
+
+
+def test_a_seal_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    def prepare(_: int) -> dict[str, Any]:
+        live.open("pay", {"amount": 40})
+        return {"heads": live.store.head("seals").seq}
+
+    def check(order: dict[str, Any], death: Death) -> bool:
+        if death.reported is not None:
+            assert live.verify(seal=death.reported)
+        return live.store.head("seals").seq == order["heads"] + 1
+
+    die_everywhere(mortal, place, "seal", prepare, check)
+
+
+def test_a_new_file_is_usable_wherever_its_maker_died(tmp_path: Path, mortal: Mortal) -> None:
+    for number in range(1, MOST):
+        for when in ("before", "after"):
+            url = f"sqlite:///{tmp_path}/{number}-{when}.db"
+            order = {"work": "open", "url": url, "number": number, "when": when, "key": "k"}
+            ending = mortal.order(**order)
+
+            with Desk(url) as desk:
+                found = desk.store.find_key("k")
+                assert ending["reported"] in (None, found)
+                assert desk.open("pay", {"amount": 40}).open
+                assert desk.verify()
+        if not ending["killed"]:
+            break
+    assert 5 < number < MOST
