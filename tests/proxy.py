@@ -69,7 +69,11 @@ class Wire:
                 ).start()
 
     def _pump(
-        self, source: socket.socket, target: socket.socket, from_client: bool, cutting: threading.Event
+        self,
+        source: socket.socket,
+        target: socket.socket,
+        from_client: bool,
+        cutting: threading.Event,
     ) -> None:
         with suppress(OSError):
             while data := source.recv(65536):

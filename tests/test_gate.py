@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -326,6 +327,9 @@ def test_methods_can_be_gated_and_keep_their_object(file_desk: Desk) -> None:
         def __init__(self, name: str) -> None:
             self.name = name
 
+        def __repr__(self) -> str:
+            return f"Shop({self.name!r})"
+
         @file_desk.gate
         def refund(self, order: int) -> str:
             return f"{self.name} {order}"
@@ -333,6 +337,7 @@ def test_methods_can_be_gated_and_keep_their_object(file_desk: Desk) -> None:
     running = in_thread(lambda: Shop("corner").refund(7))
     ask = opened(file_desk)
     assert ask.args == {"order": 7}
+    assert ask.content.to_json()["facts"] == [["on", "Shop('corner')"]]
     file_desk.approve(ask)
     assert running.result(10) == "corner 7"
 
@@ -370,6 +375,93 @@ def test_a_broken_preview_says_so_and_a_broken_risk_counts_as_critical(file_desk
     file_desk.reject(ask)
     with pytest.raises(sayso.Rejected):
         running.result(10)
+
+
+def test_a_secret_stays_out_of_errors_results_and_previews(file_desk: Desk, tmp_path: Path) -> None:
+    def broken(**args: Any) -> str:
+        raise KeyError(args["login"]["password"])
+
+    @file_desk.gate(secret=["login"], preview=broken, impact=broken)
+    def sign_in(login: dict[str, str], fail: bool) -> dict[str, str]:
+        if fail:
+            raise RuntimeError(f"wrong password {login['password']}")
+        return {"echo": login["password"]}
+
+    for fail in (True, False):
+        running = in_thread(lambda fail=fail: sign_in({"password": "hunter22"}, fail))
+        file_desk.approve(opened(file_desk))
+        if fail:
+            with pytest.raises(RuntimeError, match="hunter22"):
+                running.result(10)
+        else:
+            assert running.result(10) == {"echo": "hunter22"}
+    for file in tmp_path.iterdir():
+        assert b"hunter22" not in file.read_bytes()
+
+
+def test_a_database_that_is_away_for_a_moment_does_not_hide_the_result(
+    file_desk: Desk, tmp_path: Path
+) -> None:
+    """ "Try again" would be an invitation to pay twice."""
+    busy = sqlite3.connect(tmp_path / "sayso.db", isolation_level=None, check_same_thread=False)
+    desk = Desk(f"sqlite:///{tmp_path}/sayso.db?timeout=0.05")
+
+    @desk.gate
+    def pay(amount: int) -> str:
+        busy.execute("begin immediate")
+        threading.Timer(0.3, lambda: busy.execute("rollback")).start()
+        return "receipt 77"
+
+    running = in_thread(lambda: pay(5))
+    ask = opened(desk)
+    desk.approve(ask)
+    assert running.result(20) == "receipt 77"
+    effect = desk.get(ask.id).effect
+    assert effect is not None
+    assert (effect.status, effect.result) == ("done", "receipt 77")
+    desk.close()
+    busy.close()
+
+
+@pytest.mark.parametrize("kind", ["generator", "wrapped coroutine"])
+def test_what_would_run_later_is_not_called_done(file_desk: Desk, kind: str) -> None:
+    if kind == "generator":
+        with pytest.raises(BadValue, match="generator"):
+
+            @file_desk.gate
+            def many(n: int) -> Iterator[int]:
+                yield n
+
+        return
+
+    async def inner(n: int) -> int:
+        raise AssertionError("must not run")
+
+    @file_desk.gate
+    def outer(n: int) -> Any:
+        return inner(n)
+
+    running = in_thread(lambda: outer(1))
+    ask = opened(file_desk)
+    file_desk.approve(ask)
+    with pytest.raises(Misuse, match="directly above"):
+        running.result(10)
+    effect = file_desk.get(ask.id).effect
+    assert effect is not None
+    assert effect.status == "failed"
+
+
+def test_a_doubt_can_be_run_again_after_more_than_a_lease(file_desk: Desk) -> None:
+    desk = Desk(file_desk.url, lease=0.3)
+    running, runs = unknown_effect(desk)
+    ask = opened(desk)
+    desk.approve(ask)
+    doubt = opened(desk, "doubt")
+    threading.Event().wait(1.0)  # longer than the lease of a program that is alive
+    desk.approve(doubt)
+    assert running.result(10) == "paid 5"
+    assert runs == [5, 5]
+    desk.close()
 
 
 # --- in doubt ---
@@ -595,7 +687,18 @@ def test_a_gate_keeps_name_and_signature(file_desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("options", "word"),
-    [({"risk": "huge"}, "risk"), ({"tier": 3}, "tier"), ({"secret": ["pin"]}, "pin")],
+    [
+        ({"risk": "huge"}, "risk"),
+        ({"tier": 3}, "tier"),
+        ({"secret": ["pin"]}, "pin"),
+        ({"secret": "pin"}, "pin"),
+        ({"unknown": "TimeoutError"}, "unknown"),
+        ({"verify": 5}, "verify"),
+        ({"within": "15 minuts"}, "minuts"),
+        ({"allow": ["aprove"]}, "aprove"),
+        ({"needs": 5}, "needs"),
+        ({"limit": -1}, "-1"),
+    ],
 )
 def test_a_wrong_option_is_refused_while_decorating(
     file_desk: Desk, options: dict[str, Any], word: str

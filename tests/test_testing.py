@@ -197,7 +197,19 @@ def test_the_fixture_works_in_a_project_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "test_shop.py").write_text(textwrap.dedent(MODULE))
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:randomly", "-p", "no:asyncio", "."],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-W",
+            "error",
+            "-p",
+            "no:randomly",
+            "-p",
+            "no:asyncio",
+            ".",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -91,7 +91,7 @@ class Desk(Verbs):
         *,
         agent: str | None = None,
         clock: Clock | None = None,
-        lease: float = LEASE_SECONDS,
+        lease: Span = LEASE_SECONDS,
         via: str = "python",
         account: str | None = None,
     ) -> None:
@@ -100,7 +100,9 @@ class Desk(Verbs):
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
         self.forms = Forms(agent or _program(), lambda: self.store.now())
-        self.heartbeat = Heartbeat(lambda: self.store, lease, ticking)
+        self.heartbeat = Heartbeat(
+            lambda: self.store, span(lease).total_seconds(), ticking, sweep=self.sweep
+        )
         # Commands it names need the address only where people would not find it by themselves.
         elsewhere = self._own.url if url is not None and not _is_default(url) else None
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
@@ -181,10 +183,13 @@ class Desk(Verbs):
     def later(self) -> LaterVerbs:
         """The same verbs, but they return at once; call `.result()` when the answer is needed."""
         return LaterVerbs(
-            self.forms, self.put, lambda ask_id, timeout: wait(self.store, ask_id, timeout)
+            self.forms,
+            self.put,
+            lambda ask_id, timeout: wait(self.store, ask_id, timeout),
+            lambda ask_id, timeout: wait_async(self.store, ask_id, timeout),
         )
 
-    def ask(self, form: Form[T]) -> T:
+    def _ask(self, form: Form[T]) -> T:
         """Put a form to people: open, wait, read the outcome; if that is another form, ask on."""
         with self.heartbeat.holding() as lease:
             while True:
@@ -209,6 +214,10 @@ class Desk(Verbs):
         """Let a stand-in for people, in tests, answer at once."""
         if _stand_in:
             _stand_in[-1].opened(self, ask)
+
+    def tell(self, ask: Ask) -> None:
+        """Say in a line on stderr that an ask waits, and the command that decides it."""
+        self.console.announce(ask, self.store.roster())
 
     def settle(self, ask: Ask) -> Ask:
         """Block until the ask is closed, asking at this terminal if there is nobody else."""

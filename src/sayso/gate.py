@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from sayso.asks.forms import Forms, Span, Terms
 from sayso.asks.leases import Heartbeat
 from sayso.asks.spending import Call, begin, doubt, finish
+from sayso.asks.standing import standing
 from sayso.asks.withdrawing import take_back
 from sayso.errors import (
     Answered,
@@ -31,6 +32,7 @@ from sayso.errors import (
     Misuse,
     Rejected,
     Skipped,
+    StoreError,
 )
 from sayso.model.actor import Origin
 from sayso.model.ask import Ask
@@ -67,6 +69,10 @@ class Host(Protocol):
 
     def opened(self, ask: Ask) -> None:
         """Hear of an ask that was opened by other means."""
+        ...
+
+    def tell(self, ask: Ask) -> None:
+        """Say in a line that an ask waits, without waiting for it."""
         ...
 
     def settle(self, ask: Ask) -> Ask:
@@ -211,6 +217,7 @@ def _passage(
         bound.args,
         schema=tool.schema,
         returns=tool.returns_schema(),
+        facts=tool.receiver_facts(bound),
         shown=tool.shown(bound),
         **terms,
     )
@@ -251,7 +258,9 @@ def _carried_out(
             raise
         except BaseException as error:
             reason = f"the program was interrupted in the middle ({type(error).__name__})."
-            doubt(host.store, ask.id, reason, origin=host.origin, attempt=call.attempt)
+            asked = doubt(host.store, ask.id, reason, origin=host.origin, attempt=call.attempt)
+            if asked is not None:
+                host.tell(asked)
             raise
         else:
             _record(host, call, "done", result=bound.conceal(_kept(tool, result)))
@@ -259,8 +268,8 @@ def _carried_out(
         asked = doubt(
             host.store, ask.id, reason, origin=host.origin, attempt=call.attempt, lease=lease
         )
-        if asked is None:
-            raise FinishedLate(ask, "ended by somebody else")
+        if asked is None:  # the sweep was faster
+            asked = _doubt_of(host, ask)
         host.opened(asked)
         answered: Ask = yield _Settle(asked)
         if answered.decision is None or answered.decision.verdict == "reject":
@@ -268,6 +277,13 @@ def _carried_out(
         if answered.decision.verdict == "respond":
             answer = answered.decision.answer
             return answer if tool.returns is Any else decode(tool.returns, answer)
+
+
+def _doubt_of(host: Host, ask: Ask) -> Ask:
+    effect = standing(host.store, ask.id).ask.effect
+    if effect is None or effect.doubt is None:
+        raise FinishedLate(ask, effect.status if effect else "none")
+    return standing(host.store, effect.doubt).ask
 
 
 def _fitting(tool: Tool, bound: Bound, ask: Ask) -> dict[str, Any]:
@@ -341,11 +357,23 @@ def _kept(tool: Tool, result: object) -> object:
 
 
 def _record(host: Host, call: Call, ending: Any, **came: Any) -> None:  # noqa: ANN401
-    try:
-        finish(host.store, call, ending, origin=host.origin, **came)
-    except FinishedLate as error:
-        # It happened all the same, and the caller knows: only the desk took it to be in doubt.
-        _log.warning("%s", error)
+    """Write down what came of it, through an outage if need be.
+
+    The function has run, and its caller must hear of that whatever the database
+    does: an error here would read like an invitation to run it again. What cannot
+    be written is a doubt, once the lease lapses.
+    """
+    for pause in (0.05, 0.2, 1.0, 3.0, None):
+        try:
+            finish(host.store, call, ending, origin=host.origin, **came)
+        except FinishedLate as error:
+            _log.warning("%s", error)
+        except StoreError as error:
+            _log.warning("The outcome of %s could not be written: %s", call.ask.id, error)
+            if pause is not None:
+                time.sleep(pause)
+                continue
+        return
 
 
 # --- the drivers: how to wait ------------------------------------------------------------------

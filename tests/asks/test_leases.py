@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -72,7 +72,7 @@ class Sudden(FakeClock):
 
     armed = False
 
-    def now(self):  # type: ignore[no-untyped-def]
+    def now(self) -> datetime:
         seen = super().now()
         if self.armed:
             self.armed = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -169,14 +170,14 @@ def test_a_key_returns_the_closed_ask_too_and_authorises_nothing(desk: Desk) -> 
 
 def test_racing_openers_with_one_key_share_one_ask(desk: Desk, place: Place) -> None:
     for trial in range(5):
-        asks = at_once([lambda t=trial: desk.open("refund", {"n": t}, key=f"key-{t}")] * 8)
+        asks = at_once([partial(desk.open, "refund", {"n": trial}, key=f"key-{trial}")] * 8)
 
         assert len({ask.id for ask in asks}) == 1
     assert place.count() == place.count("asks") == 5
 
 
 def test_racing_openers_with_one_key_and_two_contents_meet_a_conflict(desk: Desk) -> None:
-    openers = [lambda n=n: desk.open("refund", {"amount": n % 2}, key="k") for n in range(8)]
+    openers = [partial(desk.open, "refund", {"amount": n % 2}, key="k") for n in range(8)]
 
     outcomes = at_once(openers)
 

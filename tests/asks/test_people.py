@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,8 +20,8 @@ def test_a_desk_without_people_is_in_solo_mode_until_the_first_is_added(desk: De
 
     desk.people.add("anna", roles=["senior"])
 
-    assert not desk.people.solo
     assert list(desk.people) == [Person("anna", frozenset({"senior"}))]
+    assert desk.people.solo is False
 
 
 def test_people_are_listed_by_name(team: Desk) -> None:
@@ -120,7 +121,7 @@ def test_everybody_is_a_reviewer_without_being_told(desk: Desk) -> None:
 def test_people_added_at_the_same_moment_are_all_there(desk: Desk) -> None:
     names = [f"p{n}" for n in range(8)]
 
-    at_once([lambda n=name: desk.people.add(n, roles=[n]) for name in names])
+    at_once([partial(desk.people.add, name, roles=[name]) for name in names])
 
     assert [person.name for person in desk.people] == names
     assert desk.verify()

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from sayso import Ask, Desk, Feedback, Later, Option, Rejected
+from sayso.asks.forms import Step
 from sayso.errors import AskClosed, BadValue, StillOpen
 from tests.places import Place
 from tests.together import in_thread, until
@@ -22,7 +23,7 @@ class Address(BaseModel):
 Put = Callable[[Any], Any]
 Say = Callable[[Desk, Ask], object]
 DRAFT = "Dear Anna"
-PLAN = ["look", {"title": "act", "tool": "pay"}]
+PLAN: list[Step] = ["look", {"title": "act", "tool": "pay"}]
 
 
 def yes(desk: Desk, ask: Ask) -> object:

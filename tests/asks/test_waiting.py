@@ -132,8 +132,7 @@ def test_a_vote_that_does_not_decide_wakes_nobody_for_good(team: Desk) -> None:
 async def test_awaiting_lets_the_loop_go_on(desk: Desk) -> None:
     ask = desk.open("refund", {"amount": 1})
     waiting = asyncio.create_task(desk.wait_async(ask, timeout=60))
-    while not listens(desk):
-        await asyncio.sleep(0)
+    await asyncio.to_thread(until, lambda: listens(desk))
 
     await asyncio.to_thread(desk.approve, ask)
 
@@ -167,8 +166,7 @@ async def test_awaiting_gives_up_like_waiting(desk: Desk) -> None:
 async def test_a_cancelled_await_leaves_the_ask_open_and_nobody_listening(desk: Desk) -> None:
     ask = desk.open("refund", {"amount": 1})
     waiting = asyncio.create_task(desk.wait_async(ask))
-    while not listens(desk):
-        await asyncio.sleep(0)
+    await asyncio.to_thread(until, lambda: listens(desk))
 
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -229,7 +229,7 @@ def test_bad_filters_get_a_plain_message(
 
 
 def test_a_mistyped_command_is_met_with_advice(sayso: Sayso) -> None:
-    done = sayso("inbox", "shwo", "a-7f3k")
+    done = sayso("inbox", "reveal", "a-7f3k")
 
     assert done.code == 2
-    assert "shwo" in done.err
+    assert "reveal" in done.err

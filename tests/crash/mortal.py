@@ -14,7 +14,7 @@ import signal
 import sqlite3
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -71,7 +71,7 @@ def arm(killer: Killer) -> None:
         killer.after()
         return cursor
 
-    def command(self: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    def command(self: Any, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         """Begin and commit of a transaction block go this way."""
         killer.before()
         result = yield from plain_command(self, *args, **kwargs)
@@ -79,7 +79,7 @@ def arm(killer: Killer) -> None:
         return result
 
     psycopg.Connection.execute = execute  # type: ignore[method-assign]
-    psycopg.Connection._exec_command = command  # type: ignore[method-assign, assignment]
+    psycopg.Connection._exec_command = command  # type: ignore[method-assign]
 
 
 def _call(desk: Desk, order: Order) -> Call:
@@ -90,7 +90,8 @@ def _call(desk: Desk, order: Order) -> Call:
 PREPARE: dict[str, Callable[[Desk, Order], Any]] = {
     "finish": _call,
     **dict.fromkeys(
-        ("approve", "edit", "withdraw", "erase", "begin"), lambda desk, order: desk.get(order["ask"])
+        ("approve", "edit", "withdraw", "erase", "begin"),
+        lambda desk, order: desk.get(order["ask"]),
     ),
 }
 WORK: dict[str, Callable[[Desk, Order, Any], Any]] = {

@@ -83,8 +83,12 @@ def test_a_reader_of_a_payload_changes_only_their_own_copy() -> None:
     assert written.payload == {"verdict": "approve", "n": 1}
 
 
+# Hypothesis wants the bounds without a zone, and adds it.
+EARLIEST, LATEST = datetime(1970, 1, 1), datetime(2500, 1, 1)  # noqa: DTZ001
+
+
 @given(
-    st.datetimes(datetime(1970, 1, 1), datetime(2500, 1, 1), timezones=st.just(UTC)),
+    st.datetimes(EARLIEST, LATEST, timezones=st.just(UTC)),
     st.integers(0, 999_999),
 )
 def test_times_are_kept_to_the_microsecond(when: datetime, extra: int) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,13 +34,13 @@ class Said:
 
 def say(desk: Desk, ask_id: str, seen: str, me: str) -> Said:
     """Decide, and report; the note is the racer's own mark."""
+    decision: Any
     try:
-        decision = desk.decide(ask_id, "approve", seen=seen, note=me).decision
+        won, decision = True, desk.decide(ask_id, "approve", seen=seen, note=me).decision
     except AskClosed as lost:
-        assert lost.decision is not None
-        return Said(False, lost.decision.note, lost.decision.verdict)
+        won, decision = False, lost.decision
     assert decision is not None
-    return Said(True, decision.note, decision.verdict)
+    return Said(won, decision.note, decision.verdict)
 
 
 def in_a_process(url: str, ask_id: str, seen: str) -> Said:
@@ -61,18 +61,14 @@ def test_eight_threads_decide_one_ask(desk: Desk, trials: int) -> None:
     for _ in range(trials):
         ask = desk.open("refund", {"amount": 1})
 
-        said = at_once(
-            [lambda n=n: say(desk, ask.id, ask.digest, f"thread {n}") for n in range(8)]
-        )
+        said = at_once([partial(say, desk, ask.id, ask.digest, f"thread {n}") for n in range(8)])
 
         check(desk, ask, said, 8)
     assert desk.verify().events == 2 * trials
 
 
 @TRIALS
-def test_four_processes_decide_one_ask(
-    live: Desk, place: Place, crew: Crew, trials: int
-) -> None:
+def test_four_processes_decide_one_ask(live: Desk, place: Place, crew: Crew, trials: int) -> None:
     winners: Counter[str | None] = Counter()
     for _ in range(trials):
         ask = live.open("refund", {"amount": 1})
@@ -89,8 +85,7 @@ def test_four_processes_decide_one_ask(
 def desks(place: Place) -> Iterator[list[Desk]]:
     with ExitStack() as stack:
         yield [
-            stack.enter_context(Desk(place.url, agent="shop", account="sam@till"))
-            for _ in range(4)
+            stack.enter_context(Desk(place.url, agent="shop", account="sam@till")) for _ in range(4)
         ]
 
 
@@ -109,12 +104,7 @@ def test_whatever_the_racers_want_one_of_them_gets_it(desks: list[Desk]) -> None
         ask = desks[0].open("refund", {"amount": 1})
         endings = list(ENDINGS.items())
 
-        outcomes = at_once(
-            [
-                lambda n=n, end=end: end(desks[n % 4], ask)
-                for n, (_, end) in enumerate(endings)
-            ]
-        )
+        outcomes = at_once([partial(end, desks[n % 4], ask) for n, (_, end) in enumerate(endings)])
 
         stands = desks[0].get(ask.id)
         won = [one for one in outcomes if isinstance(one, Ask)]
@@ -132,19 +122,13 @@ def test_a_sweep_and_reviewers_at_the_deadline_agree_on_one_ending(place: Place)
     for trial in range(12):
         with Desk(place.url, account="sam@till") as desk:
             ask = desk.open("refund", {"n": trial}, within=0.02)
-            gate = threading.Barrier(5)
-
-            def racer(act: Callable[[], Any], gate: threading.Barrier = gate) -> Any:
-                gate.wait(30)
-                return act()
-
             outcomes = at_once(
                 [
-                    lambda: racer(lambda: desk.approve(ask)),
-                    lambda: racer(lambda: desk.reject(ask)),
-                    lambda: racer(desk.sweep),
-                    lambda: racer(lambda: desk.wait(ask, timeout=30)),
-                    lambda: racer(lambda: desk.withdraw(ask)),
+                    partial(desk.approve, ask),
+                    partial(desk.reject, ask),
+                    desk.sweep,
+                    partial(desk.wait, ask, timeout=30),
+                    partial(desk.withdraw, ask),
                 ]
             )
             stands = desk.get(ask.id)
@@ -165,9 +149,9 @@ def test_racing_editors_make_one_version_at_a_time(team: Desk) -> None:
 
         outcomes = at_once(
             [
-                lambda: team.edit(ask, {"amount": 1}, by="anna"),
-                lambda: team.edit(ask, {"amount": 2}, by="sec"),
-                lambda: team.approve(ask, by="ada"),
+                partial(team.edit, ask, {"amount": 1}, by="anna"),
+                partial(team.edit, ask, {"amount": 2}, by="sec"),
+                partial(team.approve, ask, by="ada"),
             ]
         )
 
@@ -185,7 +169,7 @@ def test_the_last_two_votes_at_once_make_one_decision(team: Desk) -> None:
         ask = team.open("drop", {"t": 1}, needs=["1 senior", "1 security"])
 
         outcomes = at_once(
-            [lambda: team.approve(ask, by="anna"), lambda: team.approve(ask, by="sec")]
+            [partial(team.approve, ask, by="anna"), partial(team.approve, ask, by="sec")]
         )
 
         stands = team.get(ask.id)
@@ -198,11 +182,13 @@ def test_the_last_two_votes_at_once_make_one_decision(team: Desk) -> None:
         assert not [one for one in outcomes if isinstance(one, Exception)]
 
 
+def open_some(desk: Desk, count: int) -> list[Ask]:
+    return [desk.open("refund", {"n": n}) for n in range(count)]
+
+
 def test_nobody_is_turned_away_for_being_busy(desks: list[Desk]) -> None:
     """Ordinary contention is waited out, not passed on to the caller."""
-    outcomes = at_once(
-        [lambda n=n: [desks[n % 4].open("refund", {"n": n}) for _ in range(10)] for n in range(8)]
-    )
+    outcomes = at_once([partial(open_some, desks[n % 4], 10) for n in range(8)])
 
     assert not [one for one in outcomes if isinstance(one, StoreBusy)]
     assert desks[0].inbox().count == 80

@@ -82,9 +82,7 @@ EDITS = {
     "the last event": Tampering(
         "edited", 5, f"update events set payload = replace(payload, 'paid', 'lost') {EVENT} 5"
     ),
-    "blanked": Tampering(
-        "blanked", 2, f"update events set payload = null, salt = null {EVENT} 2"
-    ),
+    "blanked": Tampering("blanked", 2, f"update events set payload = null, salt = null {EVENT} 2"),
     "the first removed": Tampering("deleted", 1, f"delete from events {EVENT} 1"),
     "one in the middle removed": Tampering("deleted", 3, f"delete from events {EVENT} 3"),
 }
@@ -118,9 +116,7 @@ def swap(place: Place, stream: str, one: int, two: int) -> None:
 
 
 @pytest.mark.parametrize(("one", "two"), [(2, 3), (3, 4), (2, 5), (1, 2), (4, 5)])
-def test_two_swapped_rows_are_named(
-    desk: Desk, place: Place, ask: Ask, one: int, two: int
-) -> None:
+def test_two_swapped_rows_are_named(desk: Desk, place: Place, ask: Ask, one: int, two: int) -> None:
     swap(place, ask.id, one, two)
 
     problems = found(desk)
@@ -130,9 +126,7 @@ def test_two_swapped_rows_are_named(
     assert not [what for what, *_ in problems if what == "edited"]
 
 
-def test_several_events_removed_are_named_as_a_range(
-    desk: Desk, place: Place, ask: Ask
-) -> None:
+def test_several_events_removed_are_named_as_a_range(desk: Desk, place: Place, ask: Ask) -> None:
     place.sql("delete from events where stream = ? and seq in (2, 3)", ask.id)
 
     (problem,) = [p for p in desk.verify().problems if p.what == "deleted"]
@@ -173,9 +167,7 @@ def test_a_truncated_tail_is_found_behind_a_seal(desk: Desk, place: Place, ask: 
     assert ("truncated", ask.id, 5) in found(desk)
 
 
-def test_a_whole_stream_removed_is_found_behind_a_seal(
-    desk: Desk, place: Place, ask: Ask
-) -> None:
+def test_a_whole_stream_removed_is_found_behind_a_seal(desk: Desk, place: Place, ask: Ask) -> None:
     desk.seal()
     place.sql("delete from events where stream = ?", ask.id)
     place.sql("delete from asks where id = ?", ask.id)
@@ -279,7 +271,8 @@ def test_a_change_after_the_seal_does_not_hide_one_before_it(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "seal", "sayso-seal:1:abc", f"sayso-seal:x:{'0' * 64}", f"sayso-seal:²:{'0' * 64}", 5]
+    "text",
+    ["", "seal", "sayso-seal:1:abc", f"sayso-seal:x:{'0' * 64}", f"sayso-seal:²:{'0' * 64}", 5],
 )
 def test_what_is_no_seal_is_refused(desk: Desk, text: str) -> None:
     with pytest.raises(BadValue, match="seal"):
@@ -338,9 +331,7 @@ HANDS_ON_PEOPLE: dict[str, str] = {
 
 
 @pytest.mark.parametrize("change", HANDS_ON_PEOPLE)
-def test_people_changed_by_hand_are_found(
-    desk: Desk, place: Place, ask: Ask, change: str
-) -> None:
+def test_people_changed_by_hand_are_found(desk: Desk, place: Place, ask: Ask, change: str) -> None:
     place.sql(HANDS_ON_PEOPLE[change])
 
     assert {(what, stream) for what, stream, _ in found(desk)} == {("index", "people")}

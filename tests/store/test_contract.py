@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -90,7 +91,7 @@ def test_of_many_racers_one_commits(desk: Desk, store: Store) -> None:
         ask = opened(desk, f"a-{trial:04}")
         racers = [next_of(ask, at=store.now()) for _ in range(8)]
 
-        won = at_once([lambda one=one: store.commit(one) for one in racers])
+        won = at_once([partial(store.commit, one) for one in racers])
 
         assert won.count(True) == 1
         assert won.count(False) == 7
@@ -210,9 +211,7 @@ def leased(store: Store, ask_id: str = "a-0001") -> tuple[str | None, bool]:
     return loaded.holder, loaded.gone
 
 
-def test_a_lease_lapses_unless_it_is_renewed(
-    desk: Desk, clock: FakeClock, store: Store
-) -> None:
+def test_a_lease_lapses_unless_it_is_renewed(desk: Desk, clock: FakeClock, store: Store) -> None:
     span = timedelta(seconds=30)
     opened(desk, lease=Lease("me", span))
     clock.advance("29s")
@@ -312,9 +311,7 @@ def test_a_scan_yields_every_event_once_stream_by_stream(
         if n % 2:
             store.commit(next_of(ask, at=store.now()))
 
-    seen = [
-        (event.stream, event.seq) for events in store.scan(batch) for event in events
-    ]
+    seen = [(event.stream, event.seq) for events in store.scan(batch) for event in events]
 
     assert sorted(seen) == sorted(set(seen))
     assert len(seen) == store.total() == 6
@@ -530,7 +527,7 @@ def test_a_store_serves_many_threads(desk: Desk, store: Store) -> None:
             store.inbox(InboxQuery(limit=5))
         return worker
 
-    workers = [in_thread(lambda w=w: work(w)) for w in range(8)]
+    workers = [in_thread(partial(work, worker)) for worker in range(8)]
 
     assert [worker.result(60) for worker in workers] == list(range(8))
     assert store.total() == 80

@@ -101,9 +101,7 @@ def test_a_transaction_that_gives_up_holds_nobody_back(postgres: Place, journal:
         assert names(journal) == ["fast"]
 
 
-def test_a_transaction_that_only_reads_holds_nobody_back(
-    postgres: Place, journal: Store
-) -> None:
+def test_a_transaction_that_only_reads_holds_nobody_back(postgres: Place, journal: Store) -> None:
     with writers(postgres.url, 2) as (reader, fast):
         reader.execute("select count(*) from events")
         put(fast, "fast", journal)
@@ -182,9 +180,7 @@ def test_followers_of_four_writing_processes_see_everything_once_and_the_same(
 ) -> None:
     total = 4 * 30 * 2
     live.inbox()
-    followers = [
-        in_thread(lambda: list(islice(live.events(follow=True), total))) for _ in range(2)
-    ]
+    followers = [in_thread(lambda: list(islice(live.events(follow=True), total))) for _ in range(2)]
     heard: list[tuple[str, int]] = []
     live.on("*", lambda event: heard.append((event.stream, event.seq)))
 

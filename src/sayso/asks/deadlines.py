@@ -16,11 +16,14 @@ _ORIGIN = Origin("clock", "")
 
 
 def expire(store: Store, at: Standing) -> bool:
-    """Write the clock's rejection of an overdue ask; False if somebody else was faster."""
-    if not at.ask.open:
-        return False
+    """Write the clock's rejection of an overdue ask; False if somebody else was faster.
+
+    Whoever calls has looked at the deadline that the journal names.
+    """
     due_at = at.ask.due_at
-    waited = say_span(due_at - at.ask.opened_at) if due_at else "its time"
+    if not at.ask.open or due_at is None:
+        return False
+    waited = say_span(due_at - at.ask.opened_at)
     payload = stamped(_ORIGIN, verdict="reject", note=f"Nobody decided within {waited}.")
     event, ask = grow(at.ask, "ask.decided", at=at.now, actor=CLOCK, payload=payload)
     return store.commit(Append(event=event, ask=ask))

@@ -85,13 +85,13 @@ def _appends(
     events = []
     if ballot.verdict == "edit":
         event, ask = grow(ask, "ask.edited", at=at.now, actor=person, payload=said)
-        events.append(Append(event=event, ask=ask, in_time=True, held=held))
+        events.append(Append(event=event, ask=ask, in_time=True, held=held, people=at.people))
         said = {name: value for name, value in said.items() if name != "args"}
     kind = _kind_of(ask, person, said, at)
     if kind is None or (kind == "ask.voted" and events):
         return events, ask  # said before, or the edit itself carries the editor's vote
     event, ask = grow(ask, kind, at=at.now, actor=person, payload=said)
-    events.append(Append(event=event, ask=ask, in_time=True, held=held))
+    events.append(Append(event=event, ask=ask, in_time=True, held=held, people=at.people))
     return events, ask
 
 

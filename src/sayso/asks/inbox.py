@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sayso.asks.people import seen_by
 from sayso.asks.standing import stand
-from sayso.errors import BadValue
+from sayso.errors import BadValue, Tampered
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS, check_word
 from sayso.model.verdicts import KINDS
@@ -21,6 +21,7 @@ class Inbox:
     asks: tuple[Ask, ...]
     count: int
     cursor: str | None
+    damaged: tuple[str, ...] = ()
 
     @property
     def counted(self) -> str:
@@ -52,4 +53,11 @@ def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | 
     check_word(query.run, "run")
     check_word(query.thread, "thread")
     page = store.inbox(replace(query, roles=seen_by(store, role, person)))
-    return Inbox(tuple(stand(loaded).ask for loaded in page.loaded), page.count, page.cursor)
+    asks: list[Ask] = []
+    damaged: list[str] = []
+    for loaded in page.loaded:
+        try:
+            asks.append(stand(loaded).ask)
+        except Tampered as error:  # one damaged journal must not hide all the others
+            damaged.append(str(error))
+    return Inbox(tuple(asks), page.count, page.cursor, tuple(damaged))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from sayso.asks.forms import Form
@@ -19,10 +20,12 @@ class Later(Generic[T]):
         form: Form[T],
         put: Callable[[Form[T]], Ask],
         wait: Callable[[str, float | None], Ask],
+        wait_async: Callable[[str, float | None], Awaitable[Ask]],
     ) -> None:
         self._form = form
         self._put = put
         self._wait = wait
+        self._wait_async = wait_async
         self.ask = put(form)
 
     @property
@@ -37,8 +40,21 @@ class Later(Generic[T]):
             StillOpen: `timeout` seconds passed; call again later.
         """
         while True:
-            outcome = self._form.outcome(self._wait(self.ask.id, timeout))
+            outcome = self._read(self._wait(self.ask.id, timeout))
             if not isinstance(outcome, Form):
                 return outcome
+
+    async def result_async(self, timeout: float | None = None) -> T:  # noqa: ASYNC109 - as `result`
+        """Wait as `result` does, without holding a thread."""
+        while True:
+            closed = await self._wait_async(self.ask.id, timeout)
+            outcome = await asyncio.to_thread(self._read, closed)
+            if not isinstance(outcome, Form):
+                return outcome
+
+    def _read(self, closed: Ask) -> T | Form[T]:
+        outcome = self._form.outcome(closed)
+        if isinstance(outcome, Form):
             # Remembered, so that whoever asks again after a timeout waits for the newest version.
             self._form, self.ask = outcome, self._put(outcome)
+        return outcome

@@ -24,9 +24,17 @@ _log = logging.getLogger("sayso.asks")
 class Heartbeat:
     """Keeps the leases of one desk in one process alive, only while something is held."""
 
-    def __init__(self, store: Callable[[], Store], seconds: float, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Callable[[], Store],
+        seconds: float,
+        clock: Clock,
+        *,
+        sweep: Callable[[], object],
+    ) -> None:
         self._store = store
         self._seconds = seconds
+        self._due = sweep
         self._reset()
         clock.watch(self._renew)  # when the time is set by hand, the program is still alive
 
@@ -61,6 +69,14 @@ class Heartbeat:
     def _beat(self, stop: threading.Event) -> None:
         while not stop.wait(self._seconds / 3):
             self._renew()
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Do what is due for others too: while any program waits, nobody need call `sweep`."""
+        try:
+            self._due()
+        except SaysoError:
+            _log.warning("Sweeping failed; trying again.", exc_info=True)
 
     def _renew(self) -> None:
         if self._held == 0:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sayso.asks.identity import identify
 from sayso.asks.standing import stamped
-from sayso.errors import UnknownPerson, UnknownRole
+from sayso.errors import Misuse, UnknownPerson, UnknownRole
 from sayso.model.actor import Actor, Origin, Person, Roster, plain_name
 from sayso.model.event import link
 from sayso.model.requirement import ANYBODY
@@ -41,11 +41,17 @@ def remove(store: Store, name: str, *, by: str | None, origin: Origin) -> None:
 
     Raises:
         UnknownPerson: there is no such person.
+        Misuse: it is the last one.
     """
     while True:
         roster = store.roster()
         if name not in roster.people:
             raise UnknownPerson(name, f"People here: {', '.join(sorted(roster.people)) or 'none'}.")
+        if len(roster.people) == 1:
+            raise Misuse(
+                f"{name} is the last person on this desk. Without anybody it would be in solo mode "
+                "again, and whoever sits at the machine could decide alone. Add somebody else first."
+            )
         actor = _actor(roster, by, origin)
         payload = stamped(origin, name=name)
         if _write(store, "person.removed", payload, Person(name), actor, active=False):

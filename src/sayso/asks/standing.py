@@ -27,6 +27,7 @@ class Standing:
     roster: Roster
     holder: str | None
     lapsed: bool
+    people: int
     events: tuple[Event, ...]
 
     @property
@@ -66,7 +67,15 @@ def stand(loaded: Loaded) -> Standing:
         ) from error
     if loaded.gone and ask.open:
         ask = replace(ask, gone=True)
-    return Standing(ask, loaded.now, loaded.roster, loaded.holder, loaded.gone, loaded.events)
+    return Standing(
+        ask,
+        loaded.now,
+        loaded.roster,
+        loaded.holder,
+        loaded.gone,
+        loaded.people,
+        loaded.events,
+    )
 
 
 def tries(ask_id: str) -> Iterator[None]:

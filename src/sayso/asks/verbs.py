@@ -7,7 +7,7 @@ the two ways to wait for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, Unpack
 
 from sayso.asks.forms import Feedback, Form, Forms, Maker, PlanMaker, Step, Terms
@@ -24,24 +24,24 @@ class Verbs(ABC):
     forms: Forms
 
     @abstractmethod
-    def ask(self, form: Form[T]) -> T:
+    def _ask(self, form: Form[T]) -> T:
         """Put a form to people and return its outcome."""
 
     def confirm(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
     ) -> Decision:
         """Block until somebody says yes or no; the decision is truthy only for a yes."""
-        return self.ask(self.forms.confirm(text, facts, **terms))
+        return self._ask(self.forms.confirm(text, facts, **terms))
 
     def question(self, text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401
         """Block until somebody answers, with a value of `type`; `None` if nobody will."""
-        return self.ask(self.forms.question(text, type, **terms))
+        return self._ask(self.forms.question(text, type, **terms))
 
     def choose(
         self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
     ) -> Any:  # noqa: ANN401 - one of the options
         """Block until somebody chooses an option; `None` for none. `own=True` allows other text."""
-        return self.ask(self.forms.choose(text, options, own, **terms))
+        return self._ask(self.forms.choose(text, options, own, **terms))
 
     def draft(
         self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
@@ -51,7 +51,7 @@ class Verbs(ABC):
         A function instead of a text is called with `None`, and again with the
         reviewer's guidance when they want it written anew.
         """
-        return self.ask(self.forms.draft(text, title=title, **terms))
+        return self._ask(self.forms.draft(text, title=title, **terms))
 
     def plan(
         self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
@@ -61,19 +61,19 @@ class Verbs(ABC):
         Raises:
             Rejected: the plan was cancelled; do nothing.
         """
-        return self.ask(self.forms.plan(steps, title=title, **terms))
+        return self._ask(self.forms.plan(steps, title=title, **terms))
 
     def notice(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
     ) -> Literal["ignore", "respond"]:
         """Block until somebody says whether to act on this."""
-        return self.ask(self.forms.notice(text, facts, **terms))
+        return self._ask(self.forms.notice(text, facts, **terms))
 
     def feedback(
         self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
     ) -> Feedback | None:
         """Block until somebody rates the result; `None` once its time (`within=`) is over."""
-        return self.ask(self.forms.feedback(result, title=title, **terms))
+        return self._ask(self.forms.feedback(result, title=title, **terms))
 
 
 class LaterVerbs:
@@ -84,10 +84,12 @@ class LaterVerbs:
         forms: Forms,
         put: Callable[[Content], Ask],
         wait: Callable[[str, float | None], Ask],
+        wait_async: Callable[[str, float | None], Awaitable[Ask]],
     ) -> None:
         self._forms = forms
         self._open = put
         self._wait = wait
+        self._wait_async = wait_async
 
     def confirm(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
@@ -130,4 +132,4 @@ class LaterVerbs:
         return self._put(self._forms.feedback(result, title=title, **terms))
 
     def _put(self, form: Form[T]) -> Later[T]:
-        return Later(form, lambda asked: self._open(asked.content), self._wait)
+        return Later(form, lambda asked: self._open(asked.content), self._wait, self._wait_async)

@@ -121,7 +121,7 @@ class Ask:
         """Whether nobody has anything left to do: refused, withdrawn, or carried out."""
         if self.open:
             return False
-        if not self.decision:
+        if not self.decision or self.kind != "action" or self.tool is None:
             return True
         return self.effect is not None and self.effect.status in ("done", "failed")
 

@@ -62,15 +62,22 @@ def written(plain: Json, *, what: str = "value") -> str:
     """
     try:
         text = _ENCODER.encode(plain)
-        check_size(text, None, what)
+        text.encode()  # refuses half a character
     except (TypeError, ValueError, RecursionError):
         return canonical(plain, what=what)  # which says where it is wrong
     return text
 
 
 def read(text: str) -> Any:  # noqa: ANN401 - JSON is what it is
-    """Read what `canonical` or `written` wrote."""
-    return _DECODER.raw_decode(text)[0]
+    """Read what `canonical` or `written` wrote.
+
+    Raises:
+        ValueError: it is not JSON, or has blanks around it, which neither writes.
+    """
+    plain, end = _DECODER.raw_decode(text)
+    if end != len(text):
+        raise ValueError(f"there is more after the JSON that ends at {end}")
+    return plain
 
 
 @overload

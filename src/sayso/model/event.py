@@ -8,14 +8,13 @@ to guess what was erased.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sayso.errors import BadValue, Tampered
 from sayso.model.actor import Actor
-from sayso.model.digest import sha256, written
+from sayso.model.digest import read, sha256, written
 
 GENESIS = bytes(32)
 
@@ -57,7 +56,7 @@ class Event:
         if self.text is None:
             return None
         try:
-            said = json.loads(self.text)
+            said = read(self.text)
         except ValueError as error:
             raise self._strange("its payload") from error
         if not isinstance(said, dict):

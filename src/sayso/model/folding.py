@@ -109,16 +109,16 @@ def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "decided", what=ask.id)
-    votes = ask.votes
-    if payload is not None and event.actor.kind == "person":
-        votes = cast(votes, vote_of(event.actor, payload, ask, event))
+    by, votes = event.actor, ask.votes
+    if payload is not None and by.kind == "person":
+        votes = cast(votes, vote_of(by, payload, ask, event))
     said = payload or {"verdict": "reject", "note": "(erased)"}
     # Whoever approves an edited version approves the edit: what runs is not what was proposed.
     edited = said["verdict"] == "approve" and ask.original is not None
     consents = said["verdict"] in CONSENTS
     decision = Decision(
         verdict="edit" if edited else said["verdict"],
-        by=event.actor,
+        by=by,
         at=event.at,
         origin=_origin(said),
         digest=ask.digest,

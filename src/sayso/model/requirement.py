@@ -38,8 +38,10 @@ class Factor:
     def parse(cls, text: str) -> Factor:
         """Read `1 senior`, or `senior` for one."""
         found = _FACTOR.fullmatch(text) if isinstance(text, str) else None
-        if found is None or int(found[1] or 1) < 1:
-            raise BadValue(f"{text!r} is no requirement; write it like '1 senior' or '2 reviewer'.")
+        if found is None or not 1 <= int(found[1] or 1) <= 100:
+            raise BadValue(
+                f"{text!r} is no requirement; write it like '1 senior' or '2 reviewer', up to 100."
+            )
         return cls(int(found[1] or 1), plain_name(found[2], "role"))
 
 

@@ -14,7 +14,7 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sayso.errors import BadValue
-from sayso.model.digest import Json, frozen, path_text
+from sayso.model.digest import Json, canonical, frozen, path_text
 from sayso.model.text import one_line
 
 if TYPE_CHECKING:
@@ -74,14 +74,20 @@ def check_schema(schema: object) -> None:
         BadValue: it is not a JSON Schema (Draft 2020-12), or it refers to
             something outside itself, which is never fetched.
     """
+    text = canonical(schema, what="schema")
+    if not text.startswith("{"):
+        raise BadValue(
+            f'A schema is an object such as {{"type": "string"}}, not {one_line(text, 60)}.'
+        )
+    _check_sound(text)
+
+
+@functools.lru_cache(maxsize=256)  # takes milliseconds, and a gate brings its schema every time
+def _check_sound(schema_text: str) -> None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
-    plain = frozen(schema, what="schema")
-    if not isinstance(plain, dict):
-        raise BadValue(
-            f'A schema is an object such as {{"type": "string"}}, not {one_line(repr(plain), 60)}.'
-        )
+    plain = json.loads(schema_text)
     try:
         Draft202012Validator.check_schema(plain)
     except SchemaError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,9 +31,8 @@ class Bound:
         """Return JSON, or a text, without the secrets that found their way into it."""
         match value:
             case str():
-                for secret in map(str, self.live.values()):
-                    # Shorter ones would be found in innocent words.
-                    value = value.replace(secret, HIDDEN) if len(secret) > 3 else value
+                for secret in sorted(set(_leaves(self.live, 0)), key=len, reverse=True):
+                    value = value.replace(secret, HIDDEN)
                 return value
             case list():
                 return [self.conceal(item) for item in value]
@@ -44,6 +43,31 @@ class Bound:
                     type(value) is type(secret) and value == secret for secret in self.live.values()
                 )
                 return HIDDEN if hidden and not isinstance(value, bool | None) else value
+
+
+def _leaves(value: object, depth: int) -> Iterator[str]:
+    """Yield every text in a secret, however deep. Short ones would be found in innocent words."""
+    if depth > 6:
+        return
+    match value:
+        case str():
+            found = [value, repr(value)[1:-1]]
+            yield from (text for text in found if len(text) > 3)
+        case bytes():
+            yield from _leaves(value.decode("utf-8", "replace"), depth)
+        case dict():
+            for item in value.values():
+                yield from _leaves(item, depth + 1)
+        case list() | tuple() | set() | frozenset():
+            for item in value:
+                yield from _leaves(item, depth + 1)
+        case None | bool():
+            return
+        case int() | float():
+            yield from _leaves(str(value), depth)
+        case _:
+            yield from _leaves(str(value), depth)
+            yield from _leaves(getattr(value, "__dict__", {}), depth + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +186,17 @@ class Tool:
             seen = {str(k): bound.conceal(_plain(v)) for k, v in kept.items()}
             facts["preview"] = pairs(seen, "preview")
         return facts
+
+    def receiver_facts(self, bound: Bound) -> dict[str, str] | None:
+        """Return which object a method is called on, so that people can tell one from another."""
+        if not bound.receiver:
+            return None
+        target = bound.receiver[0]
+        if isinstance(target, type):
+            return {"on": target.__qualname__}
+        plain = getattr(type(target), "__repr__", None) is getattr(object, "__repr__", None)
+        shown = type(target).__qualname__ if plain else bound.conceal(repr(target))
+        return {"on": one_line(shown, 200)}
 
     def risk_of(self, bound: Bound) -> Risk | None:
         """Return the declared risk of this call. A function that fails counts as critical."""

@@ -92,7 +92,7 @@ class _Findings:
     """What has been found so far, while the journal is read once from end to end."""
 
     store: Store
-    sealed: dict[str, dict[int, str]]
+    sealed: dict[str, set[tuple[int, str]]]
     events: int = 0
     streams: int = 0
     erased: int = 0
@@ -201,20 +201,19 @@ def _check_sealed(events: Sequence[Event], found: _Findings) -> None:
     """Hold a stream against every seal: a later seal must not wipe out an earlier one."""
     stream, last = events[0].stream, events[-1].seq
     found.met.add(stream)
-    sealed = found.sealed.get(stream, {})
-    for seq in sealed:
+    hashes = {event.seq: event.hash.hex() for event in events}
+    for seq, hashed in sorted(found.sealed.get(stream, ())):
         if seq > last:
             detail = f"a seal saw event {seq}; the last is {last}"
             found.problem("truncated", stream, last + 1, detail)
-    for event in events if sealed else ():
-        if sealed.get(event.seq, event.hash.hex()) != event.hash.hex():
-            found.problem("rewritten", stream, event.seq, "its hash is not the one that was sealed")
+        elif hashes.get(seq, hashed) != hashed:
+            found.problem("rewritten", stream, seq, "its hash is not the one that was sealed")
 
 
 def _check_missing(found: _Findings) -> None:
     for stream, heads in found.sealed.items():
         if stream not in found.met:
-            detail = f"a seal saw events up to {max(heads)}; none is left"
+            detail = f"a seal saw events up to {max(heads)[0]}; none is left"
             found.problem("truncated", stream, 1, detail)
     for ask_id in found.store.strays():
         found.problem("deleted", ask_id, 1, "the ask is listed but has no journal")
@@ -316,14 +315,14 @@ def _list(said: Mapping[str, Any], name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _sealed(store: Store) -> dict[str, dict[int, str]]:
+def _sealed(store: Store) -> dict[str, set[tuple[int, str]]]:
     """Return every head that any seal saw, by stream and number."""
-    heads: dict[str, dict[int, str]] = {}
+    heads: dict[str, set[tuple[int, str]]] = {}
     for event in store.stream(SEALS):
         for head in _list(_said(event), "heads"):
             if isinstance(head, list) and [type(part) for part in head] == [str, int, str]:
                 stream, seq, hashed = head
-                heads.setdefault(stream, {})[seq] = hashed
+                heads.setdefault(stream, set()).add((seq, hashed))
     return heads
 
 

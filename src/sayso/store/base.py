@@ -164,14 +164,15 @@ class SqlStore(ABC):
 
 
 def _loaded(rows: Sequence[Row]) -> Loaded:
-    now, roster, holder, lease_until = rows[0][:4]
+    now, roster, holder, lease_until, people = rows[0][:5]
     gone = lease_until is not None and lease_until <= now
     return Loaded(
-        tuple(event_of(row) for row in rows if row[4] is not None),
+        tuple(event_of(row) for row in rows if row[-_EVENT] is not None),
         moment(int(now)),
         _roster(roster),
         gone,
         holder,
+        people,
     )
 
 
@@ -220,6 +221,7 @@ def parameters_of(append: Append) -> dict[str, object]:
         "hash": event.hash,
         "in_time": append.in_time,
         "held": append.held,
+        "people": append.people,
         "over": append.ask is not None and append.ask.over,
         "holder": lease.holder if lease else None,
         "span": _span(lease.span) if lease else None,
@@ -247,7 +249,7 @@ def index_row(ask: Ask) -> dict[str, object]:
         "thread": content.thread,
         "key": ask.key,
         "roles": f"|{'|'.join(content.needs.roles)}|",
-        "voters": f"|{'|'.join(vote.by.id for vote in ask.votes)}|",
+        "voters": f"|{'|'.join([vote.by.id for vote in ask.votes])}|",
         "version": ask.version,
         "opened_at": micros(ask.opened_at),
         "due_at": micros(content.due_at) if content.due_at else None,

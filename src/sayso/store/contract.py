@@ -37,7 +37,8 @@ class Append:
     """One event, and the row that it changes, to be written together or not at all.
 
     `in_time` makes the writing statement itself refuse once the ask is past
-    due, `held` once the lease of the program that asked has lapsed.
+    due, `held` once the lease of the program that asked has lapsed, `people`
+    once the roster is no longer the one that was read.
     """
 
     event: Event
@@ -47,17 +48,22 @@ class Append:
     lease: Lease | None = None
     in_time: bool = False
     held: bool = False
+    people: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An ask's journal with the moment of reading, the people, and whether its lease lapsed."""
+    """An ask's journal with the moment of reading, the people, and whether its lease lapsed.
+
+    `people` is the number of the last change of the roster.
+    """
 
     events: tuple[Event, ...]
     now: datetime
     roster: Roster
     gone: bool
     holder: str | None
+    people: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ before a fork belongs to the parent: the child neither uses nor closes it
 from __future__ import annotations
 
 import os
+import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -55,6 +56,8 @@ class Pool(Generic[C, F]):
         self._idle: deque[C] = deque()
         self._pid = os.getpid()
         self._closings = 0
+        # A desk that nobody closed lets go at the end all the same, and without a warning.
+        weakref.finalize(self, _close_all, self._idle, self._pid)
 
     def lend(self) -> Loan[C, F]:
         """Lend a connection for a `with` block; one that saw an error is closed, not kept."""
@@ -83,8 +86,12 @@ class Pool(Generic[C, F]):
         if self._pid != os.getpid():
             return
         self._closings += 1
-        while self._idle:
-            self._idle.pop().close()
+        _close_all(self._idle, self._pid)
+
+
+def _close_all(idle: deque[C], pid: int) -> None:
+    while idle and pid == os.getpid():
+        idle.pop().close()
 
 
 class Loan(Generic[C, F]):

@@ -49,6 +49,7 @@ _WORDS = {
         "(select cast(json_object_agg(name, cast(roles as json)) as text) from people"
         " where active = 1)"
     ),
+    "people": "(select coalesce(max(p.seq), 0) from events p where p.stream = 'people')",
     "roles": (
         "(cast(:roles as text[]) is null or exists "
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
@@ -58,6 +59,7 @@ _WORDS = {
 # A transaction left open holds back the live tail of everybody, so the server ends it.
 _OPTIONS = (
     "-c idle_in_transaction_session_timeout=10s -c synchronous_commit=on -c lock_timeout=5s"
+    " -c statement_timeout=60s"
     " -c default_transaction_isolation=read\\ committed"
 )
 _HINT_EVERY = 1.0
@@ -89,7 +91,11 @@ class PostgresStore(SqlStore):
         self._ahead: timedelta | None = None  # how far the server's clock is ahead of ours
 
     def _dial(self) -> Connection:
-        given: dict[str, Any] = {"application_name": "sayso", "connect_timeout": 10}
+        given: dict[str, Any] = {
+            "application_name": "sayso",
+            "connect_timeout": 10,
+            "tcp_user_timeout": 15_000,  # a server that froze is noticed
+        }
         given |= conninfo.conninfo_to_dict(self._conninfo)
         given["options"] = f"{_OPTIONS} {given.get('options') or ''}".strip()
         return psycopg.connect(conninfo.make_conninfo(**given), autocommit=True)
@@ -167,7 +173,8 @@ class PostgresStore(SqlStore):
             if len(appends) == 1 and appends[0].person is None and not erase:
                 return self._put(connection, appends[0])
             with connection.transaction():
-                for append in appends:
+                # One order for everybody: two who write the same streams must not wait for each other.
+                for append in sorted(appends, key=lambda append: append.event.stream):
                     _won(self._put(connection, append))
                 for stream, seq in erase:
                     connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
@@ -242,6 +249,7 @@ class PostgresStore(SqlStore):
         """Bring the tables up to date, one transaction a step; safe to run from two places."""
         taken = []
         with self._unchecked() as connection, connection.transaction():
+            connection.execute("set local statement_timeout = 0")
             connection.execute("select pg_advisory_xact_lock(hashtext('sayso migrate'))")
             found = _found(connection)
             if found == 0:

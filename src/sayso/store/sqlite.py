@@ -44,6 +44,7 @@ POLL = 0.01  # how often a waiting process looks for commits of others; a look c
 _WORDS = {
     "now": ":now",
     "roster": "(select json_group_object(name, json(roles)) from people where active = 1)",
+    "people": "(select coalesce(max(p.seq), 0) from events p where p.stream = 'people')",
     "roles": (
         "(:roles is null or exists "
         "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
@@ -100,6 +101,7 @@ class SQLiteStore(SqlStore):
                     raise
                 time.sleep(0.005)
         connection.execute("pragma synchronous = full")
+        connection.execute("pragma secure_delete = on")  # what is erased must not stay readable
 
     def _upgrade(self, connection: sqlite3.Connection) -> list[str]:
         if self._behind(connection) == []:
@@ -151,6 +153,10 @@ class SQLiteStore(SqlStore):
                 with suppress(sqlite3.Error):  # a full disk may have rolled back already
                     connection.execute("rollback")
                 raise
+            if erase and written:
+                # The write-ahead log holds what was erased until it is emptied. Somebody who reads
+                # just now may keep it for a moment longer; the next erasure empties it too.
+                connection.execute("pragma wal_checkpoint(truncate)")
             return written
 
     def _put(self, connection: sqlite3.Connection, append: Append) -> bool:

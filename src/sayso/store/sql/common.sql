@@ -3,7 +3,7 @@
 
 -- name: load
 -- All of one ask in one statement: its journal, its lease, the people, the time.
-select {now}, {roster}, a.holder, a.lease_until,
+select {now}, {roster}, a.holder, a.lease_until, {people},
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from asks a
   join events e on e.stream = a.stream
@@ -42,7 +42,7 @@ page as (
      limit :limit
 )
 select counted.n, page.id, page.rank, page.opened_at,
-       clock.now, {roster}, page.holder, page.lease_until,
+       clock.now, {roster}, page.holder, page.lease_until, 0,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from clock
   cross join counted
@@ -82,7 +82,7 @@ select stream, seq, kind, at, actor, payload, salt, digest, hash
 
 -- name: strays
 select a.id from asks a
- where not exists (select 1 from events e where e.stream = a.stream)
+ where a.stream <> a.id or not exists (select 1 from events e where e.stream = a.stream)
  order by a.id limit 100
 
 -- name: total

@@ -26,6 +26,7 @@ with indexed as (
      where id = :id
        and not (:in_time and coalesce(cast(:due_at as bigint) <= {now}, false))
        and not (:held and coalesce(lease_until <= {now}, false))
+       and (cast(:people as bigint) is null or cast(:people as bigint) = {people})
     returning 1
 ),
 written as (

@@ -19,6 +19,7 @@ update asks
  where id = :id
    and not (:in_time and coalesce(:due_at <= {now}, 0))
    and not (:held and coalesce(lease_until <= {now}, 0))
+   and (:people is null or :people = {people})
 
 -- name: tail
 select pos, stream, seq, kind, at, actor, payload, salt, digest, hash
