@@ -76,6 +76,9 @@ class Ears:
             with self._lock:
                 if entry in self._handlers:
                     self._handlers.remove(entry)
+                idle = not self._handlers
+            if idle:
+                self.close()
 
         return off
 
