@@ -63,7 +63,7 @@ def prompted(console: Console) -> Iterator[Prompt]:
             ask: Ask, still_open: Callable[[str], bool] = lambda _: True
         ) -> Future[Ballot | None]:
             return pool.submit(
-                console.prompt, ask, still_open=lambda i: still_open(i) and not gone.is_set()
+                console.prompt, ask, still_open=lambda i: not gone.is_set() and still_open(i)
             )
 
         try:

@@ -110,6 +110,20 @@ def test_ctrl_c_at_the_prompt_of_an_async_gate_withdraws_the_ask_too(
     assert "PAID\n" not in terminal.text
 
 
+def test_the_deadline_ends_the_prompt_and_the_call_is_refused(
+    at_terminal: AtTerminal, here: Path, desk: Desk
+) -> None:
+    (here / "hurry.py").write_text(GATED.replace('risk="high"', 'risk="high", within="2s"'))
+
+    with at_terminal("hurry.py") as terminal:
+        terminal.wait_for("Your choice")
+        terminal.wait_for("refused:")
+        assert terminal.ended() == 0
+
+    assert "Nobody decided within 2 s." in terminal.text
+    assert "result: paid" not in terminal.text
+
+
 def test_the_end_of_input_leaves_the_ask_open_and_the_program_waiting(
     at_terminal: AtTerminal, gated: str, desk: Desk, sayso: Sayso
 ) -> None:

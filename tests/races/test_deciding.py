@@ -182,6 +182,23 @@ def test_the_last_two_votes_at_once_make_one_decision(team: Desk) -> None:
         assert not [one for one in outcomes if isinstance(one, Exception)]
 
 
+def test_somebody_who_leaves_while_others_decide_counts_or_has_left(team: Desk) -> None:
+    """Whichever comes first in the journal: a decision never rests on somebody who is gone."""
+    for _ in range(12):
+        ask = team.open("drop", {"t": 1}, needs=["1 senior", "1 security"])
+        team.approve(ask, by="anna")
+
+        at_once([partial(team.approve, ask, by="sec"), partial(team.people.remove, "anna")])
+
+        stands = team.get(ask.id)
+        if stands.open:
+            assert team.approve(ask, by="ada").decision, "ada takes the empty place"
+        else:
+            assert [vote.by.id for vote in stands.votes] == ["anna", "sec"]
+        team.people.add("anna", roles=["senior"])
+    assert team.verify()
+
+
 def open_some(desk: Desk, count: int) -> list[Ask]:
     return [desk.open("refund", {"n": n}) for n in range(count)]
 

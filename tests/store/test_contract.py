@@ -202,6 +202,19 @@ def test_a_guarded_append_is_refused_once_the_lease_lapsed(
     assert store.commit(next_of(ask, at=store.now(), held=held)) is lands
 
 
+def test_a_guarded_append_is_refused_once_the_people_changed(desk: Desk, store: Store) -> None:
+    """Whoever counted votes must have counted them by the people who are there."""
+    ask = opened(desk)
+    loaded = store.load(ask.id)
+    assert loaded is not None
+    desk.people.add("anna")
+
+    assert not store.commit(next_of(ask, at=store.now(), people=loaded.people))
+    now = store.load(ask.id)
+    assert now is not None
+    assert store.commit(next_of(ask, at=store.now(), people=now.people))
+
+
 # --- leases ---
 
 
