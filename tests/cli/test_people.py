@@ -43,7 +43,8 @@ def test_json_for_scripts(sayso: Sayso, desk: Desk) -> None:
     assert sayso("people", "list", "--json").json["people"] == [
         {"name": "anna", "roles": ["senior"]}
     ]
-    assert sayso("people", "remove", "anna", "--json").json["solo"] is True
+    sayso("people", "add", "ben")
+    assert sayso("people", "remove", "anna", "--json").json == {"name": "anna", "undecidable": []}
 
 
 def test_adding_somebody_again_changes_their_roles(sayso: Sayso, desk: Desk) -> None:
@@ -69,13 +70,14 @@ def test_asks_that_nobody_can_decide_any_more_are_named(sayso: Sayso, desk: Desk
     assert sayso("people", "add", "ben", "--json").json["undecidable"] == [stuck.id]
 
 
-def test_removing_the_last_person_brings_solo_mode_back(sayso: Sayso, desk: Desk) -> None:
+def test_the_last_person_stays(sayso: Sayso, desk: Desk) -> None:
     sayso("people", "add", "anna")
 
     done = sayso("people", "remove", "anna")
 
-    assert "solo mode" in done.out
-    assert desk.people.solo
+    assert done.code == 1
+    assert "last person" in done.err
+    assert not desk.people.solo
 
 
 @pytest.mark.parametrize(

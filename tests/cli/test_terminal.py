@@ -120,7 +120,7 @@ def test_the_deadline_ends_the_prompt_and_the_call_is_refused(
         terminal.wait_for("refused:")
         assert terminal.ended() == 0
 
-    assert "Nobody decided within 2 s." in terminal.text
+    assert "rejected by clock" in terminal.text
     assert "result: paid" not in terminal.text
 
 

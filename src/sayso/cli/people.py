@@ -88,11 +88,9 @@ def remove(name: str, *, as_json: bool) -> None:
     with open_desk() as desk:
         desk.people.remove(name)
         if as_json:
-            emit({"name": name, "solo": desk.people.solo, **_warnings(desk)})
+            emit({"name": name, **_warnings(desk)})
             return
         say(f"{name} is no longer on {desk_name(desk)}.", "green")
-        if desk.people.solo:
-            say(f"{_SOLO.replace('Nobody is listed', 'Nobody is left')}", "yellow")
         _warn(desk)
 
 
