@@ -48,7 +48,7 @@ class Sizes:
     imports: int
 
 
-FULL = Sizes(rounds=9, slices=20, few=1_000, many=100_000, closed=1_000_000, looks=60, imports=25)
+FULL = Sizes(rounds=9, slices=40, few=1_000, many=100_000, closed=1_000_000, looks=60, imports=25)
 QUICK = Sizes(rounds=2, slices=1, few=100, many=1_500, closed=3_000, looks=15, imports=2)
 
 
@@ -133,7 +133,7 @@ def _postgres(server: str) -> Database:
 
 # --- store ------------------------------------------------------------------------------------
 
-SLICE = 20
+SLICE = 10
 
 # Makes everything ready for so many cycles of opening and deciding, and returns what runs them.
 Side = Callable[[int], Callable[[], object]]
@@ -265,12 +265,16 @@ def seconds(side: Side, cycles: int) -> float:
 
 
 def rates(ours: Side, bare: Side, slices: int) -> tuple[float, float]:
-    """Return asks per second of both sides, taking turns so often that noise meets both alike."""
-    spent = {ours: 0.0, bare: 0.0}
+    """Return asks per second of both sides.
+
+    They take turns every few asks, so that noise meets both alike, and the median slice
+    counts, so that one stall of the disk does not.
+    """
+    spent: dict[Side, list[float]] = {ours: [], bare: []}
     for number in range(slices):
         for side in (ours, bare) if number % 2 else (bare, ours):
-            spent[side] += seconds(side, SLICE)
-    return slices * SLICE / spent[ours], slices * SLICE / spent[bare]
+            spent[side].append(seconds(side, SLICE))
+    return SLICE / median(spent[ours]), SLICE / median(spent[bare])
 
 
 def measure_store(database: Database, sizes: Sizes) -> Iterator[Result]:

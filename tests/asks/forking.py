@@ -11,7 +11,7 @@ import traceback
 from itertools import islice
 
 from sayso import Desk
-from tests.asks.test_sharing import FORKED
+from tests.asks.test_sharing import FORKED, busy_for_a_while
 from tests.together import in_thread, until
 
 
@@ -27,6 +27,7 @@ def main(url: str, what: str, busy: bool) -> None:
         child = os.fork()
         if child == 0:
             in_the_child(desk, what, ask.id)
+        busy_for_a_while(desk)
         _, status = os.waitpid(child, 0)
         assert status == 0, f"the child ended with {status}"
 

@@ -86,8 +86,17 @@ FORKED: dict[str, Callable[[Desk, str], object]] = {
     "decides": lambda desk, ask_id: desk.approve(desk.get(ask_id)),
     "waits": lambda desk, ask_id: desk.wait(desk.approve(desk.get(ask_id)), timeout=30),
     "listens": lambda desk, ask_id: _listened(desk),
+    "works beside its parent": lambda desk, ask_id: busy_for_a_while(desk),
     "closes": lambda desk, ask_id: desk.close(),
 }
+
+
+def busy_for_a_while(desk: Desk) -> None:
+    """What parent and child do at the same time; on one shared connection they would collide."""
+    for n in range(40):
+        ask = desk.open("busy", {"n": n})
+        assert desk.approve(ask).decision
+        assert desk.get(ask.id).args == {"n": n}
 
 
 def _listened(desk: Desk) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from sayso import Ask, Call, Desk
+from sayso.asks.spending import begin
 from sayso.errors import (
     AlreadySpent,
     AskChanged,
@@ -18,6 +19,7 @@ from sayso.errors import (
     SaysoError,
     Tampered,
 )
+from sayso.store.contract import Lease
 from sayso.testing import FakeClock
 from tests.places import Place
 
@@ -309,6 +311,25 @@ def test_a_late_result_of_the_first_try_does_not_end_the_second(
     effect = desk.get(approved.id).effect
     assert effect is not None
     assert (effect.status, effect.result) == ("done", 2)
+
+
+def test_a_program_that_runs_it_again_itself_is_not_fooled_by_its_own_late_result(
+    desk: Desk, clock: FakeClock, approved: Ask
+) -> None:
+    """A gate begins both tries under one lease, so the number of the try must tell them apart."""
+    me = Lease("me", timedelta(minutes=10))
+    first = begin(desk.store, approved.id, origin=desk.origin, lease=me)
+    clock.advance("10m")
+    desk.approve(desk.get(desk.sweep().doubts[0]))
+    second = begin(desk.store, approved.id, origin=desk.origin, lease=me)
+
+    with pytest.raises(FinishedLate):
+        desk.finish(first, 1)
+
+    desk.finish(second, 2)
+    effect = desk.get(approved.id).effect
+    assert effect is not None
+    assert (effect.status, effect.result, effect.attempt) == ("done", 2, 2)
 
 
 def test_a_doubt_is_decided_once(desk: Desk, clock: FakeClock, approved: Ask) -> None:

@@ -30,7 +30,6 @@ def test_every_command_has_help_with_an_example_of_itself(
     done = sayso(*path, "--help")
 
     assert done.code == 0
-    assert sayso(*path, "-h").out == done.out
     examples = done.out[done.out.index("Example") :]
     assert f"  {' '.join(('sayso', *path))}" in examples
     assert max(map(len, done.out.splitlines())) <= 80
@@ -41,9 +40,13 @@ def test_the_version_is_the_package_s(sayso: Sayso) -> None:
 
 
 def test_the_installed_command_starts() -> None:
-    done = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
+    version, short, long = (
+        subprocess.run([COMMAND, *args], capture_output=True, text=True, check=True).stdout
+        for args in (("--version",), ("inbox", "show", "-h"), ("inbox", "show", "--help"))
+    )
 
-    assert package.__version__ in done.stdout
+    assert package.__version__ in version
+    assert short == long
 
 
 @pytest.mark.parametrize("module", ["sayso", "sayso.cli", "sayso.channels.console"])

@@ -7,6 +7,8 @@ the program that waits. Only one of them wins.
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from sayso.asks.standing import Standing, grow, stamped
 from sayso.model.actor import CLOCK, Origin
 from sayso.model.span import say_span
@@ -23,7 +25,8 @@ def expire(store: Store, at: Standing) -> bool:
     due_at = at.ask.due_at
     if not at.ask.open or due_at is None:
         return False
-    waited = say_span(due_at - at.ask.opened_at)
+    seconds = round((due_at - at.ask.opened_at).total_seconds())
+    waited = say_span(timedelta(seconds=seconds))
     payload = stamped(_ORIGIN, verdict="reject", note=f"Nobody decided within {waited}.")
     event, ask = grow(at.ask, "ask.decided", at=at.now, actor=CLOCK, payload=payload)
     return store.commit(Append(event=event, ask=ask))
