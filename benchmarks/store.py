@@ -40,7 +40,7 @@ class Sizes:
     """How much of everything; the quick ones only show that it all runs."""
 
     rounds: int
-    slices: int
+    cycles: int
     few: int
     many: int
     closed: int
@@ -48,8 +48,8 @@ class Sizes:
     imports: int
 
 
-FULL = Sizes(rounds=9, slices=40, few=1_000, many=100_000, closed=1_000_000, looks=60, imports=25)
-QUICK = Sizes(rounds=2, slices=1, few=100, many=1_500, closed=3_000, looks=15, imports=2)
+FULL = Sizes(rounds=9, cycles=400, few=1_000, many=100_000, closed=1_000_000, looks=60, imports=25)
+QUICK = Sizes(rounds=2, cycles=20, few=100, many=1_500, closed=3_000, looks=15, imports=2)
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,8 @@ def _postgres(server: str) -> Database:
 
 # --- store ------------------------------------------------------------------------------------
 
-SLICE = 10
-
-# Makes everything ready for so many cycles of opening and deciding, and returns what runs them.
-Side = Callable[[int], Callable[[], object]]
+# Makes everything ready for one ask, and returns what opens and decides it.
+Side = Callable[[], Callable[[], object]]
 
 
 def ask(desk: Desk) -> Ask:
@@ -146,14 +144,7 @@ def ask(desk: Desk) -> Ask:
 
 
 def through_sayso(desk: Desk) -> Side:
-    def ready(cycles: int) -> Callable[[], object]:
-        def run() -> None:
-            for _ in range(cycles):
-                desk.approve(ask(desk))
-
-        return run
-
-    return ready
+    return lambda: lambda: desk.approve(ask(desk))
 
 
 EVENT = "stream, seq, kind, at, actor, payload, salt, digest, hash"
@@ -196,8 +187,8 @@ class Sample:
         )
         return opened, (ask_id, ask_id, *self.ask[2:]), decided, (*self.closed, ask_id)
 
-    def copies(self, count: int) -> list[tuple[Row, Row, Row, Row]]:
-        return [self.copy(scrambled(next(_numbers))) for _ in range(count)]
+    def next(self) -> tuple[Row, Row, Row, Row]:
+        return self.copy(scrambled(next(_numbers)))
 
 
 _numbers = count(1)
@@ -211,20 +202,19 @@ def scrambled(number: int) -> str:
 def bare_sqlite(connection: Connection, sample: Sample) -> Side:
     execute = connection.execute
 
-    def ready(cycles: int) -> Callable[[], object]:
-        asks = sample.copies(cycles)
+    def ready() -> Callable[[], object]:
+        opened, row, decided, closed = sample.next()
 
         def run() -> None:
-            for opened, row, decided, closed in asks:
-                execute("begin immediate")
-                execute(ADD_EVENT, opened)
-                execute(ADD_ASK, row)
-                execute("commit")
-                execute(READ, opened[:1]).fetchall()
-                execute("begin immediate")
-                execute(ADD_EVENT, decided)
-                execute(CLOSE_ASK, closed)
-                execute("commit")
+            execute("begin immediate")
+            execute(ADD_EVENT, opened)
+            execute(ADD_ASK, row)
+            execute("commit")
+            execute(READ, opened[:1]).fetchall()
+            execute("begin immediate")
+            execute(ADD_EVENT, decided)
+            execute(CLOSE_ASK, closed)
+            execute("commit")
 
         return run
 
@@ -237,17 +227,14 @@ def bare_postgres(connection: Connection, sample: Sample) -> Side:
     open_it = f"with written as ({ADD_EVENT}) {ADD_ASK}".replace("?", "%s")
     close_it = f"with written as ({ADD_EVENT}) {CLOSE_ASK}".replace("?", "%s")
 
-    def ready(cycles: int) -> Callable[[], object]:
-        asks = [
-            (opened[:1], (*opened, *row), (*decided, *closed))
-            for opened, row, decided, closed in sample.copies(cycles)
-        ]
+    def ready() -> Callable[[], object]:
+        opened, row, decided, closed = sample.next()
+        opening, deciding = (*opened, *row), (*decided, *closed)
 
         def run() -> None:
-            for name, opening, deciding in asks:
-                execute(open_it, opening)
-                execute(read, name).fetchall()
-                execute(close_it, deciding)
+            execute(open_it, opening)
+            execute(read, opened[:1]).fetchall()
+            execute(close_it, deciding)
 
         return run
 
@@ -257,24 +244,23 @@ def bare_postgres(connection: Connection, sample: Sample) -> Side:
 BARE = {"SQLite": bare_sqlite, "PostgreSQL": bare_postgres}
 
 
-def seconds(side: Side, cycles: int) -> float:
-    run = side(cycles)
+def seconds(run: Callable[[], object]) -> float:
     start = time.perf_counter()
     run()
     return time.perf_counter() - start
 
 
-def rates(ours: Side, bare: Side, slices: int) -> tuple[float, float]:
+def rates(ours: Side, bare: Side, cycles: int) -> tuple[float, float]:
     """Return asks per second of both sides.
 
-    They take turns every few asks, so that noise meets both alike, and the median slice
-    counts, so that one stall of the disk does not.
+    They take turns with every ask, so that noise and cold caches meet both alike, and the
+    median counts, so that a stall of the disk does not.
     """
     spent: dict[Side, list[float]] = {ours: [], bare: []}
-    for number in range(slices):
+    for number in range(cycles):
         for side in (ours, bare) if number % 2 else (bare, ours):
-            spent[side].append(seconds(side, SLICE))
-    return SLICE / median(spent[ours]), SLICE / median(spent[bare])
+            spent[side].append(seconds(side()))
+    return 1 / median(spent[ours]), 1 / median(spent[bare])
 
 
 def measure_store(database: Database, sizes: Sizes) -> Iterator[Result]:
@@ -282,10 +268,10 @@ def measure_store(database: Database, sizes: Sizes) -> Iterator[Result]:
         connection = database.connect("bare")
         ours = through_sayso(desk)
         bare = BARE[database.name](connection, Sample.take(other, connection))
-        rates(ours, bare, 2)  # statements prepared, files grown
+        rates(ours, bare, 20)  # statements prepared, files grown
         ratios = []
         for number in range(sizes.rounds):
-            mine, least = rates(ours, bare, sizes.slices)
+            mine, least = rates(ours, bare, sizes.cycles)
             ratios.append(mine / least)
             print(
                 f"  round {number + 1}: {mine:7.0f} asks/s, bare {least:7.0f}/s,"
