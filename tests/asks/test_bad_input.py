@@ -124,9 +124,24 @@ def test_terms_that_make_no_sense_are_refused(desk: Desk, place: Place, name: st
     assert place.count() == 0
 
 
-def test_an_option_that_does_not_exist_is_refused(desk: Desk, place: Place) -> None:
-    with pytest.raises(TypeError, match="colour"):
-        desk.open("pay", colour="red")  # type: ignore[call-arg]
+MISSPELT: dict[str, Callable[[Any], object]] = {
+    "open": lambda desk: desk.open("drop", {"table": "users"}, need=["2 senior"]),
+    "confirm": lambda desk: desk.later.confirm("Go on?", need=["2 senior"]),
+    "question": lambda desk: desk.later.question("Which?", need=["2 senior"]),
+    "choose": lambda desk: desk.later.choose("Which?", ["a"], need=["2 senior"]),
+    "draft": lambda desk: desk.later.draft("Dear Anna", need=["2 senior"]),
+    "plan": lambda desk: desk.later.plan(["look"], need=["2 senior"]),
+    "notice": lambda desk: desk.later.notice("It rains", need=["2 senior"]),
+    "feedback": lambda desk: desk.later.feedback("x", need=["2 senior"]),
+    "a gate": lambda desk: desk.gate(need=["2 senior"])(lambda: None),
+}
+
+
+@pytest.mark.parametrize("verb", MISSPELT)
+def test_an_option_that_does_not_exist_is_refused(desk: Desk, place: Place, verb: str) -> None:
+    """Were it ignored, a slip of the pen would let one person decide instead of two."""
+    with pytest.raises((BadValue, TypeError), match="need"):
+        MISSPELT[verb](desk)
 
     assert place.count() == 0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -233,3 +235,18 @@ def test_a_mistyped_command_is_met_with_advice(sayso: Sayso) -> None:
 
     assert done.code == 2
     assert "reveal" in done.err
+
+
+def test_one_damaged_journal_does_not_hide_the_others(
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path
+) -> None:
+    damaged = desk.open("refund", {"order": 8})
+    with closing(sqlite3.connect(here / "sayso.db")) as raw, raw:
+        raw.execute("update events set payload = '[]' where stream = ?", (damaged.id,))
+
+    done = sayso("inbox")
+
+    assert done.code == 0
+    assert ask.id in done.out
+    assert f"The journal of {damaged.id}" in " ".join(done.out.split())
+    assert "sayso audit verify" in " ".join(done.out.split())

@@ -63,7 +63,7 @@ def stand(loaded: Loaded) -> Standing:
     except (KeyError, TypeError, ValueError, AttributeError, BadValue) as error:
         stream = loaded.events[0].stream if loaded.events else "?"
         raise Tampered(
-            f"The journal of {stream} makes no sense ({error!r}). Run: sayso audit verify"
+            f"The journal of {stream} was not written by sayso: it makes no sense. Run: sayso audit verify"
         ) from error
     if loaded.gone and ask.open:
         ask = replace(ask, gone=True)
@@ -84,7 +84,8 @@ def tries(ask_id: str) -> Iterator[None]:
     Raises:
         StoreBusy: somebody else was faster every time, or the list and the journal disagree.
     """
-    yield from (None for _ in range(_TRIES))
+    for _ in range(_TRIES):
+        yield
     raise StoreBusy(
         f"{ask_id} could not be changed: somebody else was faster {_TRIES} times, or its row was "
         "changed by hand. Try again; if it stays so, run: sayso audit verify"

@@ -20,6 +20,7 @@ from sayso.desk import Desk
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS as RISK_WORDS
 from sayso.model.span import say_span
+from sayso.model.text import one_line
 from sayso.model.verdicts import KINDS
 
 _NARROW = 60
@@ -77,6 +78,7 @@ def _as_json(desk: Desk, page: Inbox) -> None:
             "count": page.count,
             "cursor": page.cursor,
             "asks": [ask_record(ask, roster) for ask in page],
+            "damaged": list(page.damaged),
         }
     )
 
@@ -87,8 +89,10 @@ def _for_people(desk: Desk, page: Inbox, filters: dict[str, Any]) -> None:
     say(f"desk: {desk_name(desk)}, {page.counted} {what}", "dim")
     if page.asks:
         show("", *_table(page, desk.store.now()))
-    elif page.count:
+    elif page.count and not page.damaged:
         say("Nothing more: this was the last page.")
+    for trouble in page.damaged:
+        say(one_line(trouble, 500), "red")
     if page.cursor is not None:
         say(f"\nMore: {_next_page(page.cursor, filters)}", "dim")
     elif page.asks:

@@ -78,10 +78,11 @@ def micros(when: datetime) -> int:
 
 def moment(stored: int) -> datetime:
     """Return the instant that `micros` stored."""
-    return _EPOCH + timedelta(microseconds=stored)
+    return _EPOCH + stored * _MICROSECOND
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def link(

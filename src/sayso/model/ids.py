@@ -33,7 +33,7 @@ def short_id(prefix: str, entropy: bytes, length: int = _SHORTEST) -> str:
         raise ValueError(f"{length} symbols need {needed} random bytes, got {len(entropy)}")
 
     bits = int.from_bytes(entropy[:needed], "big")
-    symbols = (_ALPHABET[bits >> _BITS * place & 31] for place in range(length))
+    symbols = [_ALPHABET[bits >> _BITS * place & 31] for place in range(length)]
     return f"{prefix}-{''.join(symbols)}"
 
 

@@ -1,0 +1,144 @@
+"""What changes under a decision while it is being worked out: people, rows, seals."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayso import AskClosed, Desk
+from sayso.asks.standing import standing
+from sayso.errors import Misuse, Tampered, UnknownPerson
+from sayso.store.contract import Append, Store
+from tests.places import Place
+
+
+class Slow:
+    """A store in which something else happens between a reader's look and their write."""
+
+    def __init__(self, store: Store, meanwhile: list[object]) -> None:
+        self._store = store
+        self._meanwhile = meanwhile
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def commit(self, *appends: Append) -> bool:
+        if self._meanwhile:
+            happens = self._meanwhile.pop()
+            assert callable(happens)
+            happens()
+        return self._store.commit(*appends)
+
+
+def slowed(desk: Desk, monkeypatch: pytest.MonkeyPatch, happens: object) -> None:
+    slow = Slow(desk.store, [happens])
+    monkeypatch.setattr(type(desk), "store", property(lambda _: slow))
+
+
+def test_nobody_votes_after_they_were_removed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.people.add("anna")
+    desk.people.add("ben")
+    ask = desk.open("refund", {"n": 1})
+    fast = desk.store
+
+    def removed() -> None:
+        monkeypatch.undo()
+        assert desk.store is fast
+        desk.people.remove("anna")
+
+    slowed(desk, monkeypatch, removed)
+    with pytest.raises(UnknownPerson):
+        desk.approve(ask, by="anna")
+    assert desk.get(ask.id).open
+
+
+def test_nobody_decides_alone_after_the_first_person_was_added(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = desk.open("refund", {"n": 1})
+
+    def joined() -> None:
+        monkeypatch.undo()
+        desk.people.add("anna")
+
+    slowed(desk, monkeypatch, joined)
+    with pytest.raises(UnknownPerson):
+        desk.approve(ask)
+    assert desk.get(ask.id).open
+
+
+def test_the_last_person_cannot_be_removed(desk: Desk) -> None:
+    desk.people.add("anna")
+
+    with pytest.raises(Misuse, match="last person"):
+        desk.people.remove("anna")
+    assert not desk.people.solo
+
+
+def test_a_list_that_points_to_another_journal_is_not_followed(desk: Desk, place: Place) -> None:
+    approved = desk.approve(desk.open("pay", {"amount": 1}))
+    other = desk.open("pay", {"amount": 1_000_000})
+    place.sql(f"update asks set stream = '{approved.id}' where id = '{other.id}'")
+
+    with pytest.raises(Tampered):
+        desk.begin(other.id)
+    assert not desk.verify()
+
+
+def test_sealing_again_does_not_make_a_change_good(desk: Desk, place: Place) -> None:
+    """The second seal sees the same number with another hash; the first still stands."""
+    ask = desk.open("pay", {"amount": 1_000_000})
+    desk.reject(ask)
+    kept = desk.seal()
+    place.sql(f"delete from events where stream = '{ask.id}' and seq = 2")
+    place.sql(f"update asks set status = 'open', voters = '||' where id = '{ask.id}'")
+    desk.approve(ask)
+    desk.seal()
+
+    report = desk.verify(seal=kept)
+
+    assert [problem.what for problem in report.problems] == ["rewritten"]
+
+
+def test_a_damaged_journal_does_not_stop_the_clock_for_the_others(desk: Desk, place: Place) -> None:
+    damaged = desk.open("pay", {"n": 1}, within="1h")
+    other = desk.open("pay", {"n": 2}, within="2h")
+    place.sql(f"update events set payload = '[]' where stream = '{damaged.id}'")
+    later = standing(desk.store, other.id).now.replace(year=2030)
+
+    assert desk.sweep(later).expired == (other.id,)
+    with pytest.raises(AskClosed):
+        desk.approve(other)
+    assert [ask.id for ask in desk.inbox()] == []
+    assert desk.inbox().damaged != ()
+
+
+def test_what_is_over_is_held_by_nobody(desk: Desk, place: Place) -> None:
+    """Or a program that lives long would renew its whole past, again and again."""
+    with desk.heartbeat.holding() as lease:
+        confirm = desk.put(desk.forms.confirm("Go on?").content, lease=lease)
+        draft = desk.put(desk.forms.draft("Dear all").content, lease=lease)
+        refused = desk.put(desk.forms.action("pay", {}), lease=lease)
+        waits = desk.put(desk.forms.action("pay", {}), lease=lease)
+        desk.approve(confirm)
+        desk.approve(draft)
+        desk.reject(refused)
+
+    held = place.sql("select id from asks where holder is not null")
+    assert held == [(waits.id,)]
+
+
+def test_erasing_forgets_the_doubt_and_keeps_the_verdict(desk: Desk, place: Place) -> None:
+    ask = desk.approve(desk.open("pay", {"to": "ada lovelace"}, key="k-1", thread="t-1"))
+    desk.begin(ask, limit="1s")
+    (doubt_id,) = desk.sweep(standing(desk.store, ask.id).now.replace(year=2030)).doubts
+    desk.reject(desk.get(doubt_id))
+
+    erased = desk.erase(ask, "she asked for it")
+
+    assert erased.decision is not None
+    assert erased.decision.verdict == "approve"
+    rows = place.sql("select payload from events") + place.sql("select key, thread from asks")
+    assert "ada lovelace" not in str(rows)
+    assert "k-1" not in str(rows)
+    assert "t-1" not in str(rows)
+    assert desk.verify()
