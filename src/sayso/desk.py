@@ -35,7 +35,7 @@ from sayso.asks.verbs import LaterVerbs, Verbs
 from sayso.asks.waiting import wait, wait_async
 from sayso.asks.withdrawing import erase, take_back, withdraw
 from sayso.channels.console import Console
-from sayso.errors import AskClosed, BadValue, Misuse
+from sayso.errors import AskClosed, BadValue, Misuse, UnknownAsk
 from sayso.gate import make_gate
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask, Ballot, Decision
@@ -366,7 +366,7 @@ class Desk(Verbs):
         """
         if verdict not in ("approve", "edit", "reject", "respond"):
             raise BadValue(f"{verdict!r} is no verdict: approve, edit, reject or respond.")
-        ask_id = ask if isinstance(ask, str) else ask.id
+        ask_id = _id(ask)
         digest = seen if seen is not None or isinstance(ask, str) else ask.digest
         if not isinstance(digest, str):
             raise Misuse(
@@ -585,6 +585,9 @@ def _program() -> str:
 
 
 def _id(ask: Ask | str) -> str:
+    """Return the id; what is neither an ask nor an id is an ask that nobody knows."""
+    if not isinstance(ask, Ask | str):
+        raise UnknownAsk(ask)
     return ask if isinstance(ask, str) else ask.id
 
 

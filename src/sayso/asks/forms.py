@@ -7,6 +7,7 @@ outcome may be another form: a draft that is to be written again.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -293,6 +294,7 @@ class Forms:
         without: tuple[Verdict, ...] = (),
         **more: Any,  # noqa: ANN401 - fields of Content
     ) -> Content:
+        _check_names(terms)
         needs = Requirement.parse(terms.get("needs"), deny=terms.get("deny", 1))
         return Content(
             kind=kind,
@@ -324,6 +326,16 @@ class Forms:
         if due_at <= now:
             raise BadValue(f"The deadline {due_at.isoformat()} has passed already.")
         return due_at
+
+
+def _check_names(terms: Mapping[str, object]) -> None:
+    """Refuse a misspelt option: `need=["2 senior"]` must not end in one reviewer."""
+    known = tuple(Terms.__annotations__)
+    for name in terms:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            advice = f"did you mean {near[0]}=?" if near else f"there are {', '.join(known)}."
+            raise BadValue(f"An ask has no option {name!r}; {advice}")
 
 
 def _decision(ask: Ask) -> Decision:
