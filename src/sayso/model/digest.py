@@ -29,7 +29,11 @@ MAX_DEPTH = 64
 _MAX_DEPTH_WRAPPED = 2 * MAX_DEPTH
 
 _ENCODER = json.JSONEncoder(
-    sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    sort_keys=True,
+    ensure_ascii=False,
+    allow_nan=False,
+    separators=(",", ":"),
+    check_circular=False,  # a loop then ends in a RecursionError, which costs nobody else anything
 )
 _DECODER = json.JSONDecoder()
 

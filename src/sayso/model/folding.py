@@ -9,8 +9,7 @@ the oracle that tests compare against.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
-from operator import attrgetter
+from dataclasses import replace
 from typing import Any
 
 from sayso.errors import Tampered
@@ -46,14 +45,8 @@ def after(ask: Ask, event: Event) -> Ask:
     return step(ask, event, event.payload) if step else _grown(ask, event)
 
 
-_FIELDS = tuple(field.name for field in fields(Ask))
-_values = attrgetter(*_FIELDS)
-
-
 def _grown(ask: Ask, event: Event, **changes: Any) -> Ask:  # noqa: ANN401 - fields of Ask
-    # What `dataclasses.replace` does, in half the time: this runs for every event that is read.
-    kept = dict(zip(_FIELDS, _values(ask), strict=True))
-    return Ask(**{**kept, "seq": event.seq, "head": event.hash, **changes})
+    return replace(ask, seq=event.seq, head=event.hash, **changes)
 
 
 def _opened(event: Event, *, solo: bool) -> Ask:
