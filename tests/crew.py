@@ -7,8 +7,9 @@ for all trials. A job is a function of a module; it finds its desk by address.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -16,6 +17,14 @@ from typing import Any
 from sayso import Desk
 
 _spawn = get_context("spawn")
+
+Span = tuple[float, float]  # from and until, by the clock all processes of a machine share
+
+
+def overlap(spans: Sequence[Span]) -> bool:
+    """Whether at least two of them were at it at the same time."""
+    ordered = sorted(spans)
+    return any(later[0] < earlier[1] for earlier, later in pairwise(ordered))
 
 
 _desks: dict[str, Desk] = {}

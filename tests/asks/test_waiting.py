@@ -174,3 +174,21 @@ async def test_a_cancelled_await_leaves_the_ask_open_and_nobody_listening(desk: 
 
     assert desk.get(ask.id).open
     assert not listens(desk)
+
+
+async def test_a_cancellation_is_heard_at_whatever_moment_it_comes(desk: Desk) -> None:
+    """Also in the very turn of the loop in which the store says "look again"."""
+    ask = desk.open("refund", {"amount": 1})
+    for turns in [turns for turns in range(6) for _ in range(8)]:
+        waiting = asyncio.create_task(desk.wait_async(ask))
+        await asyncio.to_thread(until, lambda: listens(desk))
+        await asyncio.to_thread(desk.get, ask.id)  # by then its own first look is over
+        desk.store.bell.ring()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        waiting.cancel()
+
+        done, _ = await asyncio.wait({waiting}, timeout=10)
+
+        assert done, f"cancelled {turns} turns after a ring, it waits on"
+        assert waiting.cancelled()

@@ -97,6 +97,8 @@ def _appends(
 
 def _kind_of(ask: Ask, person: Actor, said: dict[str, Any], at: Standing) -> str | None:
     """Whether this vote decides, merely counts, or repeats what the person said before."""
+    if at.roster.solo:  # one word is enough
+        return "ask.decided"
     vote = vote_of(person, said, ask, at.events[-1])
     if decides(ask, cast(ask.votes, vote), at.roster):
         return "ask.decided"

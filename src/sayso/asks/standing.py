@@ -106,7 +106,7 @@ def grow(
         salt=os.urandom(16),
         previous=ask.head,
     )
-    return event, after(ask, event)
+    return event, after(ask, event, payload)
 
 
 def stamped(origin: Origin, **said: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias, overload
 
 from sayso.errors import BadValue
@@ -36,6 +36,23 @@ _ENCODER = json.JSONEncoder(
     check_circular=False,  # a loop then ends in a RecursionError, which costs nobody else anything
 )
 _DECODER = json.JSONDecoder()
+
+
+def _encoding() -> Callable[[object], str]:
+    """Return how to encode: with the C encoder made once, where there is one.
+
+    `JSONEncoder.encode` makes it anew at every call, which takes as long as the encoding itself.
+    """
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    text: Any = getattr(json.encoder, "encode_basestring", None)
+    try:
+        encode = make(None, _ENCODER.default, text, None, ":", ",", True, False, False)  # noqa: FBT003
+    except TypeError:  # another Python: the plain way is right everywhere
+        return _ENCODER.encode
+    return lambda value: "".join(encode(value, 0))
+
+
+_encode = _encoding()
 
 
 def canonical(value: object, *, limit: int | None = None, what: str = "value") -> str:
@@ -65,7 +82,7 @@ def written(plain: Json, *, what: str = "value") -> str:
         BadValue: a text in it holds half a character, or it is no JSON after all.
     """
     try:
-        text = _ENCODER.encode(plain)
+        text = _encode(plain)
         text.encode()  # refuses half a character
     except (TypeError, ValueError, RecursionError):
         return canonical(plain, what=what)  # which says where it is wrong
@@ -115,11 +132,8 @@ def text_digest(text: str) -> str:
 
 def sha256(*parts: bytes) -> bytes:
     """Hash several parts as one, so that `(b"ab", b"c")` is not `(b"a", b"bc")`."""
-    hasher = hashlib.sha256()
-    for part in parts:
-        hasher.update(len(part).to_bytes(8, "big"))
-        hasher.update(part)
-    return hasher.digest()
+    framed = [frame for part in parts for frame in (len(part).to_bytes(8, "big"), part)]
+    return hashlib.sha256(b"".join(framed)).digest()
 
 
 def path_text(path: Iterable[str | int]) -> str:
@@ -154,7 +168,7 @@ def _checked(value: object, limit: int | None, what: str) -> tuple[str, Json]:
     """Return the canonical text and what it reads back as."""
     depth = _MAX_DEPTH_WRAPPED if limit is None else MAX_DEPTH
     try:
-        text = _ENCODER.encode(value)
+        text = _encode(value)
         # Before reading back: the limit is the guard against values of many megabytes.
         check_size(text, limit, what)
         plain: Json = read(text)

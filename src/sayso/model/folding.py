@@ -39,10 +39,15 @@ def fold(events: Iterable[Event], *, solo: bool = False) -> Ask:
     return ask
 
 
-def after(ask: Ask, event: Event) -> Ask:
-    """Return the ask after one more event. An event of no concern to it only moves its head."""
+def after(ask: Ask, event: Event, said: dict[str, Any] | None = None) -> Ask:
+    """Return the ask after one more event. An event of no concern to it only moves its head.
+
+    Whoever has just written the event may pass what it says, to save the reading.
+    """
     step = _STEPS.get(event.kind)
-    return step(ask, event, event.payload) if step else _grown(ask, event)
+    if step is None:
+        return _grown(ask, event)
+    return step(ask, event, event.payload if said is None else said)
 
 
 def _grown(ask: Ask, event: Event, **changes: Any) -> Ask:  # noqa: ANN401 - fields of Ask

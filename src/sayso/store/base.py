@@ -199,17 +199,20 @@ def event_of(row: Row, cursor: str | None = None) -> Event:
     )
 
 
-def statement_of(append: Append) -> Literal["open", "grow", "note"]:
+def statement_of(append: Append) -> Literal["open", "grow", "judge", "note"]:
     """Return the name of the query that writes this: of an ask, or of something else."""
-    if append.ask is None:
+    ask = append.ask
+    if ask is None:
         return "note"
-    return "open" if append.event.kind == "ask.opened" else "grow"
+    if append.event.kind == "ask.opened":
+        return "open"
+    return "judge" if ask.effect is None and append.lease is None and not ask.held else "grow"
 
 
 def parameters_of(append: Append) -> dict[str, object]:
-    """Return an event, and the index row and lease of its ask, as query parameters."""
-    event, lease = append.event, append.lease
-    return {
+    """Return an event, and what its ask's row and lease become, as query parameters."""
+    event, ask, lease = append.event, append.ask, append.lease
+    parameters: dict[str, object] = {
         "stream": event.stream,
         "seq": event.seq,
         "kind": event.kind,
@@ -222,11 +225,27 @@ def parameters_of(append: Append) -> dict[str, object]:
         "in_time": append.in_time,
         "held": append.held,
         "people": append.people,
-        "over": append.ask is not None and append.ask.over,
         "holder": lease.holder if lease else None,
         "span": _span(lease.span) if lease else None,
-        **(index_row(append.ask) if append.ask else {}),
     }
+    if ask is None:
+        return parameters
+    if event.kind == "ask.opened":
+        return parameters | index_row(ask)
+    return parameters | {
+        "id": ask.id,
+        "status": ask.status,
+        "version": ask.version,
+        "voters": voters_of(ask),
+        "effect": ask.effect.status if ask.effect else None,
+        "due_at": micros(ask.due_at) if ask.due_at else None,
+        "over": ask.over,
+    }
+
+
+def voters_of(ask: Ask) -> str:
+    """Return who voted on the version shown now, as the index keeps it."""
+    return f"|{'|'.join(vote.by.id for vote in ask.votes)}|"
 
 
 INDEXED = (

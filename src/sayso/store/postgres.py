@@ -44,6 +44,12 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 # A steered clock (tests) passes its time; otherwise the parameter is null and the server's counts.
 _NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint))"
 _WORDS = {
+    "guard": (
+        "id = :id"
+        " and not (:in_time and coalesce(cast(:due_at as bigint) <= {now}, false))"
+        " and not (:held and coalesce(lease_until <= {now}, false))"
+        " and (cast(:people as bigint) is null or cast(:people as bigint) = {people})"
+    ),
     "now": _NOW,
     "roster": (
         "(select cast(json_object_agg(name, cast(roles as json)) as text) from people"

@@ -42,8 +42,17 @@ _CURSOR = re.compile(r"[0-9]{1,18}")
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
 _WORDS = {
+    "guard": (
+        "id = :id"
+        " and not (:in_time and coalesce(:due_at <= {now}, 0))"
+        " and not (:held and coalesce(lease_until <= {now}, 0))"
+        " and (:people is null or :people = {people})"
+    ),
     "now": ":now",
-    "roster": "(select json_group_object(name, json(roles)) from people where active = 1)",
+    "roster": (
+        "case when exists (select 1 from people where active = 1) then"
+        " (select json_group_object(name, json(roles)) from people where active = 1) end"
+    ),
     "people": "(select coalesce(max(p.seq), 0) from events p where p.stream = 'people')",
     "roles": (
         "(:roles is null or exists "

@@ -19,14 +19,25 @@ select pg_notify('sayso', '')
 with indexed as (
     update asks
        set status = :status, version = :version, voters = :voters, effect = :effect,
-           due_at = :due_at, roles = :roles, 
            holder = case when :over then null else coalesce(:holder, holder) end,
            lease_until = case when :over then null
                               else coalesce({now} + cast(:span as bigint), lease_until) end
-     where id = :id
-       and not (:in_time and coalesce(cast(:due_at as bigint) <= {now}, false))
-       and not (:held and coalesce(lease_until <= {now}, false))
-       and (cast(:people as bigint) is null or cast(:people as bigint) = {people})
+     where {guard}
+    returning 1
+),
+written as (
+    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
+    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from indexed
+    returning 1
+)
+select pg_notify('sayso', '') from written
+
+-- name: judge
+-- The same for an ask that nobody holds or carries out: fewer columns, fewer indexes.
+with indexed as (
+    update asks
+       set status = :status, version = :version, voters = :voters
+     where {guard}
     returning 1
 ),
 written as (

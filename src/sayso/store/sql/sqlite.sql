@@ -13,13 +13,15 @@ values (:id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key,
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.
 update asks
    set status = :status, version = :version, voters = :voters, effect = :effect,
-       due_at = :due_at, roles = :roles, 
        holder = case when :over then null else coalesce(:holder, holder) end,
        lease_until = case when :over then null else coalesce({now} + :span, lease_until) end
- where id = :id
-   and not (:in_time and coalesce(:due_at <= {now}, 0))
-   and not (:held and coalesce(lease_until <= {now}, 0))
-   and (:people is null or :people = {people})
+ where {guard}
+
+-- name: judge
+-- The same for an ask that nobody holds or carries out: fewer indexes to look at.
+update asks
+   set status = :status, version = :version, voters = :voters
+ where {guard}
 
 -- name: tail
 select pos, stream, seq, kind, at, actor, payload, salt, digest, hash
