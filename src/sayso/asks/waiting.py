@@ -55,8 +55,10 @@ async def wait_async(store: Store, ask_id: str, timeout: float | None = None) ->
             at, patience = await asyncio.to_thread(next, looks)
             if patience is None:
                 return at.ask
+            # Not `wait_for`: on Python 3.11 it may swallow a cancellation that meets a ring.
             with suppress(TimeoutError):
-                await asyncio.wait_for(heard.wait(), patience)
+                async with asyncio.timeout(patience):
+                    await heard.wait()
             heard.clear()
 
 
