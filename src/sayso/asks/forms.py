@@ -97,6 +97,7 @@ _DRAFT = {
     "additionalProperties": False,
 }
 _NOTHING = Proposal(None, "{}", "{}")
+_TERMS = tuple(Terms.__annotations__)
 
 
 class Forms:
@@ -330,11 +331,10 @@ class Forms:
 
 def _check_names(terms: Mapping[str, object]) -> None:
     """Refuse a misspelt option: `need=["2 senior"]` must not end in one reviewer."""
-    known = tuple(Terms.__annotations__)
     for name in terms:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            advice = f"did you mean {near[0]}=?" if near else f"there are {', '.join(known)}."
+        if name not in _TERMS:
+            near = difflib.get_close_matches(name, _TERMS, 1)
+            advice = f"did you mean {near[0]}=?" if near else f"there are {', '.join(_TERMS)}."
             raise BadValue(f"An ask has no option {name!r}; {advice}")
 
 

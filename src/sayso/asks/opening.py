@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sayso.asks.standing import standing
 from sayso.errors import KeyConflict
@@ -20,8 +21,8 @@ from sayso.model.requirement import ONE_REVIEWER
 from sayso.store.contract import Append, Lease, Store
 
 # Ids start short enough to say aloud and grow with the desk: after a collision
-# this process tries one character more from then on.
-_lengths: dict[str, int] = {}
+# this process tries one character more on that desk from then on.
+_lengths: WeakKeyDictionary[Store, int] = WeakKeyDictionary()
 
 
 def open_ask(
@@ -56,12 +57,12 @@ def open_ask(
         known = _same(store, content, key) if key is not None else None
         if known is not None:
             return known
-        _lengths[store.url] = _lengths.get(store.url, 4) + 1
+        _lengths[store] = _lengths.get(store, 4) + 1
 
 
 def new_id(store: Store) -> str:
     """Return a fresh id of the length this desk needs by now."""
-    return short_id("a", os.urandom(16), _lengths.get(store.url, 4))
+    return short_id("a", os.urandom(16), _lengths.get(store, 4))
 
 
 def opening(
