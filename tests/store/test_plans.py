@@ -19,7 +19,9 @@ def plan(desk: Desk, place: Place, name: str, **parameters: Any) -> str:
     given = {"now": store._now(), **parameters}
     with store._lent() as connection:
         if place.dialect == "sqlite":
-            rows = connection.execute(f"explain query plan {store._sql[name]}", given).fetchall()
+            sql, names = store._sql[name]
+            values = [given[name] for name in names]
+            rows = connection.execute(f"explain query plan {sql}", values).fetchall()
             return "\n".join(row[3] for row in rows)
         for setting in ONLY_INDEXES:
             connection.execute(setting)

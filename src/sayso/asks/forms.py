@@ -97,7 +97,6 @@ _DRAFT = {
     "additionalProperties": False,
 }
 _NOTHING = Proposal(None, "{}", "{}")
-_TERMS = tuple(Terms.__annotations__)
 
 
 class Forms:
@@ -276,10 +275,9 @@ class Forms:
         """
         Requirement.parse(terms.get("needs"), deny=terms.get("deny", 1))
         offered("action", terms.get("allow"))
-        _confidence(terms.get("confidence"))
-        check_words(terms.get("why"), "why")
-        for name in ("agent", "run", "thread"):
-            check_word(terms.get(name), name)
+        for name, checked in _PLAIN.items():
+            if name != "risk":  # a tool may compute its risk for each call
+                checked(terms.get(name))
         within = terms.get("within")
         if within is not None:
             span(within)
@@ -296,21 +294,18 @@ class Forms:
         **more: Any,  # noqa: ANN401 - fields of Content
     ) -> Content:
         _check_names(terms)
-        needs = Requirement.parse(terms.get("needs"), deny=terms.get("deny", 1))
+        for name, checked in _PLAIN.items():
+            if name in terms:
+                more[name] = checked(terms[name])  # type: ignore[literal-required]
         return Content(
             kind=kind,
             title=title,
-            agent=check_word(terms.get("agent"), "agent") or self.agent,
+            agent=more.pop("agent", None) or self.agent,
             proposal=proposal,
             allow=offered(kind, terms.get("allow"), without=without),
-            needs=needs,
+            needs=Requirement.parse(terms.get("needs"), deny=terms.get("deny", 1)),
             sentence=sentence,
-            why=check_words(terms.get("why"), "why"),
-            confidence=_confidence(terms.get("confidence")),
-            risk=_risk(terms.get("risk")),
             due_at=self._due(kind, terms),
-            run=check_word(terms.get("run"), "run"),
-            thread=check_word(terms.get("thread"), "thread"),
             **more,
         )
 
@@ -333,8 +328,9 @@ def _check_names(terms: Mapping[str, object]) -> None:
     """Refuse a misspelt option: `need=["2 senior"]` must not end in one reviewer."""
     for name in terms:
         if name not in _TERMS:
-            near = difflib.get_close_matches(name, _TERMS, 1)
-            advice = f"did you mean {near[0]}=?" if near else f"there are {', '.join(_TERMS)}."
+            names = tuple(Terms.__annotations__)
+            near = difflib.get_close_matches(name, names, 1)
+            advice = f"did you mean {near[0]}=?" if near else f"there are {', '.join(names)}."
             raise BadValue(f"An ask has no option {name!r}; {advice}")
 
 
@@ -428,6 +424,18 @@ def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
     if value is not None and value not in RISKS:
         raise BadValue(f"risk={value!r}: it is one of {', '.join(RISKS)}.")
     return value
+
+
+# The terms that go on the card as they are, each with what may be said.
+_PLAIN: Mapping[str, Callable[[object], Any]] = {
+    "agent": lambda value: check_word(value, "agent"),
+    "why": lambda value: check_words(value, "why"),
+    "confidence": _confidence,
+    "risk": _risk,
+    "run": lambda value: check_word(value, "run"),
+    "thread": lambda value: check_word(value, "thread"),
+}
+_TERMS = frozenset(Terms.__annotations__)
 
 
 __all__ = ["Feedback", "Form", "Forms", "Option", "Terms"]

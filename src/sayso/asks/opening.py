@@ -62,7 +62,7 @@ def open_ask(
 
 def new_id(store: Store) -> str:
     """Return a fresh id of the length this desk needs by now."""
-    return short_id("a", os.urandom(16), _lengths.get(store, 4))
+    return short_id("a", os.urandom(16), _lengths.get(store, 4) if _lengths else 4)
 
 
 def opening(

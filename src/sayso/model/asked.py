@@ -16,7 +16,7 @@ from sayso.model.content import LIMIT, Content
 from sayso.model.digest import check_size, text_digest, written
 
 # A few pages of an inbox, and no texts that would fill the memory.
-_MOST = 512
+_MOST = 128
 _LONGEST = 16_384
 _remembered: dict[str, Asked] = {}
 

@@ -28,6 +28,10 @@ LIMIT = 1024 * 1024
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
 _AS_TEXT = ("preview", "facts", "answer", "returns")
+_AS_IS = (
+    *("why", "confidence", "risk", "reversible", "affects", "impact"),
+    *("about", "run", "thread"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,7 @@ class Content:
         proposal = {"tool": self.proposal.tool, "args": self.proposal.args}
         if self.proposal.shape is not None:
             proposal["schema"] = self.proposal.schema
-        full: dict[str, Any] = {
+        stated: dict[str, Any] = {
             "kind": self.kind,
             "title": self.title,
             "agent": self.agent,
@@ -155,24 +159,22 @@ class Content:
             "needs": [str(factor) for factor in self.needs.factors],
             "deny": self.needs.deny,
             "sentence": self.sentence,
-            "why": self.why,
-            "confidence": self.confidence,
-            "risk": self.risk,
-            "reversible": self.reversible,
-            "affects": self.affects,
-            "impact": self.impact,
-            "preview": _loads(self.preview),
-            "facts": _loads(self.facts),
-            "options": [[o.label, o.value, o.detail] for o in self.options] or None,
-            "answer": _loads(self.answer),
-            "returns": _loads(self.returns),
-            "hidden": list(self.hidden) or None,
-            "due_at": self.due_at.isoformat() if self.due_at else None,
-            "about": self.about,
-            "run": self.run,
-            "thread": self.thread,
         }
-        return {name: value for name, value in full.items() if value is not None}
+        for name in _AS_IS:
+            value = getattr(self, name)
+            if value is not None:
+                stated[name] = value
+        for name in _AS_TEXT:
+            value = getattr(self, name)
+            if value is not None:
+                stated[name] = read(value)
+        if self.options:
+            stated["options"] = [[o.label, o.value, o.detail] for o in self.options]
+        if self.hidden:
+            stated["hidden"] = list(self.hidden)
+        if self.due_at is not None:
+            stated["due_at"] = self.due_at.isoformat()
+        return stated
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Content:
@@ -202,10 +204,6 @@ class Content:
 @lru_cache(maxsize=64)
 def _needs(factors: tuple[str, ...], deny: int) -> Requirement:
     return Requirement(tuple(Factor.parse(text) for text in factors), deny)
-
-
-def _loads(text: str | None) -> Any:  # noqa: ANN401 - JSON is what it is
-    return None if text is None else read(text)
 
 
 def _dumps(value: Any) -> Any:  # noqa: ANN401 - JSON is what it is

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias, overload
 
@@ -36,6 +37,7 @@ _ENCODER = json.JSONEncoder(
     check_circular=False,  # a loop then ends in a RecursionError, which costs nobody else anything
 )
 _DECODER = json.JSONDecoder()
+_FRAME = struct.Struct(">Q").pack  # the length of a part, in eight bytes
 
 
 def _encoding() -> Callable[[object], str]:
@@ -132,8 +134,7 @@ def text_digest(text: str) -> str:
 
 def sha256(*parts: bytes) -> bytes:
     """Hash several parts as one, so that `(b"ab", b"c")` is not `(b"a", b"bc")`."""
-    framed = [frame for part in parts for frame in (len(part).to_bytes(8, "big"), part)]
-    return hashlib.sha256(b"".join(framed)).digest()
+    return hashlib.sha256(b"".join([_FRAME(len(part)) + part for part in parts])).digest()
 
 
 def path_text(path: Iterable[str | int]) -> str:

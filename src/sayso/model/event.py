@@ -99,9 +99,9 @@ def link(
     """Make the event that follows `previous` in its stream; a text is canonical JSON already."""
     text = payload if isinstance(payload, str) else written(payload)
     covered = sha256(salt, text.encode())
-    when = micros(at)
-    chained = _chained(previous, stream, seq, kind, when, str(actor), covered)
-    return Event(stream, seq, kind, when, str(actor), text, salt, covered, chained)
+    when, who = micros(at), str(actor)
+    chained = _chained(previous, stream, seq, kind, when, who, covered)
+    return Event(stream, seq, kind, when, who, text, salt, covered, chained)
 
 
 def _covering(salt: bytes | None, text: str) -> bytes | None:

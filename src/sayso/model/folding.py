@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sayso.errors import Tampered
@@ -51,7 +52,7 @@ def after(ask: Ask, event: Event, said: dict[str, Any] | None = None) -> Ask:
 
 
 def _grown(ask: Ask, event: Event, **changes: Any) -> Ask:  # noqa: ANN401 - fields of Ask
-    return replace(ask, seq=event.seq, head=event.hash, **changes)
+    return ask.grown(seq=event.seq, head=event.hash, **changes)
 
 
 def _opened(event: Event, *, solo: bool) -> Ask:
@@ -107,30 +108,29 @@ def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "decided", what=ask.id)
-    by, votes = event.actor, ask.votes
-    if payload is not None and by.kind == "person":
-        votes = cast(votes, vote_of(by, payload, ask, event))
+    by, at, votes = event.actor, event.at, ask.votes
     said = payload or {"verdict": "reject", "note": "(erased)"}
+    origin = _origin(said)
+    if payload is not None and by.kind == "person":
+        votes = cast(votes, _vote(by, at, origin, payload, ask))
     # Whoever approves an edited version approves the edit: what runs is not what was proposed.
     edited = said["verdict"] == "approve" and ask.original is not None
     consents = said["verdict"] in CONSENTS
     decision = Decision(
         verdict="edit" if edited else said["verdict"],
         by=by,
-        at=event.at,
-        origin=_origin(said),
+        at=at,
+        origin=origin,
         digest=ask.digest,
         version=ask.version,
-        args=ask.args if consents and payload is not None else None,
+        arguments=ask.proposal.arguments if consents and payload is not None else None,
         answer=said.get("answer"),
         note=said.get("note"),
         kind=said.get("kind"),
         end=said.get("end", False),
         votes=votes,
     )
-    return _grown(
-        ask, event, status="decided", votes=votes, decision=decision, closed_at=decision.at
-    )
+    return _grown(ask, event, status="decided", votes=votes, decision=decision, closed_at=at)
 
 
 def _withdrawn(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -224,13 +224,17 @@ def cast(votes: tuple[Vote, ...], vote: Vote) -> tuple[Vote, ...]:
 
 def vote_of(by: Actor, said: dict[str, Any], ask: Ask, event: Event) -> Vote:
     """Read a vote from the payload of the event that carries it."""
+    return _vote(by, event.at, _origin(said), said, ask)
+
+
+def _vote(by: Actor, at: datetime, origin: Origin, said: dict[str, Any], ask: Ask) -> Vote:
     return Vote(
         by=by,
         verdict=said["verdict"],
         version=ask.version,
         seen=said.get("seen", ask.digest),
-        at=event.at,
-        origin=_origin(said),
+        at=at,
+        origin=origin,
         answer=said.get("answer"),
         note=said.get("note"),
         kind=said.get("kind"),

@@ -13,7 +13,6 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _BITS = 5  # 32 symbols, so that every bit of entropy is used and none is favoured
 _SHORTEST = 4
 
-_PREFIX = re.compile(r"[a-z]+")
 _ID = re.compile(rf"[a-z]+-[{_ALPHABET}]{{{_SHORTEST},}}")
 
 
@@ -24,7 +23,7 @@ def short_id(prefix: str, entropy: bytes, length: int = _SHORTEST) -> str:
         ValueError: the prefix is not lower-case letters, the length is below
             four, or there are too few bytes for it.
     """
-    if not _PREFIX.fullmatch(prefix):
+    if not (prefix.isascii() and prefix.isalpha() and prefix.islower()):
         raise ValueError(f"the prefix of an id is lower-case letters, not {prefix!r}")
     if length < _SHORTEST:
         raise ValueError(f"an id has at least {_SHORTEST} symbols, not {length}")

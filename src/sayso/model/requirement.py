@@ -58,7 +58,7 @@ class Requirement:
         if type(deny) is not int or deny < 1:
             raise BadValue(f"deny={deny!r}: how many refusals end it is a whole number from 1 on.")
         if needs is None:
-            return cls(deny=deny)
+            return ONE_REVIEWER if deny == 1 else cls(deny=deny)
         if not isinstance(needs, Iterable):
             raise BadValue(f"needs={needs!r}: write it like ['1 senior', '1 security'].")
         texts = [needs] if isinstance(needs, str) else list(needs)

@@ -85,6 +85,9 @@ VERDICTS: Mapping[Kind, Mapping[Verdict, Meaning]] = {
 }
 
 
+_OFFERED: Mapping[Kind, tuple[Verdict, ...]] = {kind: tuple(VERDICTS[kind]) for kind in VERDICTS}
+
+
 def offered(
     kind: Kind, allow: object = None, *, without: tuple[Verdict, ...] = ()
 ) -> tuple[Verdict, ...]:
@@ -93,7 +96,9 @@ def offered(
     Raises:
         BadValue: `allow` names a verdict that this kind does not have, or leaves none.
     """
-    known = tuple(verdict for verdict in VERDICTS[kind] if verdict not in without)
+    known = _OFFERED[kind]
+    if without:
+        known = tuple(verdict for verdict in known if verdict not in without)
     if allow is None:
         return known
     if not isinstance(allow, str | Iterable):

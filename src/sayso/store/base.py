@@ -231,16 +231,16 @@ def parameters_of(append: Append) -> dict[str, object]:
     if ask is None:
         return parameters
     if event.kind == "ask.opened":
-        return parameters | index_row(ask)
-    return parameters | {
-        "id": ask.id,
-        "status": ask.status,
-        "version": ask.version,
-        "voters": voters_of(ask),
-        "effect": ask.effect.status if ask.effect else None,
-        "due_at": micros(ask.due_at) if ask.due_at else None,
-        "over": ask.over,
-    }
+        parameters.update(index_row(ask))
+        return parameters
+    parameters["id"] = ask.id
+    parameters["status"] = ask.status
+    parameters["version"] = ask.version
+    parameters["voters"] = voters_of(ask)
+    parameters["effect"] = ask.effect.status if ask.effect else None
+    parameters["due_at"] = micros(ask.due_at) if ask.due_at else None
+    parameters["over"] = ask.over
+    return parameters
 
 
 def voters_of(ask: Ask) -> str:

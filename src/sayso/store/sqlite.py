@@ -36,7 +36,7 @@ from sayso.store.clock import Clock
 from sayso.store.contract import Append
 from sayso.store.forking import DOOR
 from sayso.store.pool import Pool
-from sayso.store.queries import read_migrations, read_queries
+from sayso.store.queries import numbered, read_migrations, read_queries
 
 _CURSOR = re.compile(r"[0-9]{1,18}")
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
@@ -68,7 +68,8 @@ class SQLiteStore(SqlStore):
         super().__init__(f"sqlite:///{path}", clock)
         self.path = Path(path).absolute()  # a program may change its folder meanwhile
         self._timeout = timeout
-        self._sql = read_queries("sqlite", _WORDS)
+        queries = read_queries("sqlite", _WORDS)
+        self._sql = {name: numbered(query) for name, query in queries.items()}
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
@@ -141,10 +142,15 @@ class SQLiteStore(SqlStore):
         return [step for step in self._steps if step[0] > found]
 
     def _rows(self, name: str, **parameters: object) -> list[Row]:
+        parameters.setdefault("now", self._now())
         with self._lent() as connection:
-            return connection.execute(
-                self._sql[name], {"now": self._now(), **parameters}
-            ).fetchall()
+            return self._run(connection, name, parameters).fetchall()
+
+    def _run(
+        self, connection: sqlite3.Connection, name: str, parameters: dict[str, object]
+    ) -> sqlite3.Cursor:
+        sql, names = self._sql[name]
+        return connection.execute(sql, [parameters[name] for name in names])
 
     def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
         with self._lent() as connection:
@@ -152,8 +158,8 @@ class SQLiteStore(SqlStore):
             try:
                 written = all(self._put(connection, append) for append in appends)
                 for stream, seq in erase if written else ():
-                    connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
-                    connection.execute(self._sql["forget"], {"stream": stream})
+                    self._run(connection, "erase", {"stream": stream, "seq": seq})
+                    self._run(connection, "forget", {"stream": stream})
                 connection.execute("commit" if written else "rollback")
             except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
                 connection.execute("rollback")
@@ -169,15 +175,15 @@ class SQLiteStore(SqlStore):
             return written
 
     def _put(self, connection: sqlite3.Connection, append: Append) -> bool:
-        parameters = {"now": self._now(), **parameters_of(append)}
+        parameters = parameters_of(append)
+        parameters["now"] = self._now()
         name = statement_of(append)
-        if name != "note" and connection.execute(self._sql[name], parameters).rowcount == 0:
+        if name != "note" and self._run(connection, name, parameters).rowcount == 0:
             return False  # too late
-        connection.execute(self._sql["note"], parameters)
+        self._run(connection, "note", parameters)
         if append.person is not None:
-            connection.execute(
-                self._sql["put_person"], person_parameters(append.person, active=append.active)
-            )
+            person = person_parameters(append.person, active=append.active)
+            self._run(connection, "put_person", person)
         return True
 
     def _roles(self, roles: Sequence[str] | None) -> object:
