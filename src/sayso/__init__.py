@@ -2,6 +2,7 @@
 
 import logging
 
+from sayso.asks.carrying import CannotTell, DidNotHappen, Happened, current_call, tool
 from sayso.asks.forms import Feedback
 from sayso.asks.inbox import Inbox
 from sayso.asks.later import Later
@@ -11,18 +12,30 @@ from sayso.errors import (
     Answered,
     AskChanged,
     AskClosed,
+    Diverged,
     Rejected,
+    RunCancelled,
+    RunFailed,
+    RunParked,
     SaysoError,
     Skipped,
+    StepFailed,
     StillOpen,
+    StillRunning,
 )
-from sayso.gate import CannotTell, DidNotHappen, Happened, current_call
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
 from sayso.model.requirement import Requirement
+from sayso.runs.handle import Run
+from sayso.runs.here import choose, confirm, question, step
+from sayso.runs.memory import ActionStep, AnswerStep, DecisionStep, PlanStep, TaskStep
+from sayso.runs.retrying import retrying
+from sayso.runs.running import Running
 
 __all__ = [
+    "ActionStep",
+    "AnswerStep",
     "Answered",
     "Ask",
     "AskChanged",
@@ -30,21 +43,38 @@ __all__ = [
     "Call",
     "CannotTell",
     "Decision",
+    "DecisionStep",
     "Desk",
     "DidNotHappen",
+    "Diverged",
     "Event",
     "Feedback",
     "Happened",
     "Inbox",
     "Later",
     "Option",
+    "PlanStep",
     "Proposal",
     "Rejected",
     "Requirement",
+    "Run",
+    "RunCancelled",
+    "RunFailed",
+    "RunParked",
+    "Running",
     "SaysoError",
     "Skipped",
+    "StepFailed",
     "StillOpen",
+    "StillRunning",
+    "TaskStep",
+    "choose",
+    "confirm",
     "current_call",
+    "question",
+    "retrying",
+    "step",
+    "tool",
 ]
 
 __version__ = "0.1.0"

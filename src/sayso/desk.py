@@ -44,6 +44,8 @@ from sayso.model.event import Event
 from sayso.model.span import aware, span
 from sayso.model.text import one_line
 from sayso.model.verdicts import RejectKind, Verdict
+from sayso.runs.front import RunDesk
+from sayso.runs.worker import Crew
 from sayso.store import Clock, Store, SystemClock, open_store
 from sayso.store.audit import Progress, Report, Seal, make_seal, verify
 from sayso.store.contract import InboxQuery, Lease
@@ -78,7 +80,7 @@ def stand_in(other: StandIn) -> Iterator[None]:
         _stand_in.remove(other)
 
 
-class Desk(Verbs):
+class Desk(Verbs, RunDesk):
     """Where questions wait for people. One desk is one database.
 
     Nothing is opened before it is used, nothing is printed, and it may be
@@ -94,6 +96,7 @@ class Desk(Verbs):
         lease: Span = LEASE_SECONDS,
         via: str = "python",
         account: str | None = None,
+        workers: int = 0,
     ) -> None:
         self.url = url if url is not None else find_url()
         self.origin = Origin(via, account or f"{_user()}@{platform.node()}")
@@ -108,6 +111,18 @@ class Desk(Verbs):
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
         self._ears = Ears(lambda: self.store)
+        self.flows = {}
+        self.crew = Crew(
+            lambda: self.store,
+            serves=self.flows,
+            agent=self.forms.agent,
+            origin=self.origin,
+            lease=span(lease).total_seconds(),
+            sweep=self.sweep,
+            opened=self.opened,
+        )
+        if workers:
+            self.crew.start(workers)
 
     @property
     def store(self) -> Store:
@@ -124,6 +139,7 @@ class Desk(Verbs):
 
     def close(self) -> None:
         """Let go of connections and threads. The desk opens them again if it is used again."""
+        self.crew.stop()
         self._ears.close()
         self._own.close()
 
@@ -281,8 +297,8 @@ class Desk(Verbs):
             BadValue: while decorating: a parameter cannot be shown, or an option is unknown.
         """
         if fn is not None:
-            return make_gate(self, fn, **_gate_options(given))
-        return lambda decorated: make_gate(self, decorated, **_gate_options(given))
+            return make_gate(self, fn, **given)
+        return lambda decorated: make_gate(self, decorated, **given)
 
     # --- looking ---
 
@@ -544,22 +560,6 @@ def find_url() -> str:
     if not isinstance(url, str):
         raise BadValue(f'{file}: [desk] url must be text, such as "{DEFAULT_URL}".')
     return url
-
-
-_DECLARED = ("risk", "reversible", "affects", "impact", "preview", "secret")
-_RULES = ("name", "on_reject", "idempotent", "verify", "limit", "unknown")
-
-
-def _gate_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Sort a gate's options: what the tool declares, how the gate behaves, what the ask takes."""
-    terms = {n: v for n, v in given.items() if n in Terms.__annotations__ and n != "risk"}
-    known = {*_DECLARED, *_RULES, *terms}
-    for option in given:
-        if option not in known:
-            raise BadValue(f"A gate has no option {option!r}.")
-    declared = {name: given[name] for name in _DECLARED if name in given}
-    rules = {name: given[name] for name in _RULES if name in given}
-    return {"declared": declared, "terms": terms, **rules}
 
 
 def _is_default(url: str) -> bool:

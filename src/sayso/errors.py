@@ -5,6 +5,7 @@ SaysoError
 ├── Misuse                 the call itself is wrong; nothing was written
 │   ├── BadValue           a value that cannot be stored, is too large, or is of the wrong shape
 │   ├── UnknownAsk         no ask has this id
+│   ├── UnknownRun         no run has this id
 │   ├── UnknownPerson      nobody of this name may decide here
 │   ├── UnknownRole        nobody could ever hold this role
 │   ├── VerdictNotAllowed  this ask does not offer that verdict
@@ -19,7 +20,10 @@ SaysoError
 │   ├── NotApproved        there is no approval to spend
 │   ├── AlreadySpent       the approval was spent before
 │   ├── CallerGone         the program that asked is no longer there to act
-│   └── FinishedLate       the effect had been given up; the result was kept as evidence
+│   ├── FinishedLate       the effect had been given up; the result was kept as evidence
+│   ├── ThreadBusy         another run of this thread is not over yet
+│   ├── RunOver            the run has ended, so this came too late
+│   └── StillRunning       the time to wait is over and the run is not
 ├── Forbidden              who asks may not do this
 ├── StoreError             the database could not do its part
 │   ├── StoreBusy          locked by somebody else for too long
@@ -27,6 +31,12 @@ SaysoError
 │   ├── StoreUnavailable   not reachable, or the connection broke
 │   ├── SchemaMismatch     the database is newer or older than this program
 │   └── Tampered           what is stored is not what was written
+├── RunError               what became of a run, or of a step in it
+│   ├── Diverged           the code of a run no longer does what its journal says it did
+│   ├── StepFailed         a step or a call failed; `kind` names the exception
+│   ├── RunFailed          the run ended with an error
+│   ├── RunCancelled       the run was cancelled
+│   └── RunParked          the run cannot go on without a person
 └── Outcome                not faults: what people said, raised where a value was expected
     ├── Rejected           a person, or the clock, said no
     ├── Answered           a person answered instead of approving
@@ -135,6 +145,19 @@ class UnknownAsk(Misuse):
             "check that the program and you use the same database (SAYSO_URL)."
         )
         self.ask_id = ask_id
+
+
+class UnknownRun(Misuse):
+    """No run has this id."""
+
+    code = "unknown-run"
+
+    def __init__(self, run_id: object) -> None:
+        super().__init__(
+            f"There is no run {run_id!r} on this desk. `sayso runs list` shows them; check that "
+            "the program and you use the same database (SAYSO_URL)."
+        )
+        self.run_id = run_id
 
 
 class UnknownPerson(Misuse):
@@ -315,6 +338,114 @@ class FinishedLate(Conflict):
         )
         self.ask = ask
         self.state = state
+
+
+class ThreadBusy(Conflict):
+    """Another run of this thread is not over yet: one at a time."""
+
+    code = "thread-busy"
+
+    def __init__(self, thread: str, run_id: str, status: str) -> None:
+        super().__init__(
+            f"The thread {thread!r} has a run that is not over: {run_id} ({status}). Wait for it, "
+            f"or end it: sayso runs cancel {run_id}"
+        )
+        self.thread = thread
+        self.run_id = run_id
+
+
+class RunOver(Conflict):
+    """The run has ended, so there is nothing to do to it any more."""
+
+    code = "run-over"
+
+    def __init__(self, run_id: str, status: str, attempted: str) -> None:
+        super().__init__(f'{run_id} is {status}, so "{attempted}" cannot be done to it.')
+        self.run_id = run_id
+        self.status = status
+
+
+class StillRunning(Conflict):
+    """The run has not ended within the time given. It goes on; wait again."""
+
+    code = "still-running"
+
+    def __init__(self, run_id: str, status: str, detail: str) -> None:
+        super().__init__(f"{run_id} is still {status}{detail}")
+        self.run_id = run_id
+        self.status = status
+
+
+class RunError(SaysoError):
+    """What became of a run, or of a step in it."""
+
+    code = "run"
+
+
+class Diverged(RunError):
+    """A run's code no longer does what its journal says it did. The run is parked."""
+
+    code = "diverged"
+
+    def __init__(self, key: str, detail: str) -> None:
+        super().__init__(
+            f"At step {key} the workflow no longer does what it did before: {detail} Bring the old "
+            "code back and retry the run, or cancel it and start anew."
+        )
+        self.key = key
+
+
+class StepFailed(RunError):
+    """A step or a call of a run failed. The same on the first time and on every replay.
+
+    `kind` is the name of the exception, `message` what it said; while the step has just
+    failed, the exception itself is the `__cause__`.
+    """
+
+    code = "step-failed"
+
+    def __init__(self, name: str, kind: str, message: str) -> None:
+        super().__init__(
+            f"{name} failed: {kind}: {message}" if message else f"{name} failed: {kind}"
+        )
+        self.name = name
+        self.kind = kind
+        self.message = message
+
+
+class RunFailed(RunError):
+    """The run ended with an error. `sayso runs retry` lets it try again from there."""
+
+    code = "run-failed"
+
+    def __init__(self, run_id: str, error: str) -> None:
+        super().__init__(
+            f"{run_id} failed: {error} Try again from there: sayso runs retry {run_id}"
+        )
+        self.run_id = run_id
+
+
+class RunCancelled(RunError):
+    """The run was cancelled; nothing of it happens any more."""
+
+    code = "run-cancelled"
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(f"{run_id} was cancelled: {reason}")
+        self.run_id = run_id
+
+
+class RunParked(RunError):
+    """The run cannot go on without a person."""
+
+    code = "run-parked"
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(
+            f"{run_id} is parked: {reason} Then: sayso runs retry {run_id}, or: sayso runs cancel "
+            f"{run_id}"
+        )
+        self.run_id = run_id
 
 
 class Forbidden(SaysoError):

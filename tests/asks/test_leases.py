@@ -32,7 +32,7 @@ def test_while_the_program_lives_its_ask_can_be_approved(
     desk: Desk, clock: FakeClock, held: Ask
 ) -> None:
     clock.advance("29s")
-    desk.store.renew("me", ME.span)
+    desk.store.renew("me", timedelta(seconds=30))
     clock.advance("29s")
 
     assert not desk.get(held.id).gone
@@ -61,7 +61,7 @@ def test_once_the_program_has_gone_its_ask_can_only_be_closed(
 
 def test_renewing_for_somebody_else_helps_nobody(desk: Desk, clock: FakeClock, held: Ask) -> None:
     clock.advance("29s")
-    desk.store.renew("other", ME.span)
+    desk.store.renew("other", timedelta(seconds=30))
     clock.advance("1s")
 
     assert desk.get(held.id).gone

@@ -20,7 +20,19 @@ from sayso.model.actor import CLOCK, Actor, Origin, Person
 from sayso.model.event import GENESIS, Event, link
 from sayso.model.folding import fold
 from sayso.store import Store
-from sayso.store.contract import Append, Head, InboxQuery, Lease
+from sayso.store.contract import (
+    Append,
+    Head,
+    HoldRun,
+    InboxQuery,
+    Lease,
+    LeaveRun,
+    RunQuery,
+    RunRow,
+    StartRun,
+    SteerRun,
+    Worker,
+)
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.together import at_once, in_thread, until
@@ -544,6 +556,190 @@ def test_a_store_serves_many_threads(desk: Desk, store: Store) -> None:
 
     assert [worker.result(60) for worker in workers] == list(range(8))
     assert store.total() == 80
+
+
+# --- runs ---
+
+SPAN = timedelta(seconds=30)
+
+
+def new_run(store: Store, run_id: str = "r-0001", **given: Any) -> RunRow:
+    now = store.now()
+    plain: dict[str, Any] = {"workflow": "refund", "path": "app:refund", "thread": None}
+    row = RunRow(
+        id=run_id, **{**plain, "status": "ready", **given}, started_at=now, changed_at=now, now=now
+    )
+    assert store.commit(Append(event=note(run_id, 1, at=now)), run=StartRun(row))
+    return row
+
+
+def claimed(store: Store, token: str = "t1", only: str | None = None) -> RunRow | None:
+    return store.claim(("refund",), token, "till:1", SPAN, only)
+
+
+def held(run_id: str = "r-0001", token: str = "t1") -> HoldRun:
+    return HoldRun(id=run_id, token=token, span=SPAN)
+
+
+def test_a_run_is_claimed_once(store: Store) -> None:
+    new_run(store)
+    first = claimed(store)
+    assert first is not None
+    assert (first.id, first.status, first.token, first.attempt) == ("r-0001", "running", "t1", 1)
+    assert claimed(store, "t2") is None
+    assert store.run("r-0001") == first
+    assert store.run("r-none") is None
+
+
+def test_only_what_is_served_is_claimed_the_oldest_first(store: Store, clock: FakeClock) -> None:
+    new_run(store, "r-0001", workflow="other")
+    clock.advance(1)
+    new_run(store, "r-0002")
+    clock.advance(1)
+    new_run(store, "r-0003")
+    assert store.claim((), "t0", "till:1", SPAN) is None
+    found = [claimed(store, f"t{n}") for n in range(3)]
+    assert [row.id if row else None for row in found] == ["r-0002", "r-0003", None]
+
+
+def test_a_run_whose_worker_fell_silent_is_claimed_anew(store: Store, clock: FakeClock) -> None:
+    new_run(store)
+    claimed(store)
+    clock.advance("29s")
+    assert store.beat("r-0001", "t1", SPAN, "paying")
+    clock.advance("29s")
+    assert claimed(store, "t2") is None
+    clock.advance("2s")
+    again = claimed(store, "t2")
+    assert again is not None
+    assert (again.token, again.attempt, again.doing) == ("t2", 2, "paying")
+    assert not store.beat("r-0001", "t1", SPAN, None)
+
+
+def test_the_fence_lets_only_the_last_claimer_write(store: Store, clock: FakeClock) -> None:
+    new_run(store)
+    claimed(store)
+    clock.advance("31s")
+    claimed(store, "t2")
+    late = Append(event=note("r-0001", 2, at=store.now()))
+    assert not store.commit(late, run=held(token="t1"))
+    assert store.head("r-0001").seq == 1
+    assert store.commit(late, run=held(token="t2"))
+
+
+def test_what_is_written_under_a_fence_is_written_whole_or_not_at_all(
+    desk: Desk, store: Store
+) -> None:
+    ask = opened(desk)
+    new_run(store)
+    claimed(store)
+    assert store.commit(next_of(ask, at=store.now()))
+    second = Append(event=note("r-0001", 2, at=store.now()))
+    assert not store.commit(second, next_of(ask, at=store.now()), run=held())
+    assert store.head("r-0001").seq == 1
+
+
+def test_a_decision_wakes_the_run_that_waits_for_it(desk: Desk, store: Store) -> None:
+    ask = opened(desk, run="r-0001")
+    new_run(store)
+    claimed(store)
+    paused = LeaveRun(id="r-0001", token="t1", status="waiting", waits=(ask.id,), wake=0)
+    assert store.commit(run=paused)
+    assert store.commit(next_of(ask, at=store.now()))
+    row = store.run("r-0001")
+    assert row is not None
+    assert (row.status, row.wake, row.token) == ("ready", 1, None)
+
+
+def test_a_decision_on_something_else_lets_the_run_wait(desk: Desk, store: Store) -> None:
+    ask = opened(desk, run="r-0001")
+    new_run(store)
+    claimed(store)
+    paused = LeaveRun(id="r-0001", token="t1", status="waiting", waits=("a-0002",), wake=0)
+    assert store.commit(run=paused)
+    assert store.commit(next_of(ask, at=store.now()))
+    row = store.run("r-0001")
+    assert row is not None
+    assert (row.status, row.wake) == ("waiting", 1)
+
+
+def test_a_pause_misses_when_a_decision_came_first(desk: Desk, store: Store) -> None:
+    ask = opened(desk, run="r-0001")
+    new_run(store)
+    claimed(store)
+    assert store.commit(next_of(ask, at=store.now()))
+    paused = LeaveRun(id="r-0001", token="t1", status="waiting", waits=(ask.id,), wake=0)
+    assert not store.commit(run=paused)
+    row = store.run("r-0001")
+    assert row is not None
+    assert (row.status, row.token) == ("running", "t1")
+
+
+def test_somebody_else_ends_a_run_and_its_worker_writes_no_more(store: Store) -> None:
+    new_run(store)
+    claimed(store)
+    ended = SteerRun(id="r-0001", before="running", status="cancelled")
+    assert store.commit(Append(event=note("r-0001", 2, at=store.now())), run=ended)
+    assert not store.commit(Append(event=note("r-0001", 3, at=store.now())), run=held())
+    assert not store.commit(run=ended)
+
+
+def test_a_thread_has_one_run_at_a_time(store: Store) -> None:
+    new_run(store, thread="12")
+    now = store.now()
+    other = RunRow(
+        id="r-0002", workflow="refund", path="app:refund", thread="12", status="ready",
+        started_at=now, changed_at=now, now=now,
+    )  # fmt: skip
+    append = Append(event=note("r-0002", 1, at=now))
+    assert not store.commit(append, run=StartRun(other))
+    claimed(store)
+    assert store.commit(run=LeaveRun(id="r-0001", token="t1", status="done"))
+    assert store.commit(append, run=StartRun(other))
+
+
+def test_runs_are_listed_the_newest_first_page_by_page(store: Store, clock: FakeClock) -> None:
+    for number in range(1, 6):
+        new_run(store, f"r-000{number}", thread="12" if number == 3 else None)
+        clock.advance(1)
+    first = store.runs(RunQuery(limit=2))
+    assert [row.id for row in first] == ["r-0005", "r-0004"]
+    rest = store.runs(RunQuery(before=(first[-1].started_at, first[-1].id)))
+    assert [row.id for row in rest] == ["r-0003", "r-0002", "r-0001"]
+    assert [row.id for row in store.runs(RunQuery(thread="12"))] == ["r-0003"]
+    assert store.runs(RunQuery(status="done")) == []
+    assert len(store.runs(RunQuery(status="ready", workflow="refund"))) == 5
+
+
+def test_the_asks_of_a_run_come_in_the_order_of_opening(
+    desk: Desk, store: Store, clock: FakeClock
+) -> None:
+    opened(desk, "a-0009", run="r-0001")
+    clock.advance(1)
+    second = opened(desk, "a-0001", run="r-0001")
+    opened(desk, "a-0003", run="r-0002")
+    assert store.commit(next_of(second, at=store.now()))
+    found = store.run_asks("r-0001")
+    assert [(events[0].stream, len(events)) for events in found] == [("a-0009", 1), ("a-0001", 2)]
+
+
+def test_workers_are_known_while_they_say_so(store: Store, clock: FakeClock) -> None:
+    here = Worker("w1", "till:1", ("refund", "support"), store.now())
+    store.put_worker(here, SPAN)
+    assert store.workers(SPAN) == [here]
+    clock.advance("31s")
+    assert store.workers(SPAN) == []
+    store.put_worker(Worker("w2", "till:2", ("refund",), store.now()), SPAN)
+    assert [worker.id for worker in store.workers(10 * SPAN)] == ["w2"]
+    store.drop_worker("w2")
+    assert store.workers(10 * SPAN) == []
+
+
+def test_a_run_without_a_journal_is_a_stray(store: Store, place: Place) -> None:
+    new_run(store)
+    assert store.stray_runs() == []
+    place.sql("delete from events where stream = 'r-0001'")
+    assert store.stray_runs() == ["r-0001"]
 
 
 def test_every_method_of_the_protocol_is_tried_in_this_file() -> None:

@@ -8,6 +8,7 @@ the effect `unknown` and opens a doubt, a question to people (promise 5).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from sayso.model.verdicts import offered
 from sayso.store.contract import Append, Lease, Store
 
 Ending = Literal["done", "failed"]
+Commit = Callable[..., bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,22 @@ class Call:
     holder: str
 
 
-def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
+def begin(
+    store: Store,
+    ask_id: str,
+    *,
+    origin: Origin,
+    lease: Lease,
+    commit: Commit | None = None,
+    again: str | None = None,
+    worker: str | None = None,
+) -> Call:
     """Spend the approval of an ask and record the intent, in one commit.
 
     `lease` says how long the caller may be silent before the effect is taken
-    to be in doubt. What a program waits for itself, only that program begins.
+    to be in doubt. What a program waits for itself, only that program begins;
+    what a run asked, only that run, whose `commit` writes under its fence. `again`
+    says why an effect that was begun and not finished may be begun once more.
 
     Raises:
         NotApproved: there is no approval to spend.
@@ -56,7 +69,17 @@ def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
         if any(event.kind == "payload.erased" for event in at.events):
             raise NotApproved(at.ask, "what it proposed was erased.")
         check_chain(at)
-        _check_spendable(store, at)
+        if of_run(at.ask) and commit is None:
+            raise NotApproved(at.ask, f"the run {at.ask.content.run} carries it out itself.")
+        actor = Actor("agent", at.ask.content.agent)
+        given_up = []
+        if again is not None and at.ask.effect is not None and at.ask.effect.status == "intended":
+            reason = stamped(origin, reason=again)
+            event, ask = grow(at.ask, "effect.unknown", at=at.now, actor=actor, payload=reason)
+            given_up.append(Append(event=event, ask=ask))
+            at = replace(at, ask=ask)
+        else:
+            _check_spendable(store, at)
         # A program that was suspended past its lease may still act on its own yes: the
         # approval is unspent, and nobody else can spend it.
         if at.ask.held and at.holder != lease.holder:
@@ -64,11 +87,16 @@ def begin(store: Store, ask_id: str, *, origin: Origin, lease: Lease) -> Call:
         attempt = at.ask.effect.attempt + 1 if at.ask.effect else 1
         # Ids are short and each desk has its own; the hash of the opening is nobody else's.
         key = f"{at.ask.id}-{at.events[0].hash.hex()[:24]}"
-        payload = stamped(origin, key=key, attempt=attempt, digest=at.ask.digest)
-        actor = Actor("agent", at.ask.content.agent)
+        payload = stamped(origin, key=key, attempt=attempt, digest=at.ask.digest, worker=worker)
         event, ask = grow(at.ask, "effect.intended", at=at.now, actor=actor, payload=payload)
-        if store.commit(Append(event=event, ask=ask, lease=lease)):
+        write = commit or store.commit
+        if write(*given_up, Append(event=event, ask=ask, lease=lease)):
             return Call(ask, ask.tool or "", ask.args, key, attempt, lease.holder)
+
+
+def of_run(ask: Ask) -> bool:
+    """Whether a run opened this ask, and so carries it out."""
+    return ask.key is not None and ask.key.startswith(f"{ask.content.run}:")
 
 
 def _not_yours(at: Standing) -> Exception:
@@ -172,12 +200,15 @@ def doubt(
     origin: Origin,
     attempt: int | None = None,
     lease: Lease | None = None,
+    key: str | None = None,
+    commit: Commit | None = None,
 ) -> Ask | None:
     """Make an effect `unknown` and ask people whether it happened, in one commit.
 
     With a `lease` the program that carried it out still waits, and could run it
     again itself. Returns the doubt, or `None` if the effect ended meanwhile.
     """
+    write = commit or store.commit
     turn = tries(ask_id)
     while True:
         next(turn)
@@ -192,8 +223,8 @@ def doubt(
         payload = stamped(origin, reason=reason, doubt=doubt_id)
         event, ask = grow(at.ask, "effect.unknown", at=at.now, actor=actor, payload=payload)
         content = _doubt_content(at.ask, reason, again=lease is not None or not at.ask.held)
-        opened = opening(doubt_id, content, store=store, origin=origin, lease=lease)
-        if store.commit(Append(event=event, ask=ask), opened):
+        opened = opening(doubt_id, content, store=store, origin=origin, key=key, lease=lease)
+        if write(Append(event=event, ask=ask), opened):
             return opened.ask
 
 

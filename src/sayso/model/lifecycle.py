@@ -13,6 +13,7 @@ from typing import Literal
 from sayso.errors import Tampered
 
 AskStatus = Literal["open", "settling", "decided", "withdrawn"]
+RunStatus = Literal["ready", "running", "waiting", "parked", "done", "failed", "cancelled"]
 EffectStatus = Literal["intended", "done", "failed", "unknown"]
 
 Table = Mapping[str, frozenset[str]]
@@ -35,7 +36,7 @@ RUN: Table = _table(
     waiting="ready cancelled",
     parked="ready cancelled",
     done="",
-    failed="",
+    failed="ready",
     cancelled="",
 )
 

@@ -116,6 +116,7 @@ def verify(store: Store, *, seal: Seal | None = None, progress: Progress | None 
         _check_erased(events, found)
         _check_sealed(events, found)
         _note_index(events, found)
+        _check_run(events, found)
         found.events += len(events)
         found.streams += 1
         if progress is not None:
@@ -217,6 +218,8 @@ def _check_missing(found: _Findings) -> None:
             found.problem("truncated", stream, 1, detail)
     for ask_id in found.store.strays():
         found.problem("deleted", ask_id, 1, "the ask is listed but has no journal")
+    for run_id in found.store.stray_runs():
+        found.problem("deleted", run_id, 1, "the run is listed but has no journal")
 
 
 def _note_index(events: Sequence[Event], found: _Findings) -> None:
@@ -231,6 +234,36 @@ def _note_index(events: Sequence[Event], found: _Findings) -> None:
         return
     if len(found.asks) >= 500:
         _compare_index(found)
+
+
+# What the last event of a run says of its status; while it goes on, only its row knows.
+_LEFT: Mapping[str, tuple[str, ...]] = {
+    "run.done": ("done",),
+    "run.failed": ("failed",),
+    "run.parked": ("parked",),
+    "run.cancelled": ("cancelled",),
+}
+_GOING_ON = ("ready", "running", "waiting")
+
+
+def _check_run(events: Sequence[Event], found: _Findings) -> None:
+    """Compare the row of a run with its journal. On a desk in use it may have moved on."""
+    stream = events[0].stream
+    if events[0].kind != "run.started":
+        return
+    last, row = events[-1], found.store.run(stream)
+    while (head := found.store.head(stream)).seq != last.seq and head.seq > 0:
+        last, row = found.store.stream(stream, head.seq - 1)[-1], found.store.run(stream)
+    if row is None:
+        found.problem("index", stream, 0, "the run is in the journal but not in the list")
+        return
+    if row.status not in _LEFT.get(last.kind, _GOING_ON):
+        detail = f"status is {row.status!r} in the list, the journal ends with {last.kind}"
+        found.problem("index", stream, 0, detail)
+    started = _said(events[0])
+    for column in ("workflow", "path", "thread"):
+        if events[0].text is not None and getattr(row, column) != started.get(column):
+            found.problem("index", stream, 0, f"{column} is not as the journal says")
 
 
 def _told(events: Sequence[Event]) -> dict[str, object]:

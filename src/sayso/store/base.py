@@ -25,9 +25,17 @@ from sayso.store.contract import (
     COUNT_LIMIT,
     Append,
     Head,
+    HoldRun,
     InboxPage,
     InboxQuery,
+    LeaveRun,
     Loaded,
+    RunChange,
+    RunQuery,
+    RunRow,
+    StartRun,
+    SteerRun,
+    Worker,
     rank_of,
 )
 
@@ -49,8 +57,17 @@ class SqlStore(ABC):
         """Run one named query and return its rows."""
 
     @abstractmethod
-    def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
+    def _write(
+        self,
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+        run: RunChange | None = None,
+    ) -> bool:
         """Write everything in one durable commit; False, and nothing written, on a lost race."""
+
+    @abstractmethod
+    def _unsynced(self, name: str, **parameters: object) -> list[Row]:
+        """Run a named query that must survive the death of this process, not of the machine."""
 
     @abstractmethod
     def _watch(self, ring: Any, wanted: Any) -> None:  # noqa: ANN401 - see Bell
@@ -79,9 +96,9 @@ class SqlStore(ABC):
         rows = self._rows("find_key", key=key)
         return rows[0][0] if rows else None
 
-    def commit(self, *appends: Append) -> bool:
+    def commit(self, *appends: Append, run: RunChange | None = None) -> bool:
         """Write all of it durably or, if somebody was faster, nothing."""
-        written = self._write(appends, ())
+        written = self._write(appends, (), run)
         if written:
             self.bell.ring()
         return written
@@ -158,6 +175,82 @@ class SqlStore(ABC):
         """Return asks in the index that have no journal."""
         return [row[0] for row in self._rows("strays")]
 
+    def claim(
+        self,
+        serves: Sequence[str],
+        token: str,
+        worker: str,
+        span: timedelta,
+        only: str | None = None,
+    ) -> RunRow | None:
+        """Take one run that is ready, or else one whose worker fell silent."""
+        given = {
+            "serves": self._names(serves),
+            "token": token,
+            "worker": worker,
+            "span": _span(span),
+            "only": only,
+        }
+        for name in ("claim", "reclaim"):
+            rows = self._unsynced(name, **given)
+            if rows:
+                return run_of(rows[0])
+        return None
+
+    @abstractmethod
+    def _names(self, names: Sequence[str]) -> object:
+        """Return names as the dialect's query takes them."""
+
+    def beat(self, run_id: str, token: str, span: timedelta, doing: str | None) -> bool:
+        """Hold on to a run; False if somebody else has it."""
+        given = {"id": run_id, "token": token, "span": _span(span), "doing": doing}
+        return bool(self._unsynced("run_beat", **given))
+
+    def run(self, run_id: str) -> RunRow | None:
+        """Return how a run stands."""
+        rows = self._rows("run", id=run_id) if is_id(run_id) else []
+        return run_of(rows[0]) if rows else None
+
+    def runs(self, query: RunQuery) -> list[RunRow]:
+        """Return runs, the newest first."""
+        when, last = query.before or (None, None)
+        rows = self._rows(
+            "runs",
+            status=query.status,
+            thread=query.thread,
+            workflow=query.workflow,
+            before=micros(when) if when else None,
+            before_id=last,
+            limit=query.limit,
+        )
+        return [run_of(row) for row in rows]
+
+    def run_asks(self, run_id: str) -> list[list[Event]]:
+        """Return the journals of all asks of a run, in the order they were opened."""
+        events = [event_of(row) for row in self._rows("run_asks", id=run_id)]
+        return [list(group) for _, group in groupby(events, key=lambda event: event.stream)]
+
+    def put_worker(self, worker: Worker, keep: timedelta) -> None:
+        """Say that a worker is alive and what it serves; forget those silent for longer."""
+        serves = f"|{'|'.join(worker.serves)}|"
+        self._unsynced("put_worker", id=worker.id, worker=worker.name, serves=serves)
+        self._unsynced("forget_workers", span=_span(keep))
+
+    def drop_worker(self, worker_id: str) -> None:
+        """Say that a worker has ended."""
+        self._unsynced("drop_worker", id=worker_id)
+
+    def workers(self, within: timedelta) -> list[Worker]:
+        """Return who was alive within that time."""
+        return [
+            Worker(row[0], row[1], _listed(row[2]), moment(row[3]))
+            for row in self._rows("workers", span=_span(within))
+        ]
+
+    def stray_runs(self) -> list[str]:
+        """Return runs in the list that have no journal."""
+        return [row[0] for row in self._rows("stray_runs")]
+
     def total(self) -> int:
         """Return how many events there are."""
         return int(self._rows("total")[0][0])
@@ -199,6 +292,90 @@ def event_of(row: Row, cursor: str | None = None) -> Event:
     )
 
 
+def run_of(row: Row) -> RunRow:
+    """Return the run in a row."""
+    return RunRow(
+        id=row[0],
+        workflow=row[1],
+        path=row[2],
+        thread=row[3],
+        status=row[4],
+        wake=row[5],
+        waits=_listed(row[6]),
+        token=row[7],
+        worker=row[8],
+        lease_until=None if row[9] is None else moment(row[9]),
+        attempt=row[10],
+        started_at=moment(row[11]),
+        changed_at=moment(row[12]),
+        doing=row[13],
+        progress=row[14],
+        now=moment(row[15]),
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split("|") if part)
+
+
+def _bars(names: Sequence[str]) -> str:
+    return f"|{'|'.join(names)}|" if names else ""
+
+
+def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
+    """Return the name of the query that changes a run's row, and its parameters."""
+    match change:
+        case StartRun(row, span):
+            return "run_start", {
+                "id": row.id,
+                "workflow": row.workflow,
+                "path": row.path,
+                "thread": row.thread,
+                "status": row.status,
+                "token": row.token,
+                "worker": row.worker,
+                "span": None if span is None else _span(span),
+                "attempt": row.attempt,
+                "waits": _bars(row.waits),
+                "started_at": micros(row.started_at),
+            }
+        case HoldRun():
+            return "run_hold", {
+                "id": change.id,
+                "token": change.token,
+                "span": _span(change.span),
+                "doing": change.doing,
+                "progress": change.progress,
+            }
+        case LeaveRun():
+            return "run_leave", {
+                "id": change.id,
+                "token": change.token,
+                "status": change.status,
+                "waits": _bars(change.waits),
+                "wake": change.wake,
+                "doing": change.doing,
+                "progress": change.progress,
+            }
+        case SteerRun():
+            return "run_steer", {
+                "id": change.id,
+                "before": change.before,
+                "status": change.status,
+            }
+
+
+# What a run that waits for an ask goes on after.
+_WAKING = frozenset({"ask.decided", "ask.withdrawn"})
+
+
+def woken_by(append: Append) -> str | None:
+    """Return the run to be woken by this, if it closes an ask of one."""
+    if append.ask is None or append.event.kind not in _WAKING:
+        return None
+    return append.ask.content.run
+
+
 def statement_of(append: Append) -> Literal["open", "grow", "judge", "note"]:
     """Return the name of the query that writes this: of an ask, or of something else."""
     ask = append.ask
@@ -226,7 +403,7 @@ def parameters_of(append: Append) -> dict[str, object]:
         "held": append.held,
         "people": append.people,
         "holder": lease.holder if lease else None,
-        "span": _span(lease.span) if lease else None,
+        "span": _span(lease.span) if lease and lease.span else None,
     }
     if ask is None:
         return parameters

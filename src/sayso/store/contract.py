@@ -16,6 +16,7 @@ from typing import Protocol
 from sayso.model.actor import Person, Roster
 from sayso.model.ask import Ask
 from sayso.model.event import Event
+from sayso.model.lifecycle import RunStatus
 from sayso.store.bell import Bell
 
 COUNT_LIMIT = 1000
@@ -26,10 +27,13 @@ _RANK = {"critical": 0, "high": 1, "medium": 2, None: 2, "low": 3}
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A promise that `holder` is alive until then, unless it says so again."""
+    """A promise that `holder` is alive until then, unless it says so again.
+
+    Without a span the holder is a run, whose own lease says whether it is alive.
+    """
 
     holder: str
-    span: timedelta
+    span: timedelta | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,98 @@ class Append:
     in_time: bool = False
     held: bool = False
     people: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """Who may carry a run on, and how it stands. What it did is in its journal."""
+
+    id: str
+    workflow: str
+    path: str
+    thread: str | None
+    status: RunStatus
+    wake: int = 0
+    waits: tuple[str, ...] = ()
+    token: str | None = None
+    worker: str | None = None
+    lease_until: datetime | None = None
+    attempt: int = 0
+    started_at: datetime
+    changed_at: datetime
+    doing: str | None = None
+    progress: float | None = None
+    now: datetime
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether whoever carried it on has fallen silent."""
+        return self.lease_until is not None and self.lease_until <= self.now
+
+
+@dataclass(frozen=True, slots=True)
+class StartRun:
+    """A new run. With a token it is being carried on from its first moment."""
+
+    row: RunRow
+    span: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldRun:
+    """Whoever holds the token writes on; nobody else does."""
+
+    id: str
+    token: str
+    span: timedelta
+    doing: str | None = None
+    progress: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveRun:
+    """The holder of the token lets go. With `wake`, only if no decision came meanwhile."""
+
+    id: str
+    token: str
+    status: RunStatus
+    waits: tuple[str, ...] = ()
+    wake: int | None = None
+    doing: str | None = None
+    progress: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteerRun:
+    """Somebody other than its worker ends a run, or lets it go on."""
+
+    id: str
+    before: RunStatus
+    status: RunStatus
+
+
+RunChange = StartRun | HoldRun | LeaveRun | SteerRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunQuery:
+    """Which runs to list, the newest first."""
+
+    status: RunStatus | None = None
+    thread: str | None = None
+    workflow: str | None = None
+    limit: int = 50
+    before: tuple[datetime, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that carries runs on, with the workflows it has the code of."""
+
+    id: str
+    name: str
+    serves: tuple[str, ...]
+    seen_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +211,51 @@ class Store(Protocol):
         """The id of the ask opened under this idempotency key."""
         ...
 
-    def commit(self, *appends: Append) -> bool:
+    def commit(self, *appends: Append, run: RunChange | None = None) -> bool:
         """Write all of it durably, or nothing: then somebody was faster, and False comes back."""
+        ...
+
+    def claim(
+        self,
+        serves: Sequence[str],
+        token: str,
+        worker: str,
+        span: timedelta,
+        only: str | None = None,
+    ) -> RunRow | None:
+        """Take one run that is ready, or whose worker fell silent. Not synced to the disk."""
+        ...
+
+    def beat(self, run_id: str, token: str, span: timedelta, doing: str | None) -> bool:
+        """Hold on to a run; False if somebody else has it."""
+        ...
+
+    def run(self, run_id: str) -> RunRow | None:
+        """How a run stands, or `None` if there is none."""
+        ...
+
+    def runs(self, query: RunQuery) -> list[RunRow]:
+        """Runs, the newest first."""
+        ...
+
+    def run_asks(self, run_id: str) -> list[list[Event]]:
+        """The journals of all asks of a run, in the order they were opened."""
+        ...
+
+    def put_worker(self, worker: Worker, keep: timedelta) -> None:
+        """Say that a worker is alive and what it serves; forget those silent for longer."""
+        ...
+
+    def drop_worker(self, worker_id: str) -> None:
+        """Say that a worker has ended."""
+        ...
+
+    def workers(self, within: timedelta) -> list[Worker]:
+        """Who was alive within that time."""
+        ...
+
+    def stray_runs(self) -> list[str]:
+        """Runs in the list that have no journal."""
         ...
 
     def inbox(self, query: InboxQuery) -> InboxPage:

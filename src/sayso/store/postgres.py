@@ -29,13 +29,15 @@ from sayso.store.address import without_password
 from sayso.store.base import (
     Row,
     SqlStore,
+    change_of,
     event_of,
     parameters_of,
     person_parameters,
     statement_of,
+    woken_by,
 )
 from sayso.store.clock import Clock
-from sayso.store.contract import Append
+from sayso.store.contract import Append, RunChange
 from sayso.store.pool import Pool
 from sayso.store.queries import percent_style, read_migrations, read_queries
 
@@ -60,6 +62,9 @@ _WORDS = {
         "(cast(:roles as text[]) is null or exists "
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
     ),
+    "served": "r.workflow = any(:serves)",
+    "locked": "for update skip locked",
+    "unsynced": "set_config('synchronous_commit', 'off', true) = 'off'",
 }
 
 # A transaction left open holds back the live tail of everybody, so the server ends it.
@@ -158,27 +163,54 @@ class PostgresStore(SqlStore):
             # `cursor.description` would tell as well, but describes every column to do so.
             return list(cursor.fetchall()) if cursor.pgresult and cursor.pgresult.nfields else []
 
-    def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
+    def _unsynced(self, name: str, **parameters: object) -> list[Row]:
+        with self._lent() as connection:
+            cursor = connection.execute(self._sql[name], {"now": self._now(), **parameters})
+            return list(cursor.fetchall()) if cursor.description else [(1,)] * cursor.rowcount
+
+    def _write(
+        self,
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+        run: RunChange | None = None,
+    ) -> bool:
         try:
             with self._lent() as connection:
-                return self._attempt(connection, appends, erase)
+                return self._attempt(connection, appends, erase, run)
         except StoreUnavailable:
             self._pool.close()
         # The connection broke somewhere around the commit, perhaps because the server had been
         # started anew. Our event has a hash that nobody else can have written, so the journal
         # knows whether the commit took place; if it did not, the same is written once more.
-        if self._arrived(appends[0].event):
+        if appends and self._arrived(appends[0].event):
             return True
         with self._lent() as connection:
-            return self._attempt(connection, appends, erase) or self._arrived(appends[0].event)
+            return self._attempt(connection, appends, erase, run) or (
+                bool(appends) and self._arrived(appends[0].event)
+            )
 
     def _attempt(
-        self, connection: Connection, appends: Sequence[Append], erase: Sequence[tuple[str, int]]
+        self,
+        connection: Connection,
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+        run: RunChange | None,
     ) -> bool:
+        wakes = sorted(
+            (run_id, append.event.stream) for append in appends if (run_id := woken_by(append))
+        )
         try:
-            if len(appends) == 1 and appends[0].person is None and not erase:
+            if len(appends) == 1 and appends[0].person is None and not (erase or run or wakes):
                 return self._put(connection, appends[0])
             with connection.transaction():
+                # Runs before asks, everywhere: two who want both must not wait for each other.
+                if run is not None:
+                    name, parameters = change_of(run)
+                    parameters["now"] = self._now()
+                    _won(connection.execute(self._sql[name], parameters).rowcount == 1)
+                for run_id, ask_id in wakes:
+                    woken = {"run_id": run_id, "woken": f"|{ask_id}|", "now": self._now()}
+                    connection.execute(self._sql["run_wake"], woken)
                 # One order for everybody: two who write the same streams must not wait for each other.
                 for append in sorted(appends, key=lambda append: append.event.stream):
                     _won(self._put(connection, append))
@@ -208,6 +240,9 @@ class PostgresStore(SqlStore):
     def _arrived(self, event: Event) -> bool:
         found = self.stream(event.stream, event.seq - 1)
         return bool(found) and found[0].hash == event.hash
+
+    def _names(self, names: Sequence[str]) -> object:
+        return list(names)
 
     def _roles(self, roles: Sequence[str] | None) -> object:
         return None if roles is None else [f"|{role}|" for role in roles]

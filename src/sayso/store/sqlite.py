@@ -27,13 +27,15 @@ from sayso.model.event import Event
 from sayso.store.base import (
     Row,
     SqlStore,
+    change_of,
     event_of,
     parameters_of,
     person_parameters,
     statement_of,
+    woken_by,
 )
 from sayso.store.clock import Clock
-from sayso.store.contract import Append
+from sayso.store.contract import Append, RunChange
 from sayso.store.forking import DOOR
 from sayso.store.pool import Pool
 from sayso.store.queries import numbered, read_migrations, read_queries
@@ -58,6 +60,9 @@ _WORDS = {
         "(:roles is null or exists "
         "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
     ),
+    "served": "r.workflow in (select value from json_each(:serves))",
+    "locked": "",
+    "unsynced": "true",
 }
 
 
@@ -152,11 +157,27 @@ class SQLiteStore(SqlStore):
         sql, names = self._sql[name]
         return connection.execute(sql, [parameters[name] for name in names])
 
-    def _write(self, appends: Sequence[Append], erase: Sequence[tuple[str, int]]) -> bool:
+    def _unsynced(self, name: str, **parameters: object) -> list[Row]:
+        parameters["now"] = self._now()
+        with self._lent() as connection:
+            connection.execute("pragma synchronous = normal")
+            try:
+                cursor = self._run(connection, name, parameters)
+                return cursor.fetchall() if cursor.description else [(1,)] * cursor.rowcount
+            finally:
+                connection.execute("pragma synchronous = full")
+
+    def _write(
+        self,
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+        run: RunChange | None = None,
+    ) -> bool:
         with self._lent() as connection:
             connection.execute("begin immediate")
             try:
-                written = all(self._put(connection, append) for append in appends)
+                written = run is None or self._steered(connection, run)
+                written = written and all(self._put(connection, append) for append in appends)
                 for stream, seq in erase if written else ():
                     self._run(connection, "erase", {"stream": stream, "seq": seq})
                     self._run(connection, "forget", {"stream": stream})
@@ -174,9 +195,18 @@ class SQLiteStore(SqlStore):
                 connection.execute("pragma wal_checkpoint(truncate)")
             return written
 
+    def _steered(self, connection: sqlite3.Connection, run: RunChange) -> bool:
+        name, parameters = change_of(run)
+        parameters["now"] = self._now()
+        return self._run(connection, name, parameters).rowcount == 1
+
     def _put(self, connection: sqlite3.Connection, append: Append) -> bool:
         parameters = parameters_of(append)
         parameters["now"] = self._now()
+        run_id = woken_by(append)
+        if run_id is not None:
+            parameters["run_id"], parameters["woken"] = run_id, f"|{append.event.stream}|"
+            self._run(connection, "run_wake", parameters)
         name = statement_of(append)
         if name != "note" and self._run(connection, name, parameters).rowcount == 0:
             return False  # too late
@@ -191,6 +221,9 @@ class SQLiteStore(SqlStore):
 
     def _ids(self, ids: Sequence[str]) -> object:
         return json.dumps(list(ids))
+
+    def _names(self, names: Sequence[str]) -> object:
+        return json.dumps(list(names))
 
     def tail(self, after: str | None, limit: int) -> list[Event]:
         """Return events after a cursor. Writers take turns, so rowid order is commit order."""

@@ -97,3 +97,105 @@ update asks set key = null, run = null, thread = null where id = :stream
 -- name: put_person
 insert into people (name, roles, active) values (:name, :roles, :active)
 on conflict (name) do update set roles = excluded.roles, active = excluded.active
+
+-- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
+
+-- name: run_start
+insert into runs (id, workflow, path, thread, status, wake, waits, token, worker, lease_until,
+                  attempt, started_at, changed_at, doing, progress)
+values (:id, :workflow, :path, :thread, :status, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
+        :attempt, :started_at, :started_at, null, null)
+
+-- name: run_hold
+-- Whoever holds the token goes on; everybody else finds no row and writes nothing.
+update runs set lease_until = {now} + cast(:span as bigint), doing = :doing, progress = coalesce(cast(:progress as double precision), progress)
+ where id = :id and token = :token
+
+-- name: run_leave
+-- A pause misses if a decision came since the asks were read: then there is something to do.
+update runs
+   set status = :status, waits = :waits, attempt = case when :status = 'ready' then attempt else 0 end,
+       token = null, lease_until = null, changed_at = {now}, doing = :doing,
+       progress = coalesce(cast(:progress as double precision), progress)
+ where id = :id and token = :token and (cast(:wake as bigint) is null or wake = cast(:wake as bigint))
+
+-- name: run_steer
+-- Somebody other than its worker ends it or lets it go on, whatever the worker thinks.
+update runs
+   set status = :status, waits = '', attempt = 0, token = null, lease_until = null,
+       changed_at = {now}, doing = null
+ where id = :id and status = :before
+
+-- name: run_wake
+update runs
+   set wake = wake + 1,
+       changed_at = case when status = 'waiting' and waits <> replace(waits, :woken, '')
+                         then {now} else changed_at end,
+       status = case when status = 'waiting' and waits <> replace(waits, :woken, '')
+                     then 'ready' else status end
+ where id = :run_id
+
+-- name: claim
+update runs
+   set status = 'running', token = :token, worker = :worker, lease_until = {now} + cast(:span as bigint),
+       attempt = attempt + 1
+ where id = (select r.id from runs r
+              where r.status = 'ready' and {served} and (cast(:only as text) is null or r.id = cast(:only as text))
+              order by r.changed_at limit 1 {locked}) and {unsynced}
+returning id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+          started_at, changed_at, doing, progress, {now}
+
+-- name: reclaim
+-- From a worker that fell silent.
+update runs
+   set status = 'running', token = :token, worker = :worker, lease_until = {now} + cast(:span as bigint),
+       attempt = attempt + 1
+ where id = (select r.id from runs r
+              where r.status = 'running' and r.lease_until <= (select {now}) and {served}
+                and (cast(:only as text) is null or r.id = cast(:only as text))
+              order by r.lease_until limit 1 {locked}) and {unsynced}
+returning id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+          started_at, changed_at, doing, progress, {now}
+
+-- name: run_beat
+update runs set lease_until = {now} + cast(:span as bigint), doing = :doing where id = :id and token = :token
+
+-- name: run
+select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+       started_at, changed_at, doing, progress, {now}
+  from runs where id = :id
+
+-- name: runs
+select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+       started_at, changed_at, doing, progress, {now}
+  from runs
+ where (cast(:status as text) is null or status = cast(:status as text))
+   and (cast(:thread as text) is null or thread = cast(:thread as text))
+   and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
+   and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
+ order by started_at desc, id desc limit :limit
+
+-- name: run_asks
+-- Everything its asks say, ask by ask in the order of opening.
+select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from asks a join events e on e.stream = a.id
+ where a.run = :id
+ order by a.opened_at, a.id, e.seq
+
+-- name: put_worker
+insert into workers (id, name, serves, seen_at) values (:id, :worker, :serves, {now})
+on conflict (id) do update set serves = excluded.serves, seen_at = excluded.seen_at
+
+-- name: drop_worker
+delete from workers where id = :id
+
+-- name: forget_workers
+delete from workers where seen_at < {now} - cast(:span as bigint)
+
+-- name: workers
+select id, name, serves, seen_at, {now} from workers where seen_at > {now} - cast(:span as bigint) order by name
+
+-- name: stray_runs
+select r.id from runs r
+ where not exists (select 1 from events e where e.stream = r.id)
+ order by r.id limit 100

@@ -1,0 +1,275 @@
+"""How a function behind a gate behaves: what its rules say, and trying it by those rules.
+
+`tried` is a generator that yields what must be waited for, so that a gate may
+block, an `async def` await, and a run write its journal in between.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import time
+from collections.abc import Callable, Generator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from sayso.asks.forms import Forms, Terms
+from sayso.asks.spending import Call
+from sayso.errors import Answered, BadValue, InvalidAnswer, InvalidEdit, Misuse, Rejected
+from sayso.model.ask import Ask
+from sayso.model.content import Content
+from sayso.model.conversion import encode
+from sayso.model.span import span
+from sayso.model.tool import Bound, Tool
+
+_log = logging.getLogger("sayso.gate")
+_TRIES = 3
+MISSING = object()
+CURRENT: ContextVar[Call] = ContextVar("sayso_current_call")
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """`verify` says: the call took place, with this result."""
+
+    result: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class DidNotHappen:
+    """`verify` says: the call left no trace. Counts only after the gate's time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CannotTell:
+    """`verify` says: no idea. A person is asked."""
+
+
+Finding = Happened | DidNotHappen | CannotTell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How a gate behaves around its function."""
+
+    on_reject: Any = MISSING
+    idempotent: bool = False
+    verify: Callable[..., Any] | None = None
+    limit: float | None = None
+    unknown: tuple[type[BaseException], ...] = ()
+    asks: bool = False
+    terms: Terms = field(default_factory=Terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A tool with the rules of its gate."""
+
+    tool: Tool
+    rules: Rules
+
+    def content(self, forms: Forms, bound: Bound, **more: Any) -> Content:  # noqa: ANN401 - terms
+        """Return what people are shown of one call."""
+        tool = self.tool
+        terms: Terms = {**self.rules.terms, "risk": tool.risk_of(bound), **more}  # type: ignore[typeddict-item]
+        return forms.action(
+            tool.name,
+            bound.args,
+            schema=tool.schema,
+            returns=tool.returns_schema(),
+            facts=tool.receiver_facts(bound),
+            shown=tool.shown(bound),
+            **terms,
+        )
+
+    def kept(self, result: object) -> object:
+        """Return the result in its JSON form, if its declared type has one."""
+        if self.tool.returns is Any:
+            return result
+        try:
+            return encode(self.tool.returns, result)
+        except BadValue:
+            return result
+
+    def fitting(self, bound: Bound, ask: Ask) -> dict[str, Any]:
+        """Return the approved arguments as the function takes them.
+
+        An edit fits the schema, or it would have been refused. A type may check more
+        than a schema can say; then nothing is spent and the program hears of it.
+        """
+        try:
+            return self.tool.thaw(ask.args, bound)
+        except InvalidAnswer as error:
+            raise InvalidEdit(
+                f"{ask.id} was approved with arguments that {self.tool.name} does not take, so it "
+                "was not run.",
+                fields=error.fields,
+            ) from error
+
+
+_DECLARED = ("risk", "reversible", "affects", "impact", "preview", "secret")
+_RULES = ("on_reject", "idempotent", "verify", "limit", "unknown", "asks")
+
+
+def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> Gated:  # noqa: ANN401
+    """Sort the options of a gate: what the tool declares, how it behaves, what its asks take.
+
+    Raises:
+        BadValue: an option is unknown or makes no sense, or a parameter cannot be shown.
+    """
+    terms = {n: v for n, v in given.items() if n in Terms.__annotations__ and n != "risk"}
+    for option in given:
+        if option not in {*_DECLARED, *_RULES, *terms}:
+            raise BadValue(f"A gate has no option {option!r}.")
+    limit = given.get("limit")
+    rules = Rules(
+        on_reject=given.get("on_reject", MISSING),
+        idempotent=given.get("idempotent", False),
+        verify=_callable(given.get("verify")),
+        limit=None if limit is None else span(limit).total_seconds(),
+        unknown=_exceptions(given.get("unknown", ())),
+        asks=given.get("asks", False),
+        terms=terms,  # type: ignore[arg-type]
+    )
+    declared = {option: given[option] for option in _DECLARED if option in given}
+    return Gated(Tool.of(fn, name=name, **declared), rules)
+
+
+def gated_of(fn: object) -> Gated | None:
+    """Return what `@desk.gate` or `@sayso.tool` noted about a function."""
+    return getattr(fn, "__sayso_gate__", None)
+
+
+def tool(fn: Callable[..., Any] | None = None, **given: Any) -> Any:  # noqa: ANN401 - a decorator
+    """Declare what a function does to the world, for the desk of the run that calls it.
+
+    It stays a plain function; `run.call(fn, ...)` asks before it runs. It takes
+    what `desk.gate` takes, and `asks=True` for a function that itself asks people
+    (`sayso.question` and so on): it then runs as a workflow inside the workflow.
+    """
+    if fn is None:
+        return functools.partial(tool, **given)
+    fn.__sayso_gate__ = gated(fn, **given)  # type: ignore[attr-defined]
+    return fn
+
+
+def _callable(verify: object) -> Callable[..., Any] | None:
+    if verify is not None and not callable(verify):
+        raise BadValue(f"verify= is a function, not {type(verify).__name__}.")
+    return verify
+
+
+def _exceptions(unknown: object) -> tuple[type[BaseException], ...]:
+    kinds = unknown if isinstance(unknown, tuple) else (unknown,)
+    for kind in kinds:
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise BadValue(f"unknown={kind!r}: name classes of exceptions, such as TimeoutError.")
+    return kinds
+
+
+def refused(ask: Ask, rules: Rules) -> Any:  # noqa: ANN401 - the value of on_reject
+    """Say what a closed ask that was not approved means for its caller."""
+    if ask.decision is not None and ask.decision.verdict == "respond":
+        raise Answered(ask)
+    if rules.on_reject is MISSING:
+        raise Rejected(ask)
+    return rules.on_reject
+
+
+def current_call() -> Call:
+    """Return the approved call that is being carried out, for its idempotency key.
+
+    Raises:
+        Misuse: no gated function is running here.
+    """
+    call = CURRENT.get(None)
+    if call is None:
+        raise Misuse("current_call() works inside a gated function while it runs.")
+    return call
+
+
+# --- trying ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """A function to be run now."""
+
+    fn: Callable[..., Any]
+    receiver: tuple[Any, ...] = field(repr=False)
+    args: dict[str, Any] = field(repr=False)
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Nothing to be done for so many seconds."""
+
+    seconds: float
+
+
+Trying = Generator[Do | Pause, Any, Any]
+
+
+def tried(rules: Rules, do: Do) -> Trying:
+    """Run the function. Where not knowing can be settled without a person, settle it."""
+    for attempt in range(1, _TRIES + 1):
+        begun = time.monotonic()
+        try:
+            return (yield do)
+        except rules.unknown as error:
+            found = yield from verified(rules, do, begun)
+            if isinstance(found, Happened):
+                return found.result
+            retry = rules.idempotent or isinstance(found, DidNotHappen)
+            if not retry or attempt == _TRIES:
+                raise
+            reason = type(error).__name__
+            _log.warning("%s: %s, trying again with the same key", do.call.tool, reason)
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def verified(rules: Rules, do: Do, begun: float) -> Generator[Do | Pause, Any, Finding]:
+    """Ask `verify`. "Did not happen" counts only once the call can no longer be on its way."""
+    if rules.verify is None:
+        return CannotTell()
+    while True:
+        try:
+            found = yield Do(rules.verify, (), do.args, do.call)
+        except Exception:  # noqa: BLE001 - a verify that fails tells nothing
+            _log.warning(
+                "verify of %s failed", do.call.tool, exc_info=not do.call.ask.content.hidden
+            )
+            return CannotTell()
+        if isinstance(found, Happened):
+            return found
+        if not isinstance(found, DidNotHappen):
+            if not isinstance(found, CannotTell):
+                _log.error("verify of %s returned %r, which says nothing", do.call.tool, found)
+            return CannotTell()
+        if rules.limit is None:
+            return CannotTell()
+        left = rules.limit - (time.monotonic() - begun)
+        if left <= 0:
+            return found
+        yield Pause(left)
+
+
+def at_once(result: object, tool: str) -> object:
+    """Return a result that is one, and not the promise of running the function later.
+
+    Raises:
+        Misuse: it is a coroutine or a generator, of which nothing has run.
+    """
+    if not (
+        inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result)
+    ):
+        return result
+    if inspect.iscoroutine(result):
+        result.close()  # it must not run behind anybody's back
+    raise Misuse(
+        f"{tool} returned {type(result).__name__}, so nothing of it has run. Gate the "
+        "`async def` function itself: put @desk.gate directly above it."
+    )

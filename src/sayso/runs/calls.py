@@ -1,0 +1,253 @@
+"""A guarded call inside a run: asked for, approved, carried out once.
+
+What is known of the effect decides what happens next. A worker that died in
+the middle leaves an intent without a result: then an idempotent tool is run again
+with the same key, `verify` is asked, or a person is.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from typing import Any, Protocol
+
+from sayso.asks.carrying import DidNotHappen, Do, Gated, Happened, refused, tried, verified
+from sayso.asks.spending import Call, begin, doubt
+from sayso.errors import BadValue, Diverged, Skipped, StepFailed
+from sayso.model.ask import Ask
+from sayso.model.content import LIMIT, Content
+from sayso.model.conversion import decode
+from sayso.model.digest import frozen
+from sayso.model.text import one_line
+from sayso.model.tool import Bound
+from sayso.runs.differing import call_difference
+from sayso.runs.journal import Finished, Journal
+from sayso.runs.lanes import Lane
+from sayso.runs.work import Passage
+from sayso.store.contract import Lease
+
+_REPR = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+
+
+class Caller(Protocol):
+    """What a call needs of its run."""
+
+    journal: Journal
+    met: set[str]
+    forms: Any
+
+    def asked(self, key: str, content: Content) -> Ask:
+        """Return the ask at this place."""
+        ...
+
+    def closed(self, lane: Lane, ask: Ask) -> Ask:
+        """Return an ask that is decided, or pause."""
+        ...
+
+
+def call_passage(
+    run: Caller,
+    lane: Lane,
+    key: str,
+    gate: Gated,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Passage:
+    """Ask for one call, and carry it out once it is approved."""
+    bound = gate.tool.bind(args, kwargs)
+    ask = _asked(run, key, gate, bound)
+    ask = run.closed(lane, ask)
+    if not ask.decision:
+        return refused(ask, gate.rules)
+    while True:
+        effect = run.journal.asks[key].effect
+        match effect.status if effect is not None else None:
+            case "done" | "failed":
+                return _outcome(run, key, gate)
+            case "intended":
+                yield from _recover(run, lane, key, gate, bound)
+            case "unknown":
+                _resolved(run, lane, key)
+                yield from _carry_out(run, lane, key, gate, bound)
+            case _:
+                yield from _carry_out(run, lane, key, gate, bound)
+
+
+def _asked(run: Caller, key: str, gate: Gated, bound: Bound) -> Ask:
+    known = run.journal.asks.get(key)
+    if known is None:
+        return run.asked(key, gate.content(run.forms, bound))
+    run.met.add(key)
+    differs = call_difference(known, gate.tool.name, frozen(bound.args))
+    if differs is not None:
+        raise Diverged(key, differs)
+    return known
+
+
+def _outcome(run: Caller, key: str, gate: Gated) -> Any:  # noqa: ANN401 - what the tool returns
+    """Return the recorded result, or raise the recorded failure: the same at every replay."""
+    ask = run.journal.asks[key]
+    effect = ask.effect
+    if effect is None:
+        raise AssertionError("unreachable: an outcome has an effect")
+    if effect.status == "done" and effect.error is None:
+        result = effect.result
+        return result if gate.tool.returns is Any else decode(gate.tool.returns, result)
+    answered = _doubt_of(run, ask)
+    said_no = answered is not None and answered.decision is not None and not answered.decision
+    if effect.status == "failed" and answered is not None and said_no:
+        raise Skipped(answered)
+    text = effect.error or "nobody knows why"
+    said = _REPR.fullmatch(text)
+    raise StepFailed(gate.tool.name, said[1] if said else "Error", said[2] if said else text)
+
+
+def _carry_out(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
+    """Spend the approval and run the tool. The intent is durable before it starts."""
+    call = _begin(run, key, gate, bound, None)
+    yield from _perform(run, lane, key, gate, bound, call)
+
+
+def _begin(run: Caller, key: str, gate: Gated, bound: Bound, again: str | None) -> Call:
+    journal = run.journal
+    gate.fitting(bound, journal.asks[key])  # refused before anything is spent
+    call = begin(
+        journal.store,
+        journal.asks[key].id,
+        origin=journal.origin,
+        lease=Lease(journal.token, None),
+        commit=journal.commit,
+        again=again,
+        worker=journal.row.worker,
+    )
+    journal.asks[key] = call.ask
+    return call
+
+
+def _perform(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound, call: Call) -> Passage:
+    journal = run.journal
+    args = gate.fitting(bound, call.ask)
+    journal.doing = gate.tool.name
+    try:
+        do = Do(gate.tool.fn, bound.receiver, args, call)
+        result = yield from tried(gate.rules, do)
+    except gate.rules.unknown as error:
+        reason = f"it raised {one_line(bound.conceal(repr(error)), 200)}"
+        _open_doubt(run, lane, key, reason)
+    except Exception as error:  # noqa: BLE001 - recorded, and raised as the record has it
+        text = one_line(bound.conceal(repr(error)), 500)
+        journal.finish(key, Finished(call, "failed", None, text))
+        try:
+            _outcome(run, key, gate)
+        except StepFailed as failure:
+            raise failure from error
+    except BaseException as error:
+        reason = f"the program was interrupted in the middle ({type(error).__name__})."
+        doubt(journal.store, call.ask.id, reason, **_doubting(run, key))
+        raise
+    else:
+        _finish(run, key, gate, bound, call, result)
+    finally:
+        journal.doing = None
+
+
+def _finish(run: Caller, key: str, gate: Gated, bound: Bound, call: Call, result: object) -> None:
+    """Note the result. One that cannot be stored does not undo what happened."""
+    try:
+        kept = frozen(bound.conceal(gate.kept(result)), limit=LIMIT, what="result")
+    except BadValue as error:
+        text = f"Unrecorded(it happened, but returned {type(result).__name__}: {error})"
+        run.journal.finish(key, Finished(call, "done", None, text))
+        return
+    run.journal.finish(key, Finished(call, "done", kept, None))
+
+
+def _recover(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
+    """Settle an intent without a result, which a worker before us left behind."""
+    ask = run.journal.asks[key]
+    effect = ask.effect
+    if effect is None:
+        raise AssertionError("unreachable: an intent is an effect")
+    fate = _fate(run, ask)
+    if gate.rules.idempotent:
+        call = _begin(run, key, gate, bound, f"{fate} It may be run again with the same key.")
+        yield from _perform(run, lane, key, gate, bound, call)
+        return
+    if gate.rules.verify is not None:
+        args = gate.fitting(bound, ask)
+        call = Call(ask, gate.tool.name, args, effect.key, effect.attempt, run.journal.token)
+        age = (run.journal.store.now() - effect.begun_at).total_seconds()
+        do = Do(gate.tool.fn, bound.receiver, args, call)
+        found = yield from verified(gate.rules, do, time.monotonic() - age)
+        if isinstance(found, Happened):
+            _finish(run, key, gate, bound, call, found.result)
+            return
+        if isinstance(found, DidNotHappen):
+            call = _begin(run, key, gate, bound, f"{fate} It left no trace.")
+            yield from _perform(run, lane, key, gate, bound, call)
+            return
+    _open_doubt(run, lane, key, fate)
+
+
+def _open_doubt(run: Caller, lane: Lane, key: str, reason: str) -> None:
+    """Ask people whether it happened, and wait for them; unless it has ended meanwhile."""
+    journal = run.journal
+    asked = doubt(journal.store, journal.asks[key].id, reason, **_doubting(run, key))
+    journal.reread(key)
+    if asked is None:
+        return
+    place = (asked.key or "").removeprefix(f"{journal.id}:")
+    journal.asks[place] = asked
+    run.met.add(place)
+    journal.opened.append(asked)
+    run.closed(lane, asked)
+
+
+def _doubting(run: Caller, key: str) -> dict[str, Any]:
+    journal = run.journal
+    count = sum(1 for place in journal.asks if place.startswith(f"{key}?"))
+    name = f"{journal.id}:{key}?{count + 1}"
+    return {"origin": journal.origin, "key": name, "commit": journal.commit}
+
+
+def _doubt_of(run: Caller, ask: Ask) -> Ask | None:
+    if ask.effect is None or ask.effect.doubt is None:
+        return None
+    for place, other in run.journal.asks.items():
+        if other.id == ask.effect.doubt:
+            run.met.add(place)
+            return other
+    return None
+
+
+def _resolved(run: Caller, lane: Lane, key: str) -> None:
+    """Wait until the doubt about this call is decided. Only "run it again" leads back here."""
+    answered = _doubt_of(run, run.journal.asks[key])
+    if answered is not None:
+        run.closed(lane, answered)
+
+
+def _fate(run: Caller, ask: Ask) -> str:
+    """Say what is known of the worker that began it."""
+    begun = [e for e in run.journal.store.stream(ask.stream) if e.kind == "effect.intended"]
+    worker = str(((begun[-1].payload or {}) if begun else {}).get("worker") or "")
+    name = worker or "somebody"
+    host, _, pid = worker.rpartition(":")
+    if host == platform.node() and pid.isdigit() and not _alive(int(pid)):
+        return f"the worker that carried it out ({name}) is dead."
+    return (
+        f"the worker that carried it out ({name}) has fallen silent; whether it still runs is not "
+        "known."
+    )
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

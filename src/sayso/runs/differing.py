@@ -1,0 +1,42 @@
+"""What differs between the ask in the journal and the one the code wants now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sayso.model.ask import Ask
+from sayso.model.content import Content
+from sayso.model.digest import written
+from sayso.model.text import one_line
+
+# Given by the workflow, and so the same on every replay. What is computed from the world
+# (impact, preview, the deadline) may change meanwhile; what was shown stands.
+_COMPARED = ("kind", "title", "facts", "options", "answer", "allow", "needs", "deny")
+
+
+def difference(known: Ask, wanted: Content) -> str | None:
+    """Return what the workflow asks differently now, or `None`."""
+    was, now = known.content.to_json(), wanted.to_json()
+    for name in _COMPARED:
+        if was.get(name) != now.get(name):
+            return f"{name} was {_brief(was.get(name))}, it is now {_brief(now.get(name))}."
+    return call_difference(known, wanted.proposal.tool, wanted.proposal.args)
+
+
+def call_difference(known: Ask, tool: str | None, args: dict[str, Any]) -> str | None:
+    """Return what differs in the call, or `None`. An edit by a person is no difference."""
+    if known.tool != tool:
+        return f"the tool was {known.tool!r}, it is now {tool!r}."
+    was = known.args if known.original is None else known.original
+    for name in sorted({*was, *args}):
+        if name not in was or name not in args or was[name] != args[name]:
+            return (
+                f"the argument {name} of {tool or known.kind} was {_brief(was.get(name))}, it is "
+                f"now {_brief(args.get(name))}. (The time, randomness and sets differ at every "
+                "replay: take run.now(), run.random(), sorted(...).)"
+            )
+    return None
+
+
+def _brief(value: object) -> str:
+    return one_line(written(value), 120)  # type: ignore[arg-type]

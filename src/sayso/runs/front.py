@@ -1,0 +1,292 @@
+"""The part of a desk that has to do with runs."""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeVar, overload
+
+from sayso.asks.attending import attend
+from sayso.asks.forms import Forms
+from sayso.channels.console import Console
+from sayso.errors import BadValue, Misuse
+from sayso.model.actor import Actor, Origin
+from sayso.model.content import check_word
+from sayso.model.lifecycle import RUN, RunStatus
+from sayso.runs.handle import OVER, Run, served, unserved
+from sayso.runs.memory import Memory
+from sayso.runs.steering import cancel, known, new_row, retry, said_at_start, start
+from sayso.runs.worker import Crew
+from sayso.runs.workflow import Workflow, declare, workflow_of
+from sayso.store.bell import PATIENCE
+from sayso.store.contract import RunQuery, Store
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class RunDesk(ABC):
+    """Starting, carrying on and steering runs."""
+
+    origin: Origin
+    console: Console
+    forms: Forms
+    crew: Crew
+    flows: dict[str, Workflow]
+
+    @property
+    @abstractmethod
+    def store(self) -> Store:
+        """The database behind this desk."""
+
+    @overload
+    def workflow(self, fn: F) -> F: ...
+    @overload
+    def workflow(self, fn: None = None, *, name: str | None = None) -> Callable[[F], F]: ...
+    def workflow(self, fn: F | None = None, *, name: str | None = None) -> Any:
+        """Register a function as a workflow: it takes the run, and what its verbs do is durable.
+
+        When the run pauses the function is left, and called again from its beginning
+        when there is an answer. Verbs that are done return what they returned; code between
+        verbs runs again, so everything that matters goes through a verb.
+
+        Raises:
+            BadValue: the function takes no run, or its name is taken.
+        """
+        if fn is None:
+            return lambda decorated: (
+                self.workflow(decorated) if name is None else self._add(decorated, name)
+            )
+        return self._add(fn, name)
+
+    def _add(self, fn: F, name: str | None) -> F:
+        flow = declare(fn, self, name)
+        other = self.flows.get(flow.name)
+        if other is not None and other.path != flow.path:
+            raise BadValue(
+                f"Two workflows are called {flow.name!r}: {other.path} and {flow.path}. Name one of "
+                "them: @desk.workflow(name=...)."
+            )
+        self.flows[flow.name] = flow
+        fn.__sayso_workflow__ = flow  # type: ignore[attr-defined]
+        return fn
+
+    def start(
+        self,
+        workflow: Callable[..., Any],
+        *args: Any,  # noqa: ANN401 - as the workflow takes them
+        thread: str | None = None,
+        fresh: bool = False,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Run:
+        """Start a run and return at once; a worker carries it on, here or elsewhere.
+
+        Args:
+            workflow: A function registered with `@desk.workflow`.
+            *args: What the workflow is given.
+            thread: The conversation it belongs to; one run of a thread at a time.
+            fresh: Start without the memory of earlier runs of the thread.
+            **kwargs: What the workflow is given, by name.
+
+        Raises:
+            BadValue: an argument cannot be stored.
+            ThreadBusy: another run of the thread is not over.
+        """
+        _, row, said = self._begun(workflow, args, kwargs, thread, fresh)
+        return self.get_run(start(self.store, row, said, agent=self.forms.agent).id)
+
+    def run(
+        self,
+        workflow: Callable[..., Any],
+        *args: Any,  # noqa: ANN401 - as the workflow takes them
+        thread: str | None = None,
+        fresh: bool = False,
+        wait: bool = True,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Run:
+        """Start a run and carry it on right here, until it is over.
+
+        Questions are put at this terminal if there is one and nobody else is on the desk;
+        otherwise a line says what waits. With `wait=False` it returns as soon as the run
+        waits for people. Ctrl-C leaves the run waiting; any worker goes on with it.
+        """
+        flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
+        here = replace(row, status="running", token=os.urandom(8).hex(), worker=self.crew.name)
+        self.crew.carry_on(flow, self.crew.journal(here, said))
+        run = self.get_run(row.id)
+        return self._attended(run) if wait else run
+
+    def _begun(
+        self,
+        workflow: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        thread: str | None,
+        fresh: bool,  # noqa: FBT001 - passed on
+    ) -> tuple[Workflow, Any, dict[str, Any]]:
+        flow = self._flow(workflow)
+        said = said_at_start(
+            flow, args, dict(kwargs), origin=self.origin, thread=thread, fresh=fresh
+        )
+        return flow, new_row(self.store, flow, thread), said
+
+    def _flow(self, workflow: object) -> Workflow:
+        flow = workflow_of(workflow)
+        if flow is None:
+            raise Misuse(
+                f"{getattr(workflow, '__name__', workflow)!r} is no workflow: put @desk.workflow "
+                "above the function."
+            )
+        if flow.host is not self:
+            self.flows.setdefault(flow.name, flow)
+        return flow
+
+    def resume(self, run: Run | str, *, wait: bool = True) -> Run:
+        """Carry a run on right here, whoever started it, until it is over.
+
+        Raises:
+            UnknownRun: there is none of this id.
+            Misuse: this process does not have its code.
+        """
+        found = self.get_run(run if isinstance(run, str) else run.id)
+        if found.workflow not in self.flows:
+            raise Misuse(
+                f"{found.id} needs the workflow {found.row.path}, which this process has not "
+                "registered. Import the module that defines it."
+            )
+        if not wait:
+            self.work(until="idle", only=found.id)
+            return found
+        return self._attended(found)
+
+    def _attended(self, run: Run) -> Run:
+        """Carry a run on, and ask for whatever it waits for, until it is over."""
+        heard = threading.Event()
+        told: set[str] = set()
+        with self.store.bell.listening(heard.set):
+            while True:
+                heard.clear()
+                row = run.row
+                if row.status in (*OVER, "parked"):
+                    return run
+                if row.status in ("ready", "running") and self.crew.take(run.id) is not None:
+                    continue
+                if row.status == "waiting" and self._asked_here(run, told):
+                    continue
+                heard.wait(PATIENCE / 5)
+                self.sweep()
+
+    def _asked_here(self, run: Run, told: set[str]) -> bool:
+        """Put the first question at this terminal; without one, say once what waits."""
+        roster = self.store.roster()
+        for ask in run.state.pending:
+            if roster.solo and self.console.interactive():
+                attend(self.store, ask, console=self.console, origin=self.origin)
+                return True
+            if ask.id not in told:
+                told.add(ask.id)
+                self.console.announce(ask, roster)
+        return False
+
+    @abstractmethod
+    def sweep(self, now: Any = None) -> object:  # noqa: ANN401
+        """Do what time has made due."""
+
+    def work(
+        self,
+        until: Literal["idle"] | None = None,
+        *,
+        threads: int = 1,
+        only: str | None = None,
+    ) -> None:
+        """Carry runs on: those whose workflows this process has registered.
+
+        Args:
+            until: `"idle"` returns when there is nothing to do now; otherwise it goes on until
+                `desk.close()` is called or the process is interrupted.
+            threads: How many runs at once.
+            only: The id of the only run to carry on.
+        """
+        if until not in (None, "idle"):
+            raise BadValue(f'until={until!r}: give "idle", or leave it out to work on.')
+        if type(threads) is not int or not 1 <= threads <= 1000:
+            raise BadValue(f"threads={threads!r}: give a number from 1 to 1000.")
+        self.crew.work(idle=until == "idle", threads=threads, only=only)
+
+    # --- looking, steering ---
+
+    def get_run(self, run_id: str) -> Run:
+        """Return a run by its id.
+
+        Raises:
+            UnknownRun: there is none of this id.
+        """
+        row = known(self.store, run_id)
+        return Run(lambda: self.store, row.id, decode=self._decoded)
+
+    def _decoded(self, workflow: str, kept: Any) -> Any:  # noqa: ANN401 - what it returned
+        flow = self.flows.get(workflow)
+        return kept if flow is None else flow.output(kept)
+
+    def runs(
+        self,
+        *,
+        status: RunStatus | None = None,
+        workflow: str | None = None,
+        thread: str | None = None,
+        limit: int = 50,
+        before: Run | None = None,
+    ) -> list[Run]:
+        """Return runs, the newest first; `before` the last one of the page before."""
+        if status is not None and status not in RUN:
+            raise BadValue(f"status={status!r}: it is one of {', '.join(RUN)}.")
+        if type(limit) is not int or not 1 <= limit <= 500:
+            raise BadValue(f"limit={limit!r}: a page holds 1 to 500 runs.")
+        check_word(thread, "thread")
+        place = None if before is None else (before.started_at, before.id)
+        query = RunQuery(status=status, workflow=workflow, thread=thread, limit=limit, before=place)
+        return [
+            Run(lambda: self.store, row.id, decode=self._decoded) for row in self.store.runs(query)
+        ]
+
+    def thread(self, name: str) -> Memory:
+        """Return what the runs of a thread remember, from the last fresh start on."""
+        steps: list[Any] = []
+        for run in self.runs(thread=name, limit=500):
+            events = run.events
+            steps[:0] = run.memory.steps
+            if (events[0].payload or {}).get("fresh"):
+                break
+        return Memory(tuple(steps))
+
+    def cancel(self, run: Run | str, note: str | None = None) -> Run:
+        """End a run before its next effect, and take its open asks back.
+
+        Raises:
+            RunOver: it has ended already.
+        """
+        run_id = run if isinstance(run, str) else run.id
+        cancel(self.store, run_id, actor=self._somebody(), origin=self.origin, note=note)
+        return self.get_run(run_id)
+
+    def retry(self, run: Run | str) -> Run:
+        """Let a parked or failed run go on from where it stood.
+
+        Raises:
+            RunOver: it is neither.
+        """
+        run_id = run if isinstance(run, str) else run.id
+        retry(self.store, run_id, actor=self._somebody(), origin=self.origin)
+        return self.get_run(run_id)
+
+    def _somebody(self) -> Actor:
+        return Actor("person", self.origin.account.partition("@")[0])
+
+    def unserved(self, run_id: str) -> str | None:
+        """Return the word for people when nobody has the code to carry a run on."""
+        row = self.store.run(run_id)
+        if row is None or row.status != "ready" or served(self.store, row.workflow):
+            return None
+        return unserved(row)

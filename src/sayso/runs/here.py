@@ -1,0 +1,55 @@
+"""The verbs as module functions, on the run that is being carried on here.
+
+For tools that ask people in the middle (`@sayso.tool(asks=True)`), which know
+nothing of the run that calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
+
+from sayso.asks.forms import Terms
+from sayso.errors import Misuse
+from sayso.runs.lanes import INSIDE, LANE
+from sayso.runs.running import Running
+
+
+def running() -> Running | None:
+    """Return the run that is being carried on here, if any."""
+    lane = LANE.get()
+    return lane.run if lane is not None and isinstance(lane.run, Running) else None
+
+
+def _here(verb: str) -> Any:  # noqa: ANN401 - a Running, whose verbs may be awaitable
+    run = running()
+    if run is None:
+        raise Misuse(
+            f"sayso.{verb}() works inside a run. Elsewhere ask on a desk: desk.{verb}(...)."
+        )
+    return run
+
+
+def inside_effect() -> str | None:
+    """Return the name of the step or effect that runs here, in which nothing can be asked."""
+    return INSIDE.get()
+
+
+def step(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    """Run a function once in the current run, and record what it returns."""
+    return _here("step").step(fn, *args, **kwargs)
+
+
+def question(text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401
+    """Ask for an answer in the current run."""
+    return _here("question").question(text, type, **terms)
+
+
+def confirm(text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
+    """Ask for a yes or no in the current run."""
+    return _here("confirm").confirm(text, facts, **terms)
+
+
+def choose(text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
+    """Ask for a choice in the current run."""
+    return _here("choose").choose(text, options, own, **terms)

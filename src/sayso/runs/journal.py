@@ -1,0 +1,356 @@
+"""The journal of one run while somebody carries it on: what is known, and what is to be written.
+
+Results are gathered and written together: before any new code runs, when the
+run pauses or ends, and after 20 milliseconds. Every write is fenced by the token
+of the claim, so that a worker that was given up for dead writes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from sayso.asks.opening import opening
+from sayso.asks.spending import Call, Ending, finish
+from sayso.asks.standing import grow, stamped
+from sayso.errors import FinishedLate, SaysoError, StoreError, Tampered
+from sayso.model.actor import Actor, Origin
+from sayso.model.ask import Ask
+from sayso.model.content import Content
+from sayso.model.event import GENESIS, Event, follows, link
+from sayso.model.folding import fold
+from sayso.model.ids import short_id
+from sayso.runs.stops import Fenced
+from sayso.store.contract import (
+    Append,
+    HoldRun,
+    LeaveRun,
+    RunChange,
+    RunRow,
+    StartRun,
+    Store,
+)
+
+_log = logging.getLogger("sayso.runs")
+FLUSH_AFTER = 0.02
+_ID_LENGTH = 8  # ids of a run's asks are made before anybody can say whether they are free
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A step as it was recorded."""
+
+    verb: str
+    name: str
+    said: Mapping[str, Any]
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A call that came to its end, not yet written down."""
+
+    call: Call
+    ending: Ending
+    result: object
+    error: str | None
+
+
+class Journal:
+    """What one run did so far, and what is about to be written."""
+
+    def __init__(
+        self,
+        store: Store,
+        row: RunRow,
+        *,
+        agent: str,
+        origin: Origin,
+        span: timedelta,
+        started: dict[str, Any] | None = None,
+    ) -> None:
+        self.store = store
+        self.row = row
+        self.origin = origin
+        self.actor = Actor("agent", agent)
+        self.span = span
+        self.token = row.token or ""
+        self.doing: str | None = None
+        self.progress: float | None = None
+        self.entries: dict[str, Entry] = {}
+        self.asks: dict[str, Ask] = {}
+        self.opened: list[Ask] = []
+        self.lost = False
+        self.wake = row.wake
+        self._lock = threading.RLock()
+        self._buffer: list[Append] = []
+        self._finished: list[Finished] = []
+        self._since: float | None = None
+        self._seq, self._head = 0, GENESIS
+        self._new = started is not None
+        if started is not None:
+            self.started = started
+            self.note("run.started", started)
+        else:
+            self._read()
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.row.id
+
+    # --- what is known ---
+
+    def _read(self) -> None:
+        events = self.store.stream(self.id)
+        self.started = check_journal(self.id, events)
+        self._seq, self._head = events[-1].seq, events[-1].hash
+        self.entries = entries_of(events)
+        self._read_asks()
+
+    def _read_asks(self) -> None:
+        asks = asks_of(self.id, self.store.run_asks(self.id))
+        self.asks = {ask.key.removeprefix(f"{self.id}:"): ask for ask in asks if ask.key}
+
+    def refresh(self) -> None:
+        """Read again what people may have decided meanwhile.
+
+        Raises:
+            Fenced: somebody else has the run.
+        """
+        row = self.store.run(self.id)
+        if row is None or row.token != self.token:
+            raise self.fenced()
+        self.wake = row.wake  # before the asks: a decision in between is then looked at twice
+        self._read_asks()
+
+    def reread(self, key: str) -> Ask:
+        """Return one ask as it stands in the database."""
+        events = self.store.stream(self.asks[key].stream)
+        self.asks[key] = fold(events)
+        return self.asks[key]
+
+    # --- what is to be written ---
+
+    def note(self, kind: str, payload: dict[str, Any], actor: Actor | None = None) -> None:
+        """Add an event to the run's own stream."""
+        with self._lock:
+            event = link(
+                self.id,
+                self._seq + 1,
+                kind,
+                at=self.store.now(),
+                actor=actor or self.actor,
+                payload=payload,
+                salt=os.urandom(16),
+                previous=self._head,
+            )
+            self._seq, self._head = event.seq, event.hash
+            self._add(Append(event=event))
+
+    def record(self, key: str, verb: str, name: str, *, failed: bool = False, **said: Any) -> None:  # noqa: ANN401
+        """Write down what a step came to."""
+        payload = {"key": key, "verb": verb, "name": name, **said}
+        self.note("step.failed" if failed else "step.done", payload)
+        self.entries[key] = Entry(verb, name, payload, failed)
+
+    def open(self, key: str, content: Content) -> Ask:
+        """Add the opening of an ask. It is written with whatever is written next."""
+        ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
+        name = f"{self.id}:{key}"
+        append = opening(ask_id, content, store=self.store, origin=self.origin, key=name)
+        if append.ask is None:
+            raise AssertionError("unreachable: an opening has an ask")
+        with self._lock:
+            self._add(append)
+            self.asks[key] = append.ask
+            self.opened.append(append.ask)
+        return append.ask
+
+    def finish(self, key: str, came: Finished) -> Ask:
+        """Add what came of a call."""
+        said = stamped(self.origin, error=came.error, attempt=came.call.attempt)
+        if came.result is not None:
+            said["result"] = came.result
+        with self._lock:
+            event, ask = grow(
+                self.asks[key],
+                f"effect.{came.ending}",
+                at=self.store.now(),
+                actor=self.actor,
+                payload=said,
+            )
+            self._finished.append(came)
+            self._add(Append(event=event, ask=ask))
+            self.asks[key] = ask
+        return ask
+
+    def _add(self, append: Append) -> None:
+        self._buffer.append(append)
+        if self._since is None:
+            self._since = time.monotonic()
+
+    # --- writing ---
+
+    def flush(self) -> None:
+        """Write everything that is gathered, durably.
+
+        Raises:
+            Fenced: somebody else has the run.
+        """
+        with self._lock:
+            if self._buffer or self._new:
+                self.commit()
+
+    def flush_if_due(self) -> None:
+        """Write what has been waiting for 20 milliseconds; called by the pulse."""
+        if self._since is None or time.monotonic() - self._since < FLUSH_AFTER:
+            return
+        try:
+            self.flush()
+        except Fenced:
+            pass  # the next verb says so
+        except SaysoError:
+            _log.warning("Writing the journal of %s failed; trying again.", self.id, exc_info=True)
+
+    def commit(self, *more: Append) -> bool:
+        """Write what is gathered and this, under the fence; False if `more` was too late.
+
+        Raises:
+            Fenced: somebody else has the run.
+        """
+        with self._lock:
+            change: RunChange
+            if self._new:
+                change = StartRun(replace(self.row, attempt=1), self.span)
+            else:
+                change = HoldRun(
+                    id=self.id,
+                    token=self.token,
+                    span=self.span,
+                    doing=self.doing,
+                    progress=self.progress,
+                )
+            return self._commit(change, *more)
+
+    def leave(self, status: Any, *, waits: Sequence[str] = (), wake: int | None = None) -> bool:  # noqa: ANN401
+        """Write what is gathered and let go of the run; False if there is more to do first.
+
+        Raises:
+            Fenced: somebody else has the run.
+        """
+        with self._lock:
+            change: RunChange
+            if self._new:
+                change = StartRun(replace(self.row, status=status, waits=tuple(waits), token=None))
+            else:
+                change = LeaveRun(
+                    id=self.id,
+                    token=self.token,
+                    status=status,
+                    waits=tuple(waits),
+                    wake=wake,
+                    progress=self.progress,
+                )
+            return self._commit(change)
+
+    def _commit(self, change: RunChange, *more: Append) -> bool:
+        if self.lost:
+            raise self.fenced()
+        written = self._written([*self._buffer, *more], change)
+        if not written:
+            self._check_fence()
+            return False
+        self._new = False
+        self._buffer.clear()
+        self._finished.clear()
+        self._since = None
+        return True
+
+    def _written(self, appends: list[Append], change: RunChange) -> bool:
+        """Commit, through a short outage of the database if need be."""
+        for pause in (0.05, 0.2, 1.0, 3.0):
+            try:
+                return self.store.commit(*appends, run=change)
+            except StoreError as error:
+                _log.warning("The journal of %s could not be written: %s", self.id, error)
+                time.sleep(pause)
+        return self.store.commit(*appends, run=change)
+
+    def _check_fence(self) -> None:
+        row = self.store.run(self.id)
+        if not self._new and (row is None or row.token != self.token):
+            raise self.fenced()
+
+    def fenced(self) -> Fenced:
+        """Give the run up. What calls came to is not lost: it is evidence, or settles the effect."""
+        self.lost = True
+        for came in self._finished:
+            with suppress(FinishedLate):
+                finish(
+                    self.store,
+                    came.call,
+                    came.ending,
+                    origin=self.origin,
+                    result=came.result,
+                    error=came.error,
+                )
+        self._finished.clear()
+        self._buffer.clear()
+        self._since = None
+        return Fenced(f"{self.id} is carried on by somebody else")
+
+    def beat(self) -> None:
+        """Say that the run is still being carried on; called by the pulse."""
+        if (
+            not self._new
+            and not self.lost
+            and not self.store.beat(self.id, self.token, self.span, self.doing)
+        ):
+            self.lost = True
+
+
+def check_journal(run_id: str, events: Sequence[Event]) -> dict[str, Any]:
+    """Return what the run was started with, if its journal is what was written.
+
+    Raises:
+        Tampered: an event was changed, moved or removed.
+    """
+    before = GENESIS
+    for number, event in enumerate(events, start=1):
+        if event.seq != number or event.text is None or not follows(event, before):
+            raise Tampered(
+                f"The journal of {run_id} was changed at event {number}, so it is not carried on. "
+                "Run: sayso audit verify"
+            )
+        before = event.hash
+    if not events or events[0].kind != "run.started":
+        raise Tampered(f"The journal of {run_id} has no beginning. Run: sayso audit verify")
+    return events[0].payload or {}
+
+
+def entries_of(events: Sequence[Event]) -> dict[str, Entry]:
+    """Return the recorded steps. A retry forgets the failure that ended the run."""
+    entries: dict[str, Entry] = {}
+    for event in events:
+        if event.kind in ("step.done", "step.failed"):
+            said = event.payload or {}
+            failed = event.kind == "step.failed"
+            entries[said["key"]] = Entry(said["verb"], said["name"], said, failed)
+        elif event.kind == "run.retried":
+            for key in (event.payload or {}).get("forgets", ()):
+                entries.pop(key, None)
+    return entries
+
+
+def asks_of(run_id: str, journals: Sequence[Sequence[Event]]) -> list[Ask]:
+    """Return the asks that this run opened; others may only be filed under its name."""
+    asks = [fold(events) for events in journals]
+    return [ask for ask in asks if ask.key is not None and ask.key.startswith(f"{run_id}:")]

@@ -1,0 +1,71 @@
+"""Where in a run a verb stands: its key is a position in a lane, never a file or a line.
+
+The run is a lane; so is a workflow inside it, and each branch of a `gather`.
+Within a lane one verb follows the other, or positions would mean nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from sayso.errors import Misuse
+
+LANE: ContextVar[Lane | None] = ContextVar("sayso_lane", default=None)
+INSIDE: ContextVar[str | None] = ContextVar("sayso_inside", default=None)
+
+
+class Lane:
+    """A sequence of verbs."""
+
+    def __init__(self, run: object, path: str = "", *, awaits: bool = False) -> None:
+        self.run = run
+        self.path = path
+        self.awaits = awaits  # whether the code in it is `async def`
+        self.paused = False
+        self._count = 0
+        self._busy = threading.Lock()
+
+    def next(self) -> str:
+        """Return the key of the next verb."""
+        self._count += 1
+        return f"{self.path}.{self._count}" if self.path else str(self._count)
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Let one verb in at a time.
+
+        Raises:
+            Misuse: another one is at work in this lane.
+        """
+        if not self._busy.acquire(blocking=False):
+            raise Misuse(
+                "Two verbs of a run at the same time in one lane: their order would differ at the "
+                "next replay. Put them into branches: run.gather(lambda: ..., lambda: ...)."
+            )
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+
+@contextmanager
+def inside(lane: Lane) -> Iterator[None]:
+    """Let the verbs of this block go to a lane of their own."""
+    token = LANE.set(lane)
+    try:
+        yield
+    finally:
+        LANE.reset(token)
+
+
+@contextmanager
+def closed_to_verbs(name: str) -> Iterator[None]:
+    """Refuse verbs while a step or an effect runs: what they say would not be found again."""
+    token = INSIDE.set(name)
+    try:
+        yield
+    finally:
+        INSIDE.reset(token)

@@ -1,0 +1,661 @@
+"""A run while it is carried on: the verbs a workflow uses.
+
+Each verb takes the next place in its lane. If the journal has something there,
+that is the answer, provided it is the answer to the same question; otherwise
+the verb does what it says and the journal has it from then on.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Protocol, TypeVar, Unpack
+
+from sayso.asks.carrying import Gated, Pause, gated, gated_of
+from sayso.asks.forms import Form, Forms, Maker, PlanMaker, Step, Terms
+from sayso.asks.verbs import LaterVerbs, Verbs
+from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
+from sayso.model.ask import Ask
+from sayso.model.content import LIMIT, Content
+from sayso.model.conversion import decode, encode
+from sayso.model.digest import canonical, frozen, text_digest
+from sayso.model.requirement import ONE_REVIEWER
+from sayso.model.signature import return_type
+from sayso.model.text import one_line
+from sayso.model.verdicts import Kind
+from sayso.runs.calls import call_passage
+from sayso.runs.differing import difference
+from sayso.runs.journal import Entry, Journal
+from sayso.runs.lanes import INSIDE, LANE, Lane
+from sayso.runs.retrying import rule_of
+from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
+from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
+from sayso.runs.work import Step as Work
+
+T = TypeVar("T")
+_log = logging.getLogger("sayso.runs")
+_LARGEST = 16 * LIMIT
+
+
+class Leader(Protocol):
+    """What a run needs to know of the worker that carries it on."""
+
+    def stopping(self) -> bool:
+        """Whether it should stop at the next verb."""
+        ...
+
+
+class RunForms(Forms):
+    """The forms of a desk, filed under a run."""
+
+    def __init__(self, agent: str, now: Callable[[], datetime], run: str, thread: str | None):
+        super().__init__(agent, now)
+        self._filed: dict[str, Any] = {"run": run, "thread": thread}
+
+    def _content(self, kind: Kind, title: str, proposal: Any, terms: Terms, **more: Any) -> Content:  # noqa: ANN401
+        named: Terms = {**terms, **self._filed}  # type: ignore[typeddict-item]
+        return super()._content(kind, title, proposal, named, **more)
+
+
+class Running(Verbs):
+    """The verbs of a run. In a workflow that is `async def`, await them."""
+
+    def __init__(self, journal: Journal, leader: Leader, *, awaits: bool) -> None:
+        self.journal = journal
+        self.forms = RunForms(journal.actor.id, journal.store.now, journal.id, journal.row.thread)
+        self.stop: Stop | None = None
+        self.fault: Exception | None = None
+        self.waits: dict[str, None] = {}
+        self.met: set[str] = set()
+        self.last_failure: tuple[str, StepFailed] | None = None
+        self._leader = leader
+        self.root = Lane(self, awaits=awaits)
+        self._laters: list[RunLater] = []
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.journal.id
+
+    @property
+    def thread(self) -> str | None:
+        """The thread it belongs to."""
+        return self.journal.row.thread
+
+    # --- verbs ---
+
+    def step(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:  # noqa: ANN401
+        """Run a function and record what it returns; on a replay it is not run again.
+
+        For what must not happen twice even if the program dies in the middle, use `call`.
+
+        Raises:
+            StepFailed: it failed, now or when it was recorded.
+        """
+        return self._go(lambda lane, key: self.stepping(key, fn, args, kwargs))  # type: ignore[no-any-return]
+
+    def call(self, tool: Callable[..., T], *args: Any, **kwargs: Any) -> T:  # noqa: ANN401
+        """Ask, and carry the call out once if it is approved.
+
+        Raises:
+            Rejected, Answered: people did not approve it.
+            StepFailed: it was carried out and failed.
+            Skipped: it is in doubt whether it happened, and a person said to leave it.
+        """
+        gate = gated_of(tool) or gated(tool)
+        return self.call_gated(gate, args, kwargs)  # type: ignore[no-any-return]
+
+    def call_gated(self, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Do what `call` does, for a gate that is called inside a run."""
+        return self._go(lambda lane, key: self.calling(lane, key, gate, args, kwargs))
+
+    def workflow(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:  # noqa: ANN401
+        """Run another workflow inside this one. Its result is recorded."""
+        fn = getattr(fn, "__wrapped_workflow__", fn)
+        return self._go(  # type: ignore[no-any-return]
+            lambda lane, key: self._nesting(lane, key, fn, (self, *args), kwargs)
+        )
+
+    def gather(self, *branches: Any) -> list[Any]:  # noqa: ANN401 - functions, or awaitables
+        """Run branches side by side, and return what each returned, in order.
+
+        Give functions without arguments; in an `async def` workflow also awaitables. All
+        branches go as far as they can before the run waits.
+        """
+        return self._go(lambda lane, key: self._gathering(lane, key, branches))  # type: ignore[no-any-return]
+
+    def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
+        """Wait until somebody approves or edits the text; `None` if it is dropped.
+
+        A function is called with `None`, and again with the reviewer's guidance; each of
+        its texts is recorded.
+        """
+        if not callable(text):
+            return self._ask(self.forms.draft(text, title=title, **terms))
+        return self._go(
+            lambda lane, key: self._reviewing(
+                lane, key, text, lambda made: self.forms.draft(lambda _: made, title=title, **terms)
+            )
+        )
+
+    def plan(
+        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
+    ) -> Any:  # noqa: ANN401 - the steps, or awaitable
+        """Wait until somebody approves or modifies the plan; a rejection ends the run."""
+        if not callable(steps):
+            return self._ask(self.forms.plan(steps, title=title, **terms))
+        return self._go(
+            lambda lane, key: self._reviewing(
+                lane, key, steps, lambda made: self.forms.plan(lambda _: made, title=title, **terms)
+            )
+        )
+
+    def escalate(
+        self,
+        answer: str,
+        *,
+        confidence: float | None,
+        below: float = 0.7,
+        conflicts: Sequence[str] = (),
+        refine: Maker | None = None,
+        title: str = "Is this answer right?",
+        **terms: Any,  # noqa: ANN401 - as `Terms`
+    ) -> Any:  # noqa: ANN401 - a text, or awaitable
+        """Return the answer, having asked a person only when it is unsure.
+
+        Unsure is a confidence below the threshold, one that was not stated, and any conflict.
+        `refine` is called with the reviewer's guidance for another answer.
+        """
+        sure = confidence is not None and confidence >= below and not conflicts
+        said = {**terms, "confidence": confidence}
+        if conflicts:
+            said["why"] = "; ".join([*filter(None, [terms.get("why")]), *map(str, conflicts)])
+
+        def form(text: str) -> Form[str | None]:
+            given = text if refine is None else (lambda _: text)
+            return self.forms.draft(given, title=title, **said)
+
+        def passage(lane: Lane, key: str) -> Passage:
+            if sure:
+                return answer
+            if refine is None:
+                return (yield from self._asking(lane, key, form(answer)))
+            return (yield from self._reviewing(lane, key, refine, form, first=answer))
+
+        return self._go(passage)
+
+    def now(self) -> Any:  # noqa: ANN401 - a datetime, or awaitable
+        """Return the present, the same on every replay."""
+        return self._go(lambda _, key: self._value(key, "now", self.journal.store.now))
+
+    def random(self) -> Any:  # noqa: ANN401 - a float, or awaitable
+        """Return a random number from 0 to 1, the same on every replay."""
+        return self._go(lambda _, key: self._value(key, "random", _random))
+
+    def progress(self, fraction: float, text: str | None = None) -> Any:  # noqa: ANN401
+        """Say how far the run is, for people to see."""
+        if isinstance(fraction, bool) or not isinstance(fraction, int | float):
+            raise BadValue(f"progress({fraction!r}): give a number from 0 to 1.")
+        if not 0 <= fraction <= 1:
+            raise BadValue(f"progress({fraction!r}): give a number from 0 to 1.")
+        return self._go(lambda _, key: self._progressing(key, float(fraction), text))
+
+    @property
+    def later(self) -> RunLaters:
+        """The same verbs, but they return at once; call `.result()` when the answer is needed."""
+        return RunLaters(self)
+
+    def _ask(self, form: Form[T]) -> T:
+        return self._go(lambda lane, key: self._asking(lane, key, form))  # type: ignore[no-any-return]
+
+    # --- how a verb is entered ---
+
+    def _go(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
+        if self._lane().awaits:
+            return self._go_async(passage)
+        lane = self._lane()
+        with self.entered(lane):
+            return drive(passage(lane, lane.next()))
+
+    async def _go_async(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
+        lane = self._lane()
+        with self.entered(lane):
+            return await drive_async(passage(lane, lane.next()))
+
+    def _lane(self) -> Lane:
+        lane = LANE.get()
+        return lane if lane is not None and lane.run is self else self.root
+
+    @contextmanager
+    def entered(self, lane: Lane) -> Iterator[None]:
+        """Check that a verb may act now, and note what stops the run for good."""
+        self._check(lane)
+        try:
+            with lane.busy():
+                yield
+        except Paused:
+            lane.paused = True
+            raise
+        except Stop as stop:
+            self.stop = stop
+            raise
+        except (Diverged, Misuse) as error:
+            if isinstance(error, Diverged) or "one lane" in str(error):
+                self.fault = error
+            raise
+
+    def _check(self, lane: Lane) -> None:
+        name = INSIDE.get()
+        if name is not None:
+            raise Misuse(
+                f"{name} asks people while it runs, so a replay would not find its place again. "
+                f"Declare it with @sayso.tool(asks=True), or use the verb in the workflow itself."
+            )
+        if self.stop is None and self.journal.lost:
+            self.stop = Fenced(f"{self.id} is carried on by somebody else")
+        if self.stop is None and self._leader.stopping():
+            self.stop = Released(self.id)
+        if self.stop is not None:
+            raise self.stop
+        if self.fault is not None:
+            raise self.fault
+        if lane.paused:
+            raise Paused(self.id)
+
+    # --- what the verbs do ---
+
+    def entry(self, key: str, verb: str, name: str) -> Entry | None:
+        """Return what the journal has at this place.
+
+        Raises:
+            Diverged: it has something else.
+        """
+        self.met.add(key)
+        known = self.journal.asks.get(key)
+        if known is not None:
+            raise Diverged(key, f"it was {_shown(known)}, it is now {verb} {name!r}.")
+        entry = self.journal.entries.get(key)
+        if entry is not None and (entry.verb, entry.name) != (verb, name):
+            raise Diverged(key, f"it was {entry.verb} {entry.name!r}, it is now {verb} {name!r}.")
+        return entry
+
+    def stepping(
+        self, key: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Passage:
+        """Run a step, or return what was recorded."""
+        name = _name(fn)
+        entry = self.entry(key, "step", name)
+        returns, put_in = _returns(fn), _digest(args, kwargs)
+        if entry is not None:
+            if put_in != entry.said.get("input"):
+                _log.warning("%s: step %s (%s) was given something else before", self.id, key, name)
+            return self._recorded(key, entry, returns)
+        self.journal.flush()
+        rule = rule_of(fn)
+        attempt = 1
+        while True:
+            self.journal.doing = name
+            try:
+                result = yield Work(name, fn, args, kwargs, rule.limit)
+            except Exception as error:
+                if attempt < rule.times and isinstance(error, (*rule.on, OutOfTime)):
+                    _log.warning("%s: step %s failed (%r), trying again", self.id, name, error)
+                    attempt += 1
+                    yield Pause(rule.pause)
+                    continue
+                raise self._failed(key, name, put_in, error) from error
+            finally:
+                self.journal.doing = None
+            break
+        try:
+            kept = frozen(
+                result if returns is Any else encode(returns, result), limit=_LARGEST, what="result"
+            )
+        except BadValue as error:
+            wrong = BadValue(
+                f"it returned {type(result).__name__}, which cannot be recorded: {error} Return "
+                "plain data or a Pydantic type, or store it elsewhere and return where it is."
+            )
+            raise self._failed(key, name, put_in, wrong) from error
+        self.journal.record(key, "step", name, result=kept, input=put_in)
+        return _decoded(returns, kept)
+
+    def _failed(self, key: str, name: str, put_in: str | None, error: Exception) -> StepFailed:
+        failure = StepFailed(name, type(error).__name__, one_line(str(error), 1000))
+        said = {"kind": failure.kind, "message": failure.message}
+        self.journal.record(key, "step", name, failed=True, error=said, input=put_in)
+        self.last_failure = (key, failure)
+        return failure
+
+    def _recorded(self, key: str, entry: Entry, returns: object) -> Any:  # noqa: ANN401
+        if not entry.failed:
+            return _decoded(returns, entry.said.get("result"))
+        error = entry.said["error"]
+        failure = StepFailed(entry.name, error["kind"], error["message"])
+        self.last_failure = (key, failure)
+        raise failure
+
+    def asked(self, key: str, content: Content) -> Ask:
+        """Return the ask at this place, opening it if there is none.
+
+        Raises:
+            Diverged: the journal has something else here.
+        """
+        self.met.add(key)
+        entry = self.journal.entries.get(key)
+        if entry is not None:
+            raise Diverged(key, f"it was {entry.verb} {entry.name!r}, it is now a {content.kind}.")
+        known = self.journal.asks.get(key)
+        if known is None:
+            if content.needs != ONE_REVIEWER:
+                content.needs.check(self.journal.store.roster())
+            return self.journal.open(key, content)
+        differs = difference(known, content)
+        if differs is not None:
+            raise Diverged(key, differs)
+        return known
+
+    def closed(self, lane: Lane, ask: Ask) -> Ask:
+        """Return an ask that is decided, or pause.
+
+        Raises:
+            Paused: it is open.
+            Rejected: it was withdrawn.
+            Ended: it was rejected in a way that ends the run.
+        """
+        if ask.open:
+            self.waits[ask.id] = None
+            raise Paused(self.id)
+        decision = ask.decision
+        if decision is None:
+            raise Rejected(ask)
+        if decision.end or (ask.kind == "plan" and decision.verdict == "reject"):
+            raise Ended(ask)
+        return ask
+
+    def _asking(self, lane: Lane, key: str, form: Form[T]) -> Passage:
+        yield from ()
+        for number in range(1, 1000):
+            place = key if number == 1 else f"{key}~{number}"
+            ask = self.closed(lane, self.asked(place, form.content))
+            outcome = form.outcome(ask)
+            if not isinstance(outcome, Form):
+                return outcome
+            form = outcome
+        raise Misuse(f"{key} was sent back 1,000 times.")
+
+    def _reviewing(
+        self,
+        lane: Lane,
+        key: str,
+        maker: Callable[[Any], Any],
+        form_of: Callable[[Any], Form[Any]],
+        first: Any = None,  # noqa: ANN401 - what the maker makes
+    ) -> Passage:
+        """Show what a maker made; when it is sent back, let it make another one."""
+        inner = Lane(self, key)
+        made, guidance = first, None
+        while True:
+            if made is None:
+                made = yield from self.stepping(inner.next(), maker, (guidance,), {})
+            form = form_of(made)
+            ask = self.closed(lane, self.asked(inner.next(), form.content))
+            decision = ask.decision
+            if decision is None or decision.verdict != "respond":
+                return form.outcome(ask)
+            made, guidance = None, decision.text or ""
+
+    def calling(
+        self, lane: Lane, key: str, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Passage:
+        """Ask for a call and carry it out; or run the workflow that a tool is."""
+        if gate.rules.asks:
+            return (yield from self._nesting(lane, key, gate.tool.fn, args, kwargs))
+        try:
+            return (yield from call_passage(self, lane, key, gate, args, kwargs))
+        except StepFailed as failure:
+            self.last_failure = (key, failure)
+            raise
+
+    def _nesting(
+        self,
+        lane: Lane,
+        key: str,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Passage:
+        name, returns = _name(fn), _returns(fn)
+        entry = self.entry(key, "workflow", name)
+        if entry is not None:
+            self.met.update(
+                place
+                for place in (*self.journal.entries, *self.journal.asks)
+                if place.startswith(f"{key}.")
+            )
+            return self._recorded(key, entry, returns)
+        inner = Lane(self, key, awaits=inspect.iscoroutinefunction(fn))
+        if inner.awaits and not lane.awaits:
+            raise Misuse(f"{name} is `async def`: only a workflow that is so too can run it.")
+        result = yield Nested(name, inner, fn, args, kwargs)
+        self._check_paused([inner])
+        kept = frozen(
+            result if returns is Any else encode(returns, result), limit=_LARGEST, what="result"
+        )
+        self.journal.record(key, "workflow", name, result=kept)
+        return _decoded(returns, kept)
+
+    def _gathering(self, lane: Lane, key: str, branches: Sequence[Any]) -> Passage:
+        self.entry(key, "gather", "gather")
+        nested = [
+            Nested(f"branch {n}", Lane(self, f"{key}.{n}", awaits=lane.awaits), _function(branch))
+            for n, branch in enumerate(branches, start=1)
+        ]
+        came: list[Came] = yield Together(nested)
+        for outcome in came:
+            if isinstance(outcome.error, Stop) and not isinstance(outcome.error, Paused):
+                raise outcome.error
+        self._check_paused([branch.lane for branch in nested])
+        for outcome in came:
+            if outcome.error is not None:
+                raise outcome.error
+        return [outcome.value for outcome in came]
+
+    def _check_paused(self, lanes: Sequence[Lane]) -> None:
+        """A pause in a lane of its own pauses whoever waits for it, even if it was swallowed."""
+        if any(lane.paused for lane in lanes):
+            raise Paused(self.id)
+
+    def _value(self, key: str, verb: str, make: Callable[[], Any]) -> Passage:
+        yield from ()
+        kind: Any = datetime if verb == "now" else float
+        entry = self.entry(key, verb, verb)
+        if entry is None:
+            kept = encode(kind, make())
+            self.journal.record(key, verb, verb, result=kept)
+        else:
+            kept = entry.said["result"]
+        return decode(kind, kept)
+
+    def _progressing(self, key: str, fraction: float, text: str | None) -> Passage:
+        yield from ()
+        if self.entry(key, "progress", "progress") is None:
+            self.journal.progress = fraction
+            self.journal.record(key, "progress", "progress", result=fraction, text=text)
+
+    # --- laters ---
+
+    def put_later(
+        self, open_: Callable[[Lane, str], Ask], result: Callable[..., Passage]
+    ) -> RunLater:
+        """Open an ask now, for an answer that is needed later."""
+        lane = self._lane()
+        with self.entered(lane):
+            key = lane.next()
+            known = key in self.journal.asks
+            ask = open_(lane, key)
+            if not known:
+                self.journal.flush()
+        later = RunLater(self, key, ask, result)
+        self._laters.append(later)
+        return later
+
+    def collect(self, later: RunLater, result: Callable[..., Passage]) -> Any:  # noqa: ANN401
+        """Return what a later comes to, as a verb of the lane that wants it."""
+        if self._lane().awaits:
+            return self._collect_async(later, result)
+        lane = self._lane()
+        with self.entered(lane):
+            later.collected = True
+            return drive(result(lane, later.key))
+
+    async def _collect_async(self, later: RunLater, result: Callable[..., Passage]) -> Any:  # noqa: ANN401
+        lane = self._lane()
+        with self.entered(lane):
+            later.collected = True
+            return await drive_async(result(lane, later.key))
+
+    def later_done(self, later: RunLater) -> Any:  # noqa: ANN401 - a bool, or awaitable
+        """Whether a later is decided, recorded: it may decide where the workflow goes."""
+        return self._go(
+            lambda _, key: self._flag(key, lambda: not self.journal.reread(later.key).open)
+        )
+
+    def _flag(self, key: str, look: Callable[[], bool]) -> Passage:
+        yield from ()
+        entry = self.entry(key, "done", "done")
+        if entry is not None:
+            return entry.said["result"]
+        found = look()
+        self.journal.record(key, "done", "done", result=found)
+        return found
+
+    def uncollected(self) -> list[RunLater]:
+        """What was opened and never asked for: it is joined when the workflow returns."""
+        return [later for later in self._laters if not later.collected]
+
+
+class RunLater:
+    """An answer that a run does not need yet."""
+
+    def __init__(self, run: Running, key: str, ask: Ask, result: Callable[..., Passage]) -> None:
+        self.ask = ask
+        self.key = key
+        self.collected = False
+        self._run = run
+        self._result = result
+
+    @property
+    def id(self) -> str:
+        """The id of the ask."""
+        return self.ask.id
+
+    def result(self) -> Any:  # noqa: ANN401 - what the verb returns
+        """Return what the verb returns, pausing the run until people have answered."""
+        return self._run.collect(self, self._result)
+
+    def done(self) -> Any:  # noqa: ANN401 - a bool, or awaitable
+        """Whether it is decided by now. The answer is recorded, so that a replay goes the same way."""
+        return self._run.later_done(self)
+
+
+class RunLaters(LaterVerbs):
+    """The verbs of a run, returning at once."""
+
+    def __init__(self, run: Running) -> None:
+        self._run = run
+        self._forms = run.forms
+
+    def call(self, tool: Callable[..., Any], *args: Any, **kwargs: Any) -> RunLater:  # noqa: ANN401
+        """Ask for a call; it is carried out when the result is wanted, or at the end."""
+        gate = gated_of(tool) or gated(tool)
+        if gate.rules.asks:
+            raise Misuse(f"{gate.tool.name} asks people itself, so there is nothing to open yet.")
+
+        def open_(lane: Lane, key: str) -> Ask:
+            bound = gate.tool.bind(args, kwargs)
+            known = self._run.journal.asks.get(key)
+            return known or self._run.asked(key, gate.content(self._run.forms, bound))
+
+        return self._run.put_later(
+            open_, lambda lane, key: self._run.calling(lane, key, gate, args, kwargs)
+        )
+
+    def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
+        """Ask for a review of a text."""
+        if callable(text):
+            raise Misuse("later.draft takes a text; with a function use run.draft in a gather.")
+        return self._put(self._forms.draft(text, title=title, **terms))
+
+    def plan(
+        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
+    ) -> Any:  # noqa: ANN401 - the steps, or awaitable
+        """Ask for a review of a plan."""
+        if callable(steps):
+            raise Misuse("later.plan takes steps; with a function use run.plan in a gather.")
+        return self._put(self._forms.plan(steps, title=title, **terms))
+
+    def _put(self, form: Form[T]) -> Any:  # noqa: ANN401
+        return self._run.put_later(
+            lambda _, key: self._run.asked(key, form.content),
+            lambda lane, key: self._run._asking(lane, key, form),  # noqa: SLF001 - its other half
+        )
+
+
+def join_laters(run: Running) -> None:
+    """Wait for what was opened and never collected; what people said to it interests nobody."""
+    for later in run.uncollected():
+        lane = Lane(run)
+        try:
+            with run.entered(lane):
+                later.collected = True
+                drive(later._result(lane, later.key))  # noqa: SLF001 - its other half
+        except Outcome:
+            continue
+        except Paused:
+            run.waits.setdefault(later.ask.id, None)
+
+
+def _shown(ask: Ask) -> str:
+    return f"{ask.kind} {one_line(ask.tool or ask.title, 60)!r}"
+
+
+def _name(fn: Callable[..., Any]) -> str:
+    return str(getattr(fn, "__qualname__", type(fn).__name__))
+
+
+def _returns(fn: Callable[..., Any]) -> object:
+    try:
+        return return_type(fn)
+    except (BadValue, TypeError, ValueError):
+        return Any
+
+
+def _decoded(returns: object, kept: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
+    return kept if returns is Any else decode(returns, kept)
+
+
+def _digest(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
+    try:
+        return text_digest(canonical([list(args), dict(kwargs)]))[:16]
+    except BadValue:  # an object of the program's own: then there is nothing to compare
+        return None
+
+
+def _function(branch: Any) -> Callable[[], Any]:  # noqa: ANN401 - a function or an awaitable
+    if callable(branch):
+        return branch  # type: ignore[no-any-return]
+    if inspect.isawaitable(branch):
+        return lambda: branch
+    raise BadValue(
+        f"gather takes functions without arguments, such as lambda: run.question('...'), not "
+        f"{type(branch).__name__}."
+    )
+
+
+def _random() -> float:
+    return random.SystemRandom().random()

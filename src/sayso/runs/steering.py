@@ -1,0 +1,194 @@
+"""What people do to runs from outside: start, cancel, retry."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from sayso.asks.standing import grow, stamped, standing, tries
+from sayso.errors import RunOver, ThreadBusy, UnknownRun
+from sayso.model.actor import Actor, Origin
+from sayso.model.content import check_word, check_words
+from sayso.model.event import GENESIS, Event, link
+from sayso.model.ids import short_id
+from sayso.model.lifecycle import RunStatus
+from sayso.runs.workflow import Workflow
+from sayso.store.contract import Append, RunQuery, RunRow, StartRun, SteerRun, Store
+
+_ID_LENGTH = 6
+_OVER = ("done", "failed", "cancelled")
+
+
+def new_row(store: Store, workflow: Workflow, thread: str | None) -> RunRow:
+    """Return the row of a run that does not exist yet.
+
+    Raises:
+        ThreadBusy: the thread has a run that is not over.
+    """
+    check_word(thread, "thread")
+    if thread is not None:
+        check_thread(store, thread)
+    run_id = short_id("r", os.urandom(16), _ID_LENGTH)
+    while store.run(run_id) is not None:
+        run_id = short_id("r", os.urandom(16), _ID_LENGTH + 2)
+    now = store.now()
+    return RunRow(
+        id=run_id,
+        workflow=workflow.name,
+        path=workflow.path,
+        thread=thread,
+        status="ready",
+        started_at=now,
+        changed_at=now,
+        now=now,
+    )
+
+
+def check_thread(store: Store, thread: str) -> None:
+    """Refuse a second run of a thread: one at a time, or their memory would mix."""
+    for row in store.runs(RunQuery(thread=thread, limit=1)):
+        if row.status not in _OVER:
+            raise ThreadBusy(thread, row.id, row.status)
+
+
+def said_at_start(
+    workflow: Workflow,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    origin: Origin,
+    thread: str | None,
+    fresh: bool,
+) -> dict[str, Any]:
+    """Return what the first event of a run says."""
+    return stamped(
+        origin,
+        workflow=workflow.name,
+        path=workflow.path,
+        input=workflow.freeze(args, kwargs),
+        thread=thread,
+        fresh=fresh or None,
+    )
+
+
+def start(store: Store, row: RunRow, said: dict[str, Any], *, agent: str) -> RunRow:
+    """Write a new run down, for any worker to carry on.
+
+    Raises:
+        ThreadBusy: somebody started another run of the thread just now.
+    """
+    while True:
+        event = _first(store, row, said, agent)
+        if store.commit(Append(event=event), run=StartRun(row)):
+            return row
+        if row.thread is not None:
+            check_thread(store, row.thread)
+        row = replace(row, id=short_id("r", os.urandom(16), _ID_LENGTH + 2))
+
+
+def _first(store: Store, row: RunRow, said: dict[str, Any], agent: str) -> Event:
+    return link(
+        row.id,
+        1,
+        "run.started",
+        at=store.now(),
+        actor=Actor("agent", agent),
+        payload=said,
+        salt=os.urandom(16),
+        previous=GENESIS,
+    )
+
+
+def known(store: Store, run_id: str) -> RunRow:
+    """Return how a run stands.
+
+    Raises:
+        UnknownRun: there is none of this id.
+    """
+    row = store.run(run_id) if isinstance(run_id, str) else None
+    if row is None:
+        raise UnknownRun(run_id)
+    return row
+
+
+def cancel(
+    store: Store, run_id: str, *, actor: Actor, origin: Origin, note: str | None = None
+) -> RunRow:
+    """End a run before its next effect, and take its open asks back. Doubts stay.
+
+    Raises:
+        RunOver: it has ended already.
+    """
+    check_words(note, "note")
+    for _ in tries(run_id):
+        row = known(store, run_id)
+        if row.status in _OVER:
+            raise RunOver(run_id, row.status, "cancel")
+        withdrawn = _withdrawals(store, run_id, actor, origin)
+        said = stamped(origin, reason=note or "cancelled")
+        if _steered(store, row, "cancelled", "run.cancelled", said, actor, withdrawn):
+            return known(store, run_id)
+    raise AssertionError("unreachable: trying ends with an error")
+
+
+def _withdrawals(store: Store, run_id: str, actor: Actor, origin: Origin) -> list[Append]:
+    appends = []
+    for events in store.run_asks(run_id):
+        at = standing(store, events[0].stream)
+        if at.ask.open and at.ask.kind != "doubt":
+            said = stamped(origin, note="The run was cancelled.")
+            event, ask = grow(at.ask, "ask.withdrawn", at=at.now, actor=actor, payload=said)
+            appends.append(Append(event=event, ask=ask))
+    return appends
+
+
+def retry(store: Store, run_id: str, *, actor: Actor, origin: Origin) -> RunRow:
+    """Let a parked or failed run go on from where it stood.
+
+    Raises:
+        RunOver: it is neither parked nor failed.
+        ThreadBusy: its thread has gone on with another run.
+    """
+    for _ in tries(run_id):
+        row = known(store, run_id)
+        if row.status not in ("parked", "failed"):
+            raise RunOver(run_id, row.status, "retry")
+        if row.thread is not None and row.status == "failed":
+            check_thread(store, row.thread)
+        events = store.stream(run_id)
+        last = events[-1].payload or {} if events else {}
+        said = stamped(origin, forgets=last.get("forgets") or None)
+        if _steered(store, row, "ready", "run.retried", said, actor, []):
+            return known(store, run_id)
+    raise AssertionError("unreachable: trying ends with an error")
+
+
+def park_unread(store: Store, row: RunRow, reason: str, *, origin: Origin, agent: str) -> None:
+    """Park a run whose journal cannot be read. The event goes behind whatever is there."""
+    said = stamped(origin, reason=reason)
+    _steered(store, row, "parked", "run.parked", said, Actor("agent", agent), [])
+
+
+def _steered(
+    store: Store,
+    row: RunRow,
+    status: RunStatus,
+    kind: str,
+    said: dict[str, Any],
+    actor: Actor,
+    more: list[Append],
+) -> bool:
+    head = store.head(row.id)
+    event = link(
+        row.id,
+        head.seq + 1,
+        kind,
+        at=store.now(),
+        actor=actor,
+        payload=said,
+        salt=os.urandom(16),
+        previous=head.hash,
+    )
+    change = SteerRun(id=row.id, before=row.status, status=status)
+    return store.commit(Append(event=event), *more, run=change)

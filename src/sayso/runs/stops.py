@@ -1,0 +1,34 @@
+"""Why a workflow must not go on now.
+
+None of these is an `Exception`, so that `except Exception` lets them pass; and
+whoever catches them all the same meets them again at the next verb. What the
+worker believes is the flag they leave behind, never the exception.
+"""
+
+from __future__ import annotations
+
+from sayso.model.ask import Ask
+
+
+class Stop(BaseException):
+    """The workflow stops here, for now or for ever."""
+
+
+class Paused(Stop):
+    """It waits for people. It is called again when there is something to go on with."""
+
+
+class Fenced(Stop):
+    """Somebody else carries the run on; nothing that is done here counts any more."""
+
+
+class Released(Stop):
+    """The worker is shutting down; another one goes on."""
+
+
+class Ended(Stop):
+    """A person ended the run."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__(f"{ask.id} ended the run")
+        self.ask = ask

@@ -1,0 +1,283 @@
+"""Whoever carries runs on in this process: claims, carries on, lets go, and waits for more.
+
+The database says who may; the bell only wakes. A worker sweeps what time has
+made due, clears its ear, claims, and waits only when there was nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from sayso.errors import SaysoError
+from sayso.model.actor import Origin
+from sayso.model.ask import Ask
+from sayso.model.lifecycle import RunStatus
+from sayso.runs.execution import carry_on, park
+from sayso.runs.journal import Journal
+from sayso.runs.stops import Fenced
+from sayso.runs.workflow import Workflow
+from sayso.store.contract import RunRow, Store, Worker
+
+_log = logging.getLogger("sayso.runs")
+_TICK = 0.02
+_LOOK_EVERY = 1.0  # what no bell tells: a lease that lapsed, a deadline that passed
+ATTEMPTS = 5
+ALIVE = timedelta(seconds=15)
+
+
+class Crew:
+    """The threads of one desk that carry runs on, and the pulse that keeps their leases."""
+
+    def __init__(
+        self,
+        store: Callable[[], Store],
+        *,
+        serves: Mapping[str, Workflow],
+        agent: str,
+        origin: Origin,
+        lease: float,
+        sweep: Callable[[], object],
+        opened: Callable[[Ask], object],
+    ) -> None:
+        self._store = store
+        self._serves = serves
+        self._agent = agent
+        self._origin = origin
+        self.lease = timedelta(seconds=lease)
+        self._sweep = sweep
+        self._opened = opened
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self.name = f"{platform.node()}:{self._pid}"
+        self.id = os.urandom(8).hex()
+        self._stop = threading.Event()
+        self._pulse = Pulse(self.lease)
+        self._threads: list[threading.Thread] = []
+        self._ears: list[threading.Event] = []
+        self._busy = 0
+        self._lock = threading.Lock()
+
+    def stopping(self) -> bool:
+        """Whether runs should let go at their next verb."""
+        return self._stop.is_set()
+
+    # --- one run ---
+
+    def journal(self, row: RunRow, started: dict[str, Any] | None = None) -> Journal:
+        """Return the journal of a run that this process may carry on."""
+        return Journal(
+            self._store(),
+            row,
+            agent=self._agent,
+            origin=self._origin,
+            span=self.lease,
+            started=started,
+        )
+
+    def take(self, only: str | None = None) -> RunStatus | None:
+        """Claim one run and carry it on; `None` if there was none to claim."""
+        self._check_fork()
+        serves = tuple(self._serves)
+        if not serves:
+            return None
+        row = self._store().claim(serves, os.urandom(8).hex(), self.name, self.lease, only)
+        if row is None:
+            return None
+        with self._at_work():
+            self._carry_on(row)
+        return row.status
+
+    def _carry_on(self, row: RunRow) -> None:
+        try:
+            journal = self.journal(row)
+        except SaysoError as error:  # its journal cannot be read
+            _log.error("%s", error)
+            self._give_up(row, str(error))
+            return
+        if row.attempt > ATTEMPTS:
+            park(
+                journal,
+                f"it was begun {ATTEMPTS} times and came to no end: each time its worker died or "
+                f"fell silent (last: {journal.doing or row.doing or 'before the first step'}).",
+            )
+            return
+        self.carry_on(self._serves[row.workflow], journal)
+
+    def _give_up(self, row: RunRow, reason: str) -> None:
+        from sayso.runs.steering import park_unread
+
+        park_unread(self._store(), row, reason, origin=self._origin, agent=self._agent)
+
+    def carry_on(self, workflow: Workflow, journal: Journal) -> RunStatus | None:
+        """Carry a run on while the pulse holds its lease."""
+        with self._pulse.watching(journal):
+            return carry_on(workflow, journal, self, opened=self._opened)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        with self._lock:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    # --- many ---
+
+    def work(self, *, idle: bool, threads: int = 1, only: str | None = None) -> None:
+        """Carry on whatever there is; with `idle`, return when there is nothing more."""
+        self._check_fork()
+        self.start(threads - 1)
+        try:
+            self._loop(idle=idle, only=only)
+        finally:
+            if threads > 1:
+                self.stop()
+
+    def start(self, threads: int) -> None:
+        """Carry runs on in the background."""
+        self._check_fork()
+        if threads and self._stop.is_set():
+            self._stop = threading.Event()
+        for number in range(threads):
+            thread = threading.Thread(
+                target=self._loop, name=f"sayso-worker-{number + 1}", daemon=True
+            )
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self, patience: float = 10.0) -> None:
+        """Let every run go at its next verb, and wait for that."""
+        if self._pid != os.getpid():
+            self._reset()
+            return
+        self._stop.set()
+        for heard in tuple(self._ears):
+            heard.set()
+        until = time.monotonic() + patience
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, until - time.monotonic()))
+        self._threads = []
+        self._stop = threading.Event()
+
+    def halt(self) -> None:
+        """Ask the loop to end, from a signal handler."""
+        self._stop.set()
+        for heard in tuple(self._ears):
+            heard.set()
+
+    def _loop(self, *, idle: bool = False, only: str | None = None) -> None:
+        heard = threading.Event()
+        store = self._store()
+        self._ears.append(heard)
+        try:
+            with store.bell.listening(heard.set):
+                while not self._stop.is_set():
+                    heard.clear()  # before looking, or what comes in between would be missed
+                    if self._round(only):
+                        continue
+                    if idle and self._idle():
+                        return
+                    heard.wait(_LOOK_EVERY if not idle else 0.05)
+        finally:
+            self._ears.remove(heard)
+            self._sign_off()
+
+    def _round(self, only: str | None) -> bool:
+        try:
+            self._sign_on()
+            self._sweep()
+            return self.take(only) is not None
+        except SaysoError:
+            _log.warning("Looking for runs failed; trying again.", exc_info=True)
+            self._stop.wait(0.5)
+            return False
+
+    def _idle(self) -> bool:
+        with self._lock:
+            return self._busy == 0
+
+    _signed = 0.0
+
+    def _sign_on(self) -> None:
+        """Say that we are alive and what we serve, for people to see; not every time."""
+        if time.monotonic() - self._signed < ALIVE.total_seconds() / 3:
+            return
+        store = self._store()
+        worker = Worker(self.id, self.name, tuple(self._serves), store.now())
+        store.put_worker(worker, 20 * ALIVE)
+        self._signed = time.monotonic()
+
+    def _sign_off(self) -> None:
+        if self._ears:
+            return
+        self._signed = 0.0
+        try:
+            self._store().drop_worker(self.id)
+        except SaysoError:
+            _log.debug("Signing off failed.", exc_info=True)
+
+    def _check_fork(self) -> None:
+        if self._pid != os.getpid():  # a forked child has none of the parent's threads
+            self._reset()
+
+
+class Pulse:
+    """One thread that renews leases and writes what has waited for 20 milliseconds."""
+
+    def __init__(self, lease: timedelta) -> None:
+        self._every = lease.total_seconds() / 3
+        self._lock = threading.Lock()
+        self._live: dict[Journal, float] = {}
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def watching(self, journal: Journal) -> Iterator[None]:
+        """Keep a run alive while the block runs."""
+        with self._lock:
+            self._live[journal] = time.monotonic() + self._every
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._beat, name="sayso-pulse", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._live.pop(journal, None)
+
+    def _beat(self) -> None:
+        tick = threading.Event()
+        quiet = 0
+        while True:
+            tick.wait(_TICK)
+            with self._lock:
+                live = dict(self._live)
+                quiet = 0 if live else quiet + 1
+                if quiet > 250:  # nothing for five seconds
+                    self._thread = None
+                    return
+            for journal, due in live.items():
+                journal.flush_if_due()
+                if time.monotonic() >= due:
+                    self._renew(journal)
+
+    def _renew(self, journal: Journal) -> None:
+        with self._lock:
+            if journal in self._live:
+                self._live[journal] = time.monotonic() + self._every
+        try:
+            journal.beat()
+        except (SaysoError, Fenced):
+            _log.warning("Renewing the lease of %s failed.", journal.id, exc_info=True)

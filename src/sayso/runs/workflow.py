@@ -1,0 +1,182 @@
+"""A workflow is a plain function that takes the run; a process serves those it has registered."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sayso.errors import BadValue, Misuse
+from sayso.model.content import check_word
+from sayso.model.conversion import decode, encode
+from sayso.model.digest import frozen
+from sayso.model.signature import parameter_types, return_type
+
+_LARGEST = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A function that can be run durably, and where its code is found."""
+
+    name: str
+    path: str
+    fn: Callable[..., Any]
+    host: object
+
+    @property
+    def awaits(self) -> bool:
+        """Whether it is `async def`."""
+        return inspect.iscoroutinefunction(self.fn)
+
+    def freeze(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return its input as it is stored.
+
+        Raises:
+            TypeError: as the function itself would.
+            BadValue: an argument cannot be stored.
+        """
+        bound = inspect.signature(self.fn).bind(None, *args, **kwargs)
+        names = list(inspect.signature(self.fn).parameters)[1:]
+        types = parameter_types(self.fn)
+        listed = [
+            _frozen(self.name, name, types.get(name, Any), value)
+            for name, value in zip(_padded(names, len(bound.args) - 1), bound.args[1:], strict=True)
+        ]
+        named = {
+            name: _frozen(self.name, name, types.get(name, Any), value)
+            for name, value in bound.kwargs.items()
+        }
+        return {"args": listed, "kwargs": named}
+
+    def thaw(self, stored: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the input as the function takes it."""
+        names = list(inspect.signature(self.fn).parameters)[1:]
+        types = parameter_types(self.fn)
+        args, kwargs = stored.get("args", []), stored.get("kwargs", {})
+        listed = [
+            decode(types.get(name, Any), value)
+            for name, value in zip(_padded(names, len(args)), args, strict=True)
+        ]
+        return listed, {name: decode(types.get(name, Any), value) for name, value in kwargs.items()}
+
+    def kept(self, result: object) -> Any:  # noqa: ANN401 - JSON
+        """Return the output as it is stored.
+
+        Raises:
+            BadValue: it cannot be stored.
+        """
+        returns = self._returns()
+        plain = result if returns is Any else encode(returns, result)
+        return frozen(plain, limit=_LARGEST, what="output")
+
+    def output(self, kept: Any) -> Any:  # noqa: ANN401 - JSON in, what it returned out
+        """Return the output as the function returned it."""
+        returns = self._returns()
+        return kept if returns is Any else decode(returns, kept)
+
+    def _returns(self) -> object:
+        try:
+            return return_type(self.fn)
+        except (BadValue, TypeError, ValueError):
+            return Any
+
+
+def _padded(names: list[str], count: int) -> list[str]:
+    """Return a name for every positional argument; what `*args` takes has none of its own."""
+    return [*names[:count], *[""] * (count - len(names))]
+
+
+def _frozen(workflow: str, name: str, type_: object, value: object) -> Any:  # noqa: ANN401
+    try:
+        return frozen(encode(type_, value), limit=_LARGEST, what=f"argument {name} of {workflow}")
+    except BadValue as error:
+        raise BadValue(
+            f"The argument {name} of {workflow} cannot be stored: {error}", path=name
+        ) from error
+
+
+def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
+    """Return a function as a workflow.
+
+    Raises:
+        BadValue: it does not take a run, or cannot be found again by its name.
+    """
+    if not callable(fn):
+        raise BadValue(f"@desk.workflow goes on a function, not on {type(fn).__name__}.")
+    if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
+        raise BadValue(f"{fn.__name__} is a generator; a workflow does its work and returns.")
+    parameters = list(inspect.signature(fn).parameters.values())
+    if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
+        raise BadValue(f"{fn.__name__} takes no run: write def {fn.__name__}(run, ...).")
+    called = name or fn.__name__
+    check_word(called, "name")
+    if "|" in called:
+        raise BadValue(f"name={called!r}: a workflow's name has no '|'.")
+    return Workflow(called, f"{_module(fn)}:{fn.__qualname__}", fn, host)
+
+
+def _module(fn: Callable[..., Any]) -> str:
+    """Return the module under which another process would import this function."""
+    if fn.__module__ != "__main__":
+        return fn.__module__
+    main = sys.modules["__main__"]
+    if getattr(main, "__spec__", None) is not None and main.__spec__ is not None:
+        return main.__spec__.name
+    file = getattr(main, "__file__", None)
+    return Path(file).stem if file else "__main__"
+
+
+def workflow_of(fn: object) -> Workflow | None:
+    """Return the workflow that a function was registered as."""
+    found = getattr(fn, "__sayso_workflow__", None)
+    return found if isinstance(found, Workflow) else None
+
+
+def find(path: str) -> Workflow:
+    """Import the workflow of a path such as `app:support`.
+
+    Raises:
+        Misuse: there is none; says what to do.
+    """
+    module, _, name = path.partition(":")
+    found: Any = load(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    known = workflow_of(found)
+    if known is None:
+        raise Misuse(
+            f"{path} is no workflow any more: {module} has nothing of that name that was registered "
+            "with @desk.workflow."
+        )
+    return known
+
+
+def load(module: str) -> ModuleType:
+    """Import a module by its name, or a file by its path, as seen from the current folder.
+
+    Raises:
+        Misuse: it cannot be imported.
+    """
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    if module.endswith(".py"):
+        file = Path(module).absolute()
+        if not file.is_file():
+            raise Misuse(f"There is no file {file}.")
+        sys.path.insert(0, str(file.parent))
+        module = file.stem
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        raise Misuse(
+            f"{module} cannot be imported here ({type(error).__name__}: {error}). Run this in the "
+            "folder of the program, or name its file."
+        ) from error
