@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from sayso import Ask, Desk
 from sayso.cli.front import front
+from sayso.runs.workflow import load
 from tests.terminal import Program, running
 
 COMMAND = Path(sys.executable).with_name("sayso")
@@ -88,3 +89,75 @@ def at_terminal(here: Path) -> AtTerminal:
 def ask(desk: Desk) -> Ask:
     """Something simple to decide."""
     return desk.open("refund", {"order": 7, "amount": 40}, risk="high", why="Charged twice")
+
+PROGRAM = '''
+import time
+import sayso
+
+desk = sayso.Desk()
+
+@desk.gate(risk="high")
+def refund(order: int, amount: int) -> str:
+    with open("paid.txt", "a") as file:
+        file.write(f"{order} {amount}\\n")
+    return f"paid {amount} for {order}"
+
+def look_up(order: int) -> dict:
+    return {"order": order, "paid": 40}
+
+@desk.workflow
+def support(run, order, amount=40):
+    run.progress(0.25, "looking")
+    run.step(look_up, order)
+    run.progress(0.5)
+    try:
+        paid = run.call(refund, order, amount)
+    except sayso.Rejected as no:
+        return f"not paid: {no.note}"
+    return f"{paid}, {run.question('Which words?')}"
+
+@desk.workflow
+def words(run):
+    return run.question("Which words?")
+
+def break_down():
+    try:
+        with open("mended") as file:
+            return file.read()
+    except OSError as error:
+        raise ValueError("broken for now") from error
+
+@desk.workflow
+def fragile(run):
+    return run.step(break_down)
+
+@desk.workflow
+def steps(run, count, each):
+    for number in range(count):
+        run.step(time.sleep, each)
+        run.progress((number + 1) / count)
+
+def hold():
+    open("held", "w").close()
+    time.sleep(600)
+
+@desk.workflow
+def stuck(run):
+    run.step(hold)
+'''
+
+
+@pytest.fixture
+def app(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A program with workflows in this folder, imported as a command imports it."""
+    (here / "app.py").write_text(PROGRAM)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    module = load("app")
+    yield module
+    module.desk.close()
+    for name in set(sys.modules) - before:
+        if getattr(sys.modules[name], "__file__", None) and str(here) in str(
+            sys.modules[name].__file__
+        ):
+            del sys.modules[name]

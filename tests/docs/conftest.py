@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -12,7 +13,7 @@ from tests.docs.reader import Reader
 
 
 @pytest.fixture
-def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.chdir(tmp_path)
     for variable in ("SAYSO_URL", "SAYSO_PERSON", "CI", "VISUAL", "EDITOR"):
         monkeypatch.delenv(variable, raising=False)
@@ -20,4 +21,9 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     monkeypatch.setattr(sys, "argv", ["docs.py"])
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)  # where dataclasses look for their types
-    return Reader(tmp_path, module)
+    monkeypatch.syspath_prepend(tmp_path)  # where blocks find the files of their page
+    before = set(sys.modules)
+    yield Reader(tmp_path, module)
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]  # the next page has its own shop.py

@@ -29,7 +29,8 @@ _FENCE = re.compile(
 
 # What differs from run to run: ids, what hangs on them, digests, moments.
 _CHANGING = (
-    (re.compile(r"\ba-[0-9a-hjkmnp-tv-z]{4,6}\b"), "a-...."),
+    (re.compile(r"\ba-[0-9a-hjkmnp-tv-z]{4,8}\b"), "a-...."),
+    (re.compile(r"\br-[0-9a-hjkmnp-tv-z]{6,8}\b"), "r-......"),
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "<digest>"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?"), "<moment>"),
 )

@@ -16,7 +16,7 @@ import sayso
 from sayso.asks.forms import Terms
 from sayso.errors import SaysoError
 from sayso.model.content import Content
-from sayso.model.lifecycle import ASK, EFFECT
+from sayso.model.lifecycle import ASK, EFFECT, RUN
 from sayso.model.verdicts import KINDS, VERDICTS, Meaning
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 
@@ -112,7 +112,9 @@ def test_codes_of_errors_are_distinct() -> None:
 
 def kinds_in_code() -> list[str]:
     """Everything written like a kind of event in the rooms that write events."""
-    files = [file for room in ("model", "asks", "store") for file in (SOURCE / room).glob("*.py")]
+    files = [
+        file for room in ("model", "asks", "runs", "store") for file in (SOURCE / room).glob("*.py")
+    ]
     named = {name for file in files for name in re.findall(r'"([a-z]+\.[a-z]+)"', file.read_text())}
     return sorted(name for name in named if not name.startswith("sayso.") and ".sql" not in name)
 
@@ -139,7 +141,7 @@ def test_every_table_and_column_is_on_the_page_of_what_is_stored(tmp_path: Path)
         missing += [f"{table}.{column}" for column in columns if f"`{column}`" not in section]
     file.close()
 
-    assert tables == ["events", "asks", "people"]
+    assert tables == ["events", "asks", "people", "runs", "workers"]
     assert missing == []
 
 
@@ -172,7 +174,7 @@ def test_the_table_of_verdicts_is_the_one_the_code_uses() -> None:
 
 def test_the_table_of_states_is_the_one_the_code_uses() -> None:
     rows = ["| what | from | to |", "|---|---|---|"]
-    for what, table in (("ask", ASK), ("effect", EFFECT)):
+    for what, table in (("ask", ASK), ("run", RUN), ("effect", EFFECT)):
         for status, targets in table.items():
             to = ", ".join(f"`{target}`" for target in sorted(targets)) or "(final)"
             rows.append(f"| {what} | `{status}` | {to} |")

@@ -17,7 +17,12 @@ from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 from tests.docs.reader import Reader
 from tests.docs.typist import Typist, lines
 
-PLAYED = [ROOT / "README.md", DOCS / "tutorial.md", DOCS / "howto/deciding.md"]
+PLAYED = [
+    ROOT / "README.md",
+    DOCS / "tutorial.md",
+    DOCS / "howto/deciding.md",
+    DOCS / "howto/workers.md",
+]
 
 
 @pytest.fixture
@@ -88,6 +93,6 @@ def test_every_command_and_option_is_in_the_reference(path: str, command: click.
     options = {max(p.opts, key=len) for p in command.params if isinstance(p, click.Option)}
     section = found[1]
     if "`deciding options`" in section:
-        options -= {"--seen", "--as", "--wait", "--timeout"}
+        options -= {"--seen", "--as", "--go", "--wait", "--timeout"}
 
     assert {option for option in options - everywhere if f"`{option}" not in section} == set()

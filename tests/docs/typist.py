@@ -26,7 +26,8 @@ _PROMPT = re.compile(
     r"^(?:Your choice \([^)]*\): |change: ?|Why\?.*?: |.*\[y/N\] )(?P<typed>.*)$", re.MULTILINE
 )
 _AWAITING = re.compile(r"(?:: |\[y/N\] )$")
-_NAMED = re.compile(r"\ba-[0-9a-hjkmnp-tv-z]{4}\b|\b[0-9a-f]{12}\b")
+_NAMED = re.compile(r"\b[ar]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b")
+_PASSED = re.compile(r"^ +(?:waited .* for a decision|\d+ \w+ later)\n", re.MULTILINE)
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 _PATIENCE = 30.0
 
@@ -137,7 +138,9 @@ def _conversation(screen: int, typed: list[str]) -> str:
 
 def tidy(text: str) -> str:
     """What is printed, without ids, codes, times, ages, host names and space at line ends."""
-    text = re.sub(r"^\d\d:\d\d:\d\d ", "<time> ", steady(text), flags=re.MULTILINE)
+    text = _PASSED.sub("", steady(text))
+    text = re.sub(r"\b(worker|in) [\w.-]+:\d+\b", r"\1 laptop:1", text)
+    text = re.sub(r"^\d\d:\d\d:\d\d ", "<time> ", text, flags=re.MULTILINE)
     text = re.sub(r"\b\d+ s\b", "0 s", text)
     text = re.sub(r"\banna@[\w.-]+", "anna@laptop", text)
     return "\n".join(line.rstrip() for line in text.splitlines())

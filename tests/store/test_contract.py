@@ -583,8 +583,11 @@ def held(run_id: str = "r-0001", token: str = "t1") -> HoldRun:
 
 def test_a_run_is_claimed_once(store: Store) -> None:
     new_run(store)
+    assert store.claimable(["other", "refund"])
+    assert not store.claimable(["other"])
     first = claimed(store)
     assert first is not None
+    assert not store.claimable(["refund"])
     assert (first.id, first.status, first.token, first.attempt) == ("r-0001", "running", "t1", 1)
     assert claimed(store, "t2") is None
     assert store.run("r-0001") == first
@@ -733,6 +736,12 @@ def test_workers_are_known_while_they_say_so(store: Store, clock: FakeClock) -> 
     assert [worker.id for worker in store.workers(10 * SPAN)] == ["w2"]
     store.drop_worker("w2")
     assert store.workers(10 * SPAN) == []
+
+
+def test_the_last_events_come_newest_first(desk: Desk, store: Store) -> None:
+    for number in range(3):
+        opened(desk, f"a-000{number}")
+    assert [event.stream for event in store.recent(2)] == ["a-0002", "a-0001"]
 
 
 def test_a_run_without_a_journal_is_a_stray(store: Store, place: Place) -> None:

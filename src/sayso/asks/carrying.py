@@ -269,7 +269,10 @@ def at_once(result: object, tool: str) -> object:
         return result
     if inspect.iscoroutine(result):
         result.close()  # it must not run behind anybody's back
+    what = f"{tool} returned {type(result).__name__}, so nothing of it has run."
+    if inspect.isgenerator(result) or inspect.isasyncgen(result):
+        raise Misuse(f"{what} Return a list instead: list(...).")
     raise Misuse(
-        f"{tool} returned {type(result).__name__}, so nothing of it has run. Gate the "
-        "`async def` function itself: put @desk.gate directly above it."
+        f"{what} Gate the `async def` function itself: put @desk.gate directly above it; in a run, "
+        "make the workflow `async def` too."
     )

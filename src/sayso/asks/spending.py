@@ -148,7 +148,7 @@ def finish(
         on_time = _awaited(store, at, call)
         kind = f"effect.{ending}" if on_time else "effect.late"
         event, ask = grow(at.ask, kind, at=at.now, actor=actor, payload=payload)
-        evidence = [] if on_time else _evidence(store, at.ask, actor, payload)
+        evidence = [] if on_time else _evidence(store, at, call, actor, payload)
         if not store.commit(Append(event=event, ask=ask), *evidence):
             continue
         if not on_time:
@@ -173,13 +173,28 @@ def _awaited(store: Store, at: Standing, call: Call) -> bool:
     return decision is not None and decision.verdict == "approve"
 
 
-def _evidence(store: Store, ask: Ask, actor: Actor, payload: dict[str, Any]) -> list[Append]:
+def _evidence(
+    store: Store, at: Standing, call: Call, actor: Actor, payload: dict[str, Any]
+) -> list[Append]:
     """Return the late result as it is shown on the doubt it came too late for."""
-    if ask.effect is None or ask.effect.doubt is None:
+    doubt_id = _doubt_about(at, call.attempt)
+    if doubt_id is None:
         return []
-    at = standing(store, ask.effect.doubt)
-    event, grown = grow(at.ask, "doubt.evidence", at=at.now, actor=actor, payload=payload)
+    about = standing(store, doubt_id)
+    event, grown = grow(about.ask, "doubt.evidence", at=about.now, actor=actor, payload=payload)
     return [Append(event=event, ask=grown)]
+
+
+def _doubt_about(at: Standing, attempt: int) -> str | None:
+    """Return the doubt that was opened about one attempt: there may have been others since."""
+    trying = 0
+    for event in at.events:
+        said = event.payload or {}
+        if event.kind == "effect.intended":
+            trying = said.get("attempt", 0)
+        elif event.kind == "effect.unknown" and trying == attempt:
+            return said.get("doubt")
+    return None
 
 
 def _result(result: object) -> dict[str, Any]:
@@ -222,7 +237,9 @@ def doubt(
         actor = Actor("agent", at.ask.content.agent)
         payload = stamped(origin, reason=reason, doubt=doubt_id)
         event, ask = grow(at.ask, "effect.unknown", at=at.now, actor=actor, payload=payload)
-        content = _doubt_content(at.ask, reason, again=lease is not None or not at.ask.held)
+        # Whoever sweeps carries nothing out, and a run that is over does not either.
+        gone = at.ask.held or (of_run(at.ask) and commit is None)
+        content = _doubt_content(at.ask, reason, again=lease is not None or not gone)
         opened = opening(doubt_id, content, store=store, origin=origin, key=key, lease=lease)
         if write(Append(event=event, ask=ask), opened):
             return opened.ask

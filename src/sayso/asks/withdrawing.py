@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from sayso.asks.deadlines import expire
+from sayso.asks.spending import of_run
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import AskClosed, Conflict, Misuse, NotApproved, StoreError
 from sayso.model.actor import Actor, Origin
@@ -67,6 +68,12 @@ def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str)
         effect = at.ask.effect
         if at.ask.open or (effect is not None and effect.status in ("intended", "unknown")):
             raise NotApproved(at.ask, "it is not over yet, so it cannot be erased. Close it first.")
+        if of_run(at.ask) and _going_on(store, at.ask.content.run):
+            raise NotApproved(
+                at.ask,
+                f"the run {at.ask.content.run} is not over and goes by what it says, so it cannot "
+                "be erased. Wait for its end, or cancel it.",
+            )
         for doubt_id in _doubts(at):
             erase(store, doubt_id, actor=actor, origin=origin, note=note)
         seqs = [event.seq for event in at.events if event.text and event.kind != "payload.erased"]
@@ -77,6 +84,11 @@ def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str)
         event, ask = grow(at.ask, "payload.erased", at=at.now, actor=actor, payload=payload)
         if store.erase(at.ask.stream, seqs, Append(event=event, ask=ask)):
             return standing(store, ask_id).ask
+
+
+def _going_on(store: Store, run_id: str | None) -> bool:
+    row = store.run(run_id) if run_id is not None else None
+    return row is not None and row.status not in ("done", "cancelled")
 
 
 def _doubts(at: Standing) -> list[str]:

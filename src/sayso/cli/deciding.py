@@ -8,24 +8,37 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import click
 
-from sayso.channels.card import Card
+from sayso.asks.spending import of_run
+from sayso.channels.card import Card, outcome
 from sayso.channels.changes import Changes
-from sayso.channels.filling import Back
+from sayso.channels.filling import Back, fill
 from sayso.channels.keyboard import Keyboard
+from sayso.channels.menu import offers
 from sayso.channels.record import ask_record
 from sayso.channels.talk import InputEnded, Talk
+from sayso.cli.apps import with_code
 from sayso.cli.desks import desk_option, open_desk
-from sayso.cli.outcome import End, ended, tell, tell_end, went_well
-from sayso.cli.printing import emit, failure, json_option
+from sayso.cli.going import carried_on
+from sayso.cli.outcome import End, ended, tell, tell_end, unserved, went_well
+from sayso.cli.printing import emit, failure, json_option, say, show
+from sayso.cli.run_words import run_record, standing
+from sayso.cli.run_words import went_well as fine
 from sayso.cli.who import as_option, decider
 from sayso.desk import Desk
-from sayso.errors import AskChanged, AskClosed, BadValue, Misuse, VerdictNotAllowed
+from sayso.errors import (
+    AskChanged,
+    AskClosed,
+    BadValue,
+    InvalidAnswer,
+    Misuse,
+    VerdictNotAllowed,
+)
 from sayso.model.ask import Ask, Ballot
 from sayso.model.span import span
 from sayso.model.verdicts import Verdict
@@ -46,6 +59,7 @@ class How:
 
     seen: str | None
     person: str | None
+    go: bool
     wait: bool
     timeout: float | None
     as_json: bool
@@ -56,12 +70,13 @@ def deciding(command: F) -> F:
 
     @functools.wraps(command)
     def gathered(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - options of the command
-        names = ("seen", "person", "wait", "timeout", "as_json")
+        names = ("seen", "person", "go", "wait", "timeout", "as_json")
         how = How(**{name: given.pop(name) for name in names})
         return command(*args, how=how, **given)
 
     taking: Any = gathered
-    for option in reversed((_seen_option, as_option, _wait_option, desk_option, json_option)):
+    options = (_seen_option, as_option, _go_option, _wait_option, desk_option, json_option)
+    for option in reversed(options):
         taking = option(taking)
     return cast("F", taking)
 
@@ -71,6 +86,12 @@ def _seen_option(command: F) -> F:
         "--seen",
         metavar="CODE",
         help="The code on the card you saw (`inbox show` prints it). Decides at once.",
+    )(command)
+
+
+def _go_option(command: F) -> F:
+    return click.option(
+        "--go", is_flag=True, help="Carry the run on right here afterwards. Exit 1 if it fails."
     )(command)
 
 
@@ -109,6 +130,7 @@ def decide(
         by = decider(desk, how.person)
         talk = _talk(ask, verdict, how)
         _check(ask, verdict, how)
+        able = _able(desk, ask) if how.go else None
         if talk is not None and how.seen is None:
             _show(desk, ask, talk)
         try:
@@ -122,7 +144,42 @@ def decide(
                 as_json=how.as_json,
             )
             click.get_current_context().exit(1)
-        _report(desk, _cast(desk, ask, ballot, by), how)
+        decided = _cast(desk, ask, ballot, by)
+        if able is None or decided.open:
+            _report(desk, decided, how)
+        else:
+            _go_on(able, decided, how)
+
+
+def _able(desk: Desk, ask: Ask) -> Desk:
+    """Return a desk that has the code of the ask's run, before anything is decided.
+
+    Raises:
+        Misuse: it belongs to no run, or the code is not here.
+    """
+    if not of_run(ask):
+        raise Misuse(
+            f"{ask.id} was not asked by a run, so --go has nothing to carry on. Leave it out; "
+            "nothing was decided."
+        )
+    return with_code(desk, desk.get_run(str(ask.content.run)).row)
+
+
+def _go_on(desk: Desk, decided: Ask, how: How) -> None:
+    """Carry the run of a decided ask on, and say how it is left."""
+    if not how.as_json:
+        say(f"{decided.id} {outcome(decided)}; {decided.content.run} goes on here.", "green")
+    try:
+        run = carried_on(desk, str(decided.content.run))
+        if how.as_json:
+            now = desk.get(decided.id)
+            emit(ask_record(now, desk.store.roster()) | {"carried_on": run_record(run)})
+        else:
+            show(*standing(desk, run))
+        if not fine(run.row):
+            click.get_current_context().exit(1)
+    finally:
+        desk.close()
 
 
 def _talk(ask: Ask, verdict: Verdict, how: How) -> Talk | None:
@@ -176,6 +233,43 @@ def _confirm(ask: Ask, ballot: Ballot, talk: Talk) -> None:
         raise Back
 
 
+def pick_option(ask: Ask, wanted: str | None, talk: Talk | None) -> str | None:
+    """Return the label of the wanted option, given as its label or as its number."""
+    labels = [offer.option for offer in offers(ask) if offer.option is not None]
+    if wanted is None and talk is not None:
+        wanted = talk.line(f"Which option (1-{len(labels)})? ").strip()
+    if wanted is None:
+        raise InvalidAnswer(f"Say which option: --option N, from 1 to {len(labels)}.")
+    if wanted not in labels and wanted.isdecimal() and 1 <= int(wanted) <= len(labels):
+        return labels[int(wanted) - 1]
+    return wanted
+
+
+def decided_here(
+    desk: Desk,
+    ask: Ask,
+    verdict: Verdict,
+    talk: Talk,
+    *,
+    by: str | None,
+    kept: MutableMapping[str, str],
+) -> Ask:
+    """Decide an ask that this person has on the screen: fill in the ballot and ask for a yes.
+
+    Raises:
+        Back: the person did not say yes.
+        InputEnded: nobody will type any more.
+        SaysoError: it cannot be decided so; nothing was changed.
+    """
+    if verdict not in ask.allow:
+        raise VerdictNotAllowed(ask, verdict, ask.allow)
+    picks = ask.meaning(verdict).takes == "option"
+    option = pick_option(ask, None, talk) if picks else None
+    ballot = fill(ask, verdict, talk, option=option, kept=kept)
+    _confirm(ask, ballot, talk)
+    return _cast(desk, ask, ballot, by)
+
+
 def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
     return desk.decide(
         ask,
@@ -195,7 +289,7 @@ def _report(desk: Desk, decided: Ask, how: How) -> None:
         tell(desk, decided)
     end = ended(desk, decided.id, how.timeout) if how.wait else End(decided)
     if how.as_json:
-        emit(ask_record(end.ask, desk.store.roster()))
+        emit(ask_record(end.ask, desk.store.roster()) | {"unserved": unserved(desk, end.ask)})
     elif how.wait and end.trouble is None:
         tell_end(end.ask)
     if end.trouble is not None:

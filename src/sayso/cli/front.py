@@ -15,6 +15,9 @@ from sayso.cli.doctor import doctor
 from sayso.cli.inbox import inbox
 from sayso.cli.people import people
 from sayso.cli.printing import examples, failure, wants_json
+from sayso.cli.runs import runs
+from sayso.cli.top import top
+from sayso.cli.worker import worker
 from sayso.errors import SaysoError
 
 
@@ -47,6 +50,9 @@ class Front(click.Group):
         "sayso inbox                     what waits for you",
         "sayso inbox show a-7f3k         all about one ask",
         "sayso inbox approve a-7f3k      look, then say yes",
+        "sayso runs show r-7f3k2a        what a run did, and how it stands",
+        "sayso worker app:desk           carry runs on",
+        "sayso top                       all of it, live",
     ),
 )
 @desk_option
@@ -55,5 +61,5 @@ def front() -> None:
     """Human oversight for AI agents: nothing leaves without your say-so."""
 
 
-for command in (inbox, people, audit, db, doctor, demo):
+for command in (inbox, runs, top, worker, people, audit, db, doctor, demo):
     front.add_command(command)

@@ -22,7 +22,25 @@ def id_argument(command: F) -> F:
     return click.argument("ask_id", metavar="ID", callback=stored)(command)
 
 
+def run_argument(command: F) -> F:
+    """Give a command the id of a run as its first argument."""
+
+    def stored(_: click.Context, __: click.Parameter, value: str) -> str:
+        return run_id(value)
+
+    return click.argument("run_id", metavar="ID", callback=stored)(command)
+
+
 def ask_id(typed: str) -> str:
     """Return the id as it is stored: `7F3K` and `a-7f3k` are the same, and so are `o` and `0`."""
-    symbols = typed.strip().lower().removeprefix("a-").translate(_MISREAD)
-    return f"a-{symbols}"
+    return _stored("a", typed)
+
+
+def run_id(typed: str) -> str:
+    """Return the id of a run as it is stored, in the same way."""
+    return _stored("r", typed)
+
+
+def _stored(prefix: str, typed: str) -> str:
+    symbols = typed.strip().lower().removeprefix(f"{prefix}-").translate(_MISREAD)
+    return f"{prefix}-{symbols}"

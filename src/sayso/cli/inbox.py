@@ -10,14 +10,14 @@ from sayso.channels.card import Card
 from sayso.channels.editor import edit as edit_text
 from sayso.channels.editor import editor, from_edit, to_edit
 from sayso.channels.filling import fill
-from sayso.channels.menu import command, offers
+from sayso.channels.menu import command
 from sayso.channels.record import ask_record, event_record
 from sayso.channels.talk import Talk
 from sayso.channels.typed import read_answer, read_changes
-from sayso.cli.deciding import How, decide, deciding
+from sayso.cli.deciding import How, decide, deciding, pick_option
 from sayso.cli.desks import desk_argument, desk_option, open_desk
 from sayso.cli.ids import id_argument
-from sayso.cli.listing import list_asks
+from sayso.cli.listing import Group, list_asks
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.cli.timeline import timeline
 from sayso.cli.watching import watch
@@ -26,20 +26,8 @@ from sayso.model.ask import Ask, Ballot
 from sayso.model.verdicts import REJECT_KINDS, RejectKind
 
 
-class Inbox(click.Group):
-    """A group that lists when it is told nothing else."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `list` in front of arguments that name no command."""
-        options_only = not args or args[0].startswith("-")
-        wants_other = any(arg in self.commands or arg in ctx.help_option_names for arg in args)
-        return super().parse_args(
-            ctx, ["list", *args] if options_only and not wants_other else args
-        )
-
-
 @click.group(
-    cls=Inbox,
+    cls=Group,
     epilog=examples(
         "sayso inbox",
         "sayso inbox show a-7f3k",
@@ -103,7 +91,7 @@ def approve(ask_id: str, *, option: str | None, note: str | None, how: How) -> N
     """
 
     def ballot(ask: Ask, talk: Talk | None) -> Ballot:
-        wanted = _option(ask, option, talk) if ask.kind == "choice" else option
+        wanted = pick_option(ask, option, talk) if ask.kind == "choice" else option
         return Ballot(verdict="approve", option=wanted, note=note)
 
     decide(ask_id, "approve", how, ballot)
@@ -205,15 +193,3 @@ def _answer(ask: Ask, typed: str) -> Any:  # noqa: ANN401 - of the asked type
 
 def _noted(ballot: Ballot, note: str | None) -> Ballot:
     return Ballot(verdict=ballot.verdict, args=ballot.args, answer=ballot.answer, note=note)
-
-
-def _option(ask: Ask, wanted: str | None, talk: Talk | None) -> str | None:
-    """Return the label of the wanted option, given as its label or as its number."""
-    labels = [offer.option for offer in offers(ask) if offer.option is not None]
-    if wanted is None and talk is not None:
-        wanted = talk.line(f"Which option (1-{len(labels)})? ").strip()
-    if wanted is None:
-        raise InvalidAnswer(f"Say which option: --option N, from 1 to {len(labels)}.")
-    if wanted not in labels and wanted.isdecimal() and 1 <= int(wanted) <= len(labels):
-        return labels[int(wanted) - 1]
-    return wanted

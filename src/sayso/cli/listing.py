@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
@@ -24,6 +24,18 @@ from sayso.model.text import one_line
 from sayso.model.verdicts import KINDS
 
 _NARROW = 60
+
+
+class Group(click.Group):
+    """A group that lists when it is told nothing else."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` in front of arguments that name no command."""
+        options_only = not args or args[0].startswith("-")
+        wants_other = any(arg in self.commands or arg in ctx.help_option_names for arg in args)
+        return super().parse_args(
+            ctx, ["list", *args] if options_only and not wants_other else args
+        )
 
 
 @click.command(
@@ -108,8 +120,8 @@ def _table(page: Inbox, now: datetime) -> Iterator[Text]:
     head = ("ID", "RISK", "KIND", "AGE", *(("LEFT",) if timed else ()), "WHAT")
     rows = []
     for ask in page:
-        left = (_short(ask.due_at - now) if ask.due_at else "",) if timed else ()
-        age = _short(now - ask.opened_at)
+        left = (short(ask.due_at - now) if ask.due_at else "",) if timed else ()
+        age = short(now - ask.opened_at)
         rows.append((Text(ask.id, "bold"), _risk(ask), ask.kind, age, *left, _what(ask, width)))
     yield from columns(head, rows, width)
 
@@ -131,7 +143,8 @@ def _what(ask: Ask, width: int) -> Text:
     return Text.assemble(("(program gone) " if ask.gone else "", "yellow"), summary(ask, width))
 
 
-def _short(delta: Any) -> str:  # noqa: ANN401 - a timedelta
+def short(delta: timedelta) -> str:
+    """Say a span in one unit, for a column."""
     return " ".join(say_span(delta).split(" ")[:2]).replace("under 1", "0 s")
 
 

@@ -6,9 +6,11 @@ import threading
 import time
 from dataclasses import dataclass
 
+from sayso.asks.spending import of_run
 from sayso.asks.standing import standing
 from sayso.channels.card import outcome
 from sayso.channels.values import as_json, clipped
+from sayso.cli.desks import desk_argument
 from sayso.cli.printing import say
 from sayso.desk import Desk
 from sayso.model.ask import Ask
@@ -37,8 +39,44 @@ def tell(desk: Desk, ask: Ask) -> None:
         say(f"Your vote on {ask.id} is recorded; it still needs {short}.", "green")
         return
     say(f"{ask.id} {outcome(ask)}.", "green")
-    if (after := _next(ask)) is not None:
+    if of_run(ask):
+        _tell_run(desk, ask)
+    elif (after := _next(ask)) is not None:
         say(after)
+
+
+def unserved(desk: Desk, ask: Ask) -> str | None:
+    """Return the word that nobody has the code to act on a decision; `None` if somebody has."""
+    return desk.unserved(str(ask.content.run)) if of_run(ask) and not ask.open else None
+
+
+def run_next(desk: Desk, ask: Ask) -> str:
+    """Say what a decision does to the run that asked."""
+    word = unserved(desk, ask)
+    if word is not None:
+        said = _SAID[ask.decision.verdict] if ask.decision is not None else "Withdrawn"
+        return f"{said}. {word}"
+    row = desk.get_run(str(ask.content.run)).row
+    if row.status in ("done", "failed", "cancelled", "parked"):
+        return f"The run {row.id} is {row.status}; nothing goes on."
+    if row.status == "waiting":
+        return f"The run {row.id} waits for {len(row.waits) or 'more'} other decisions."
+    return f"The run {row.id} goes on."
+
+
+_SAID = {
+    "approve": "Approved",
+    "edit": "Approved",
+    "reject": "Rejected",
+    "respond": "Answered",
+}
+
+
+def _tell_run(desk: Desk, ask: Ask) -> None:
+    say(run_next(desk, ask))
+    if unserved(desk, ask) is not None:
+        where = f" --desk {desk_argument()}" if desk_argument() else ""
+        say(f"Or carry it on here, once: sayso runs resume {ask.content.run}{where}", "dim")
 
 
 def _next(ask: Ask) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,6 +35,21 @@ def schema_of(type_: object) -> Schema:
     """
     if type_ in UNTYPED:
         return {}
+    try:
+        text = _remembered(type_, repr(type_))
+    except TypeError:  # a type that cannot be a key, such as Annotated[str, []]
+        return _made(type_)
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(
+    maxsize=256
+)  # asked at every replay; `int | str` equals `str | int`, but differs
+def _remembered(type_: Hashable, _order: str) -> str:
+    return json.dumps(_made(type_))
+
+
+def _made(type_: object) -> Schema:
     from pydantic.errors import PydanticUserError
 
     try:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import time
 from typing import Any, Protocol
 
 from sayso.asks.carrying import DidNotHappen, Do, Gated, Happened, refused, tried, verified
 from sayso.asks.spending import Call, begin, doubt
-from sayso.errors import BadValue, Diverged, Skipped, StepFailed
+from sayso.errors import AlreadySpent, BadValue, Diverged, Skipped, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.content import LIMIT, Content
 from sayso.model.conversion import decode
@@ -23,12 +22,13 @@ from sayso.model.digest import frozen
 from sayso.model.text import one_line
 from sayso.model.tool import Bound
 from sayso.runs.differing import call_difference
+from sayso.runs.failures import text_of
 from sayso.runs.journal import Finished, Journal
 from sayso.runs.lanes import Lane
 from sayso.runs.work import Passage
 from sayso.store.contract import Lease
 
-_REPR = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+_INTERRUPTED = "the program was interrupted in the middle."
 
 
 class Caller(Protocol):
@@ -57,8 +57,8 @@ def call_passage(
 ) -> Passage:
     """Ask for one call, and carry it out once it is approved."""
     bound = gate.tool.bind(args, kwargs)
-    ask = _asked(run, key, gate, bound)
-    ask = run.closed(lane, ask)
+    ask = run.closed(lane, asked_for(run, key, gate, bound))
+    key = run.journal.place(key)
     if not ask.decision:
         return refused(ask, gate.rules)
     while True:
@@ -75,11 +75,17 @@ def call_passage(
                 yield from _carry_out(run, lane, key, gate, bound)
 
 
-def _asked(run: Caller, key: str, gate: Gated, bound: Bound) -> Ask:
+def asked_for(run: Caller, key: str, gate: Gated, bound: Bound) -> Ask:
+    """Return the ask for a call, opening it if there is none.
+
+    Raises:
+        Diverged: the journal has another call here.
+    """
+    run.met.update({key, *(p for p in tuple(run.journal.asks) if p.partition("!")[0] == key)})
+    key = run.journal.place(key)
     known = run.journal.asks.get(key)
     if known is None:
         return run.asked(key, gate.content(run.forms, bound))
-    run.met.add(key)
     differs = call_difference(known, gate.tool.name, frozen(bound.args))
     if differs is not None:
         raise Diverged(key, differs)
@@ -100,53 +106,63 @@ def _outcome(run: Caller, key: str, gate: Gated) -> Any:  # noqa: ANN401 - what 
     if effect.status == "failed" and answered is not None and said_no:
         raise Skipped(answered)
     text = effect.error or "nobody knows why"
-    said = _REPR.fullmatch(text)
-    raise StepFailed(gate.tool.name, said[1] if said else "Error", said[2] if said else text)
+    kind, _, message = text.partition(": ")
+    raise StepFailed(gate.tool.name, kind, message)
 
 
 def _carry_out(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
     """Spend the approval and run the tool. The intent is durable before it starts."""
-    call = _begin(run, key, gate, bound, None)
-    yield from _perform(run, lane, key, gate, bound, call)
+    yield from _perform(run, lane, key, gate, bound, None)
 
 
-def _begin(run: Caller, key: str, gate: Gated, bound: Bound, again: str | None) -> Call:
+def _begin(run: Caller, key: str, again: str | None) -> Call | None:
+    """Spend the approval; `None` if the effect has ended meanwhile, as a late result can do."""
     journal = run.journal
-    gate.fitting(bound, journal.asks[key])  # refused before anything is spent
-    call = begin(
-        journal.store,
-        journal.asks[key].id,
-        origin=journal.origin,
-        lease=Lease(journal.token, None),
-        commit=journal.commit,
-        again=again,
-        worker=journal.row.worker,
-    )
+    try:
+        call = begin(
+            journal.store,
+            journal.asks[key].id,
+            origin=journal.origin,
+            lease=Lease(journal.token, None),
+            commit=journal.commit,
+            again=again,
+            worker=journal.row.worker,
+        )
+    except AlreadySpent:
+        journal.reread(key)
+        return None
     journal.asks[key] = call.ask
     return call
 
 
-def _perform(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound, call: Call) -> Passage:
+def _perform(
+    run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound, again: str | None
+) -> Passage:
     journal = run.journal
-    args = gate.fitting(bound, call.ask)
+    args = gate.fitting(bound, journal.asks[key])  # refused before anything is spent
+    call = _begin(run, key, again)
+    if call is None:
+        return
     journal.doing = gate.tool.name
+    journal.check_lease()
     try:
         do = Do(gate.tool.fn, bound.receiver, args, call)
         result = yield from tried(gate.rules, do)
     except gate.rules.unknown as error:
-        reason = f"it raised {one_line(bound.conceal(repr(error)), 200)}"
+        reason = f"it raised {one_line(bound.conceal(text_of(error)), 200)}"
         _open_doubt(run, lane, key, reason)
     except Exception as error:  # noqa: BLE001 - recorded, and raised as the record has it
-        text = one_line(bound.conceal(repr(error)), 500)
+        text = one_line(bound.conceal(text_of(error)), 500)
         journal.finish(key, Finished(call, "failed", None, text))
         try:
             _outcome(run, key, gate)
         except StepFailed as failure:
             raise failure from error
-    except BaseException as error:
-        reason = f"the program was interrupted in the middle ({type(error).__name__})."
-        doubt(journal.store, call.ask.id, reason, **_doubting(run, key))
+    except KeyboardInterrupt:
+        doubt(journal.store, call.ask.id, _INTERRUPTED, **_doubting(run, key))
         raise
+    except BaseException as error:  # noqa: BLE001 - sys.exit(), a cancelled task: waits for people
+        _open_doubt(run, lane, key, f"it was left in the middle ({type(error).__name__}).")
     else:
         _finish(run, key, gate, bound, call, result)
     finally:
@@ -158,7 +174,7 @@ def _finish(run: Caller, key: str, gate: Gated, bound: Bound, call: Call, result
     try:
         kept = frozen(bound.conceal(gate.kept(result)), limit=LIMIT, what="result")
     except BadValue as error:
-        text = f"Unrecorded(it happened, but returned {type(result).__name__}: {error})"
+        text = f"Unrecorded: it happened, but it returned {type(result).__name__}: {error}"
         run.journal.finish(key, Finished(call, "done", None, text))
         return
     run.journal.finish(key, Finished(call, "done", kept, None))
@@ -172,8 +188,8 @@ def _recover(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Pa
         raise AssertionError("unreachable: an intent is an effect")
     fate = _fate(run, ask)
     if gate.rules.idempotent:
-        call = _begin(run, key, gate, bound, f"{fate} It may be run again with the same key.")
-        yield from _perform(run, lane, key, gate, bound, call)
+        again = f"{fate} It may be run again with the same key."
+        yield from _perform(run, lane, key, gate, bound, again)
         return
     if gate.rules.verify is not None:
         args = gate.fitting(bound, ask)
@@ -185,8 +201,7 @@ def _recover(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Pa
             _finish(run, key, gate, bound, call, found.result)
             return
         if isinstance(found, DidNotHappen):
-            call = _begin(run, key, gate, bound, f"{fate} It left no trace.")
-            yield from _perform(run, lane, key, gate, bound, call)
+            yield from _perform(run, lane, key, gate, bound, f"{fate} It left no trace.")
             return
     _open_doubt(run, lane, key, fate)
 
@@ -207,7 +222,7 @@ def _open_doubt(run: Caller, lane: Lane, key: str, reason: str) -> None:
 
 def _doubting(run: Caller, key: str) -> dict[str, Any]:
     journal = run.journal
-    count = sum(1 for place in journal.asks if place.startswith(f"{key}?"))
+    count = sum(1 for place in tuple(journal.asks) if place.startswith(f"{key}?"))
     name = f"{journal.id}:{key}?{count + 1}"
     return {"origin": journal.origin, "key": name, "commit": journal.commit}
 
@@ -215,7 +230,7 @@ def _doubting(run: Caller, key: str) -> dict[str, Any]:
 def _doubt_of(run: Caller, ask: Ask) -> Ask | None:
     if ask.effect is None or ask.effect.doubt is None:
         return None
-    for place, other in run.journal.asks.items():
+    for place, other in tuple(run.journal.asks.items()):
         if other.id == ask.effect.doubt:
             run.met.add(place)
             return other

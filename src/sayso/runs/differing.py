@@ -11,16 +11,21 @@ from sayso.model.text import one_line
 
 # Given by the workflow, and so the same on every replay. What is computed from the world
 # (impact, preview, the deadline) may change meanwhile; what was shown stands.
-_COMPARED = ("kind", "title", "facts", "options", "answer", "allow", "needs", "deny")
+_COMPARED = ("title", "facts", "options", "answer", "allow", "needs", "deny")
 
 
 def difference(known: Ask, wanted: Content) -> str | None:
     """Return what the workflow asks differently now, or `None`."""
     was, now = known.content.to_json(), wanted.to_json()
+    if known.kind != wanted.kind:
+        return f"it was {known.kind} {known.label!r}, it is now {wanted.kind} {wanted.title!r}."
+    called = call_difference(known, wanted.proposal.tool, wanted.proposal.args)
+    if called is not None:
+        return called
     for name in _COMPARED:
         if was.get(name) != now.get(name):
             return f"{name} was {_brief(was.get(name))}, it is now {_brief(now.get(name))}."
-    return call_difference(known, wanted.proposal.tool, wanted.proposal.args)
+    return None
 
 
 def call_difference(known: Ask, tool: str | None, args: dict[str, Any]) -> str | None:

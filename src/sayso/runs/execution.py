@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import traceback
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from sayso.asks.standing import stamped
-from sayso.errors import BadValue, Diverged
+from sayso.errors import BadValue, Diverged, Outcome
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
+from sayso.runs.failures import behind, text_of, trace_of
 from sayso.runs.journal import Journal
 from sayso.runs.lanes import inside
-from sayso.runs.running import Leader, Running, join_laters
+from sayso.runs.running import Leader, Running
+from sayso.runs.steering import cancel
 from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came
 from sayso.runs.workflow import Workflow
@@ -49,7 +53,7 @@ def carry_on(
         for ask in journal.opened:
             opened(ask)
         journal.opened.clear()
-    if isinstance(came.error, KeyboardInterrupt | SystemExit):
+    if isinstance(came.error, KeyboardInterrupt):
         raise came.error
     return status
 
@@ -59,12 +63,17 @@ def _called(workflow: Workflow, run: Running) -> Came:
     try:
         args, kwargs = workflow.thaw(run.journal.started["input"])
         if workflow.awaits:
-            value = asyncio.run(_awaited(workflow, run, args, kwargs))
+            value = _in_a_loop(_awaited(workflow, run, args, kwargs))
         else:
             with inside(run.root):
-                value = workflow.fn(run, *args, **kwargs)
-        if run.stop is None and run.fault is None and not run.waits:
-            join_laters(run)
+                try:
+                    value = workflow.fn(run, *args, **kwargs)
+                    for later in run.uncollected():
+                        with suppress(Outcome, Paused):
+                            later.result()
+                finally:
+                    while run.verbs_in_flight():  # a thread of its own is in the middle of one
+                        time.sleep(0.005)
     except BaseException as error:  # noqa: BLE001 - judged below
         return Came(error=error)
     return Came(value)
@@ -74,7 +83,39 @@ async def _awaited(
     workflow: Workflow, run: Running, args: list[Any], kwargs: dict[str, Any]
 ) -> Any:  # noqa: ANN401 - whatever it returns
     with inside(run.root):
-        return await workflow.fn(run, *args, **kwargs)
+        try:
+            value = await workflow.fn(run, *args, **kwargs)
+            for later in run.uncollected():
+                with suppress(Outcome, Paused):
+                    await later.result()
+        finally:
+            # A task of its own may be in the middle of one.
+            while run.verbs_in_flight():  # noqa: ASYNC110 - rare, and over at once
+                await asyncio.sleep(0.005)
+        run.check_awaited()
+        return value
+
+
+def _in_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - what it returns
+    """Run it in an event loop of its own; on another thread, if this one has a loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    came: list[Came] = []
+
+    def run() -> None:
+        try:
+            came.append(Came(asyncio.run(coroutine)))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            came.append(Came(error=error))
+
+    thread = threading.Thread(target=run, name="sayso-loop")
+    thread.start()
+    thread.join()
+    if came[0].error is not None:
+        raise came[0].error
+    return came[0].value
 
 
 def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
@@ -85,11 +126,12 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
         raise journal.fenced()
     if isinstance(stop, Ended):
         return _cancelled(journal, stop.ask)
-    if isinstance(stop, Released) or isinstance(came.error, KeyboardInterrupt | SystemExit):
+    if isinstance(stop, Released) or isinstance(came.error, KeyboardInterrupt):
         journal.leave("ready")
         return "ready"
     fault = run.fault or _unmet(run, came)
     if fault is not None:
+        journal.drop_openings()
         return _ended(journal, "parked", reason=one_line(str(fault), 1000))
     if run.waits or isinstance(stop, Paused):
         waits = tuple(run.waits)
@@ -125,18 +167,17 @@ def _unmet(run: Running, came: Came) -> Exception | None:
 
 def _ended(journal: Journal, status: RunStatus, **said: Any) -> RunStatus:  # noqa: ANN401 - JSON
     journal.note(f"run.{status}", stamped(journal.origin, **said))
-    journal.leave(status)
+    if not journal.leave(status):
+        raise journal.fenced()
     return status
 
 
 def _failed(run: Running, error: BaseException) -> RunStatus:
     """End the run with an error, and note which step a retry has to forget."""
-    known = run.last_failure
-    forgets = [known[0]] if known is not None and known[1] is error else []
-    trace = "".join(traceback.format_exception(error))[-4000:]
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    forgets = run.failed_at(behind(error))
+    text = text_of(error)
     _log.warning("%s failed: %s", run.id, text)
-    return _ended(run.journal, "failed", error=one_line(text, 1000), trace=trace, forgets=forgets)
+    return _ended(run.journal, "failed", error=text, trace=trace_of(error), forgets=forgets)
 
 
 def _cancelled(journal: Journal, ask: Ask) -> RunStatus:
@@ -144,7 +185,10 @@ def _cancelled(journal: Journal, ask: Ask) -> RunStatus:
     who = decision.by.id if decision is not None else "somebody"
     note = decision.note if decision is not None else None
     reason = f"{who} rejected {ask.id}" + (f": {note}" if note else "")
-    return _ended(journal, "cancelled", reason=one_line(reason, 1000), ask=ask.id)
+    journal.flush()
+    actor = decision.by if decision is not None else journal.actor
+    cancel(journal.store, journal.id, actor=actor, origin=journal.origin, note=reason)
+    return "cancelled"
 
 
 def park(journal: Journal, reason: str) -> RunStatus:

@@ -95,7 +95,7 @@ class RunDesk(ABC):
             ThreadBusy: another run of the thread is not over.
         """
         _, row, said = self._begun(workflow, args, kwargs, thread, fresh)
-        return self.get_run(start(self.store, row, said, agent=self.forms.agent).id)
+        return self._handle(start(self.store, row, said, agent=self.forms.agent).id)
 
     def run(
         self,
@@ -115,7 +115,7 @@ class RunDesk(ABC):
         flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
         here = replace(row, status="running", token=os.urandom(8).hex(), worker=self.crew.name)
         self.crew.carry_on(flow, self.crew.journal(here, said))
-        run = self.get_run(row.id)
+        run = self._handle(row.id)
         return self._attended(run) if wait else run
 
     def _begun(
@@ -223,8 +223,10 @@ class RunDesk(ABC):
         Raises:
             UnknownRun: there is none of this id.
         """
-        row = known(self.store, run_id)
-        return Run(lambda: self.store, row.id, decode=self._decoded)
+        return self._handle(known(self.store, run_id).id)
+
+    def _handle(self, run_id: str) -> Run:
+        return Run(lambda: self.store, run_id, decode=self._decoded)
 
     def _decoded(self, workflow: str, kept: Any) -> Any:  # noqa: ANN401 - what it returned
         flow = self.flows.get(workflow)
@@ -247,9 +249,7 @@ class RunDesk(ABC):
         check_word(thread, "thread")
         place = None if before is None else (before.started_at, before.id)
         query = RunQuery(status=status, workflow=workflow, thread=thread, limit=limit, before=place)
-        return [
-            Run(lambda: self.store, row.id, decode=self._decoded) for row in self.store.runs(query)
-        ]
+        return [self._handle(row.id) for row in self.store.runs(query)]
 
     def thread(self, name: str) -> Memory:
         """Return what the runs of a thread remember, from the last fresh start on."""

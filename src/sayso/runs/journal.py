@@ -11,7 +11,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,13 +21,14 @@ from typing import Any
 from sayso.asks.opening import opening
 from sayso.asks.spending import Call, Ending, finish
 from sayso.asks.standing import grow, stamped
-from sayso.errors import FinishedLate, SaysoError, StoreError, Tampered
+from sayso.errors import FinishedLate, SaysoError, StoreBusy, StoreError, Tampered
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import fold
 from sayso.model.ids import short_id
+from sayso.runs.steering import check_thread
 from sayso.runs.stops import Fenced
 from sayso.store.contract import (
     Append,
@@ -87,12 +89,15 @@ class Journal:
         self.entries: dict[str, Entry] = {}
         self.asks: dict[str, Ask] = {}
         self.opened: list[Ask] = []
+        self.prefixes: set[str] = set()
+        self._again: Counter[str] = Counter()
         self.lost = False
         self.wake = row.wake
         self._lock = threading.RLock()
         self._buffer: list[Append] = []
         self._finished: list[Finished] = []
         self._since: float | None = None
+        self._held_until = time.monotonic() + span.total_seconds()
         self._seq, self._head = 0, GENESIS
         self._new = started is not None
         if started is not None:
@@ -106,6 +111,11 @@ class Journal:
         """The id of the run."""
         return self.row.id
 
+    @property
+    def last(self) -> str | None:
+        """The name of the last step that was recorded."""
+        return next((entry.name for entry in reversed(self.entries.values())), None)
+
     # --- what is known ---
 
     def _read(self) -> None:
@@ -113,11 +123,21 @@ class Journal:
         self.started = check_journal(self.id, events)
         self._seq, self._head = events[-1].seq, events[-1].hash
         self.entries = entries_of(events)
+        self._again = forgotten(events)
         self._read_asks()
 
     def _read_asks(self) -> None:
-        asks = asks_of(self.id, self.store.run_asks(self.id))
+        journals = self.store.run_asks(self.id)
+        for events in journals:
+            check_ask(events)
+        asks = asks_of(self.id, journals)
         self.asks = {ask.key.removeprefix(f"{self.id}:"): ask for ask in asks if ask.key}
+        self.prefixes = {prefix for key in (*self.entries, *self.asks) for prefix in _prefixes(key)}
+
+    def place(self, key: str) -> str:
+        """Return where a call is asked for now: once a person retried it, in a new place."""
+        again = self._again[key]
+        return f"{key}!{again}" if again else key
 
     def refresh(self) -> None:
         """Read again what people may have decided meanwhile.
@@ -125,6 +145,7 @@ class Journal:
         Raises:
             Fenced: somebody else has the run.
         """
+        self.flush()  # what is only gathered yet would be missing from what is read
         row = self.store.run(self.id)
         if row is None or row.token != self.token:
             raise self.fenced()
@@ -134,6 +155,7 @@ class Journal:
     def reread(self, key: str) -> Ask:
         """Return one ask as it stands in the database."""
         events = self.store.stream(self.asks[key].stream)
+        check_ask(events)
         self.asks[key] = fold(events)
         return self.asks[key]
 
@@ -192,6 +214,12 @@ class Journal:
             self.asks[key] = ask
         return ask
 
+    def drop_openings(self) -> None:
+        """Forget asks that were not written yet: the run does not go on from here."""
+        with self._lock:
+            self._buffer = [a for a in self._buffer if a.event.kind != "ask.opened"]
+            self.opened.clear()
+
     def _add(self, append: Append) -> None:
         self._buffer.append(append)
         if self._since is None:
@@ -206,8 +234,8 @@ class Journal:
             Fenced: somebody else has the run.
         """
         with self._lock:
-            if self._buffer or self._new:
-                self.commit()
+            if (self._buffer or self._new) and not self.commit():
+                raise self.fenced()
 
     def flush_if_due(self) -> None:
         """Write what has been waiting for 20 milliseconds; called by the pulse."""
@@ -229,7 +257,7 @@ class Journal:
         with self._lock:
             change: RunChange
             if self._new:
-                change = StartRun(replace(self.row, attempt=1), self.span)
+                change = StartRun(replace(self.row, attempt=1, progress=self.progress), self.span)
             else:
                 change = HoldRun(
                     id=self.id,
@@ -249,7 +277,8 @@ class Journal:
         with self._lock:
             change: RunChange
             if self._new:
-                change = StartRun(replace(self.row, status=status, waits=tuple(waits), token=None))
+                left = {"status": status, "waits": tuple(waits), "token": None}
+                change = StartRun(replace(self.row, progress=self.progress, **left))
             else:
                 change = LeaveRun(
                     id=self.id,
@@ -264,15 +293,55 @@ class Journal:
     def _commit(self, change: RunChange, *more: Append) -> bool:
         if self.lost:
             raise self.fenced()
+        begun = time.monotonic()
         written = self._written([*self._buffer, *more], change)
         if not written:
             self._check_fence()
-            return False
+            if not self._settled_apart():
+                return False
+            written = self._written([*self._buffer, *more], change)
+            if not written:
+                return False
+        self._held_until = begun + self.span.total_seconds()
         self._new = False
         self._buffer.clear()
         self._finished.clear()
         self._since = None
         return True
+
+    def _settled_apart(self) -> bool:
+        """Write what calls came to by itself, where a late result of another worker came between."""
+        if not self._finished:
+            return False
+        streams = {came.call.ask.stream for came in self._finished}
+        self._report()
+        self._buffer = [append for append in self._buffer if append.event.stream not in streams]
+        for key, ask in tuple(self.asks.items()):
+            if ask.stream in streams:
+                self.reread(key)
+        return True
+
+    def _report(self) -> None:
+        for came in self._finished:
+            with suppress(FinishedLate):
+                finish(
+                    self.store,
+                    came.call,
+                    came.ending,
+                    origin=self.origin,
+                    result=came.result,
+                    error=came.error,
+                )
+        self._finished.clear()
+
+    def check_lease(self) -> None:
+        """Look at the clock once more, right before something happens in the world.
+
+        Raises:
+            Fenced: this process slept so long that others may have given it up.
+        """
+        if time.monotonic() > self._held_until:
+            raise self.fenced()
 
     def _written(self, appends: list[Append], change: RunChange) -> bool:
         """Commit, through a short outage of the database if need be."""
@@ -286,34 +355,31 @@ class Journal:
 
     def _check_fence(self) -> None:
         row = self.store.run(self.id)
-        if not self._new and (row is None or row.token != self.token):
+        if self._new:
+            if self.row.thread is not None:
+                check_thread(self.store, self.row.thread)
+            raise StoreBusy(
+                f"{self.id} could not be started; its id was taken just now. Try again."
+            )
+        if row is None or row.token != self.token:
             raise self.fenced()
 
     def fenced(self) -> Fenced:
         """Give the run up. What calls came to is not lost: it is evidence, or settles the effect."""
         self.lost = True
-        for came in self._finished:
-            with suppress(FinishedLate):
-                finish(
-                    self.store,
-                    came.call,
-                    came.ending,
-                    origin=self.origin,
-                    result=came.result,
-                    error=came.error,
-                )
-        self._finished.clear()
+        self._report()
         self._buffer.clear()
         self._since = None
         return Fenced(f"{self.id} is carried on by somebody else")
 
     def beat(self) -> None:
         """Say that the run is still being carried on; called by the pulse."""
-        if (
-            not self._new
-            and not self.lost
-            and not self.store.beat(self.id, self.token, self.span, self.doing)
-        ):
+        if self._new or self.lost:
+            return
+        begun = time.monotonic()
+        if self.store.beat(self.id, self.token, self.span, self.doing):
+            self._held_until = begun + self.span.total_seconds()
+        else:
             self.lost = True
 
 
@@ -323,17 +389,36 @@ def check_journal(run_id: str, events: Sequence[Event]) -> dict[str, Any]:
     Raises:
         Tampered: an event was changed, moved or removed.
     """
-    before = GENESIS
-    for number, event in enumerate(events, start=1):
-        if event.seq != number or event.text is None or not follows(event, before):
-            raise Tampered(
-                f"The journal of {run_id} was changed at event {number}, so it is not carried on. "
-                "Run: sayso audit verify"
-            )
-        before = event.hash
+    _check_chain(run_id, events)
     if not events or events[0].kind != "run.started":
         raise Tampered(f"The journal of {run_id} has no beginning. Run: sayso audit verify")
     return events[0].payload or {}
+
+
+def check_ask(events: Sequence[Event]) -> None:
+    """Refuse to go by an answer that is not what was written. An erased one still fits.
+
+    Raises:
+        Tampered: an event was changed, moved or removed.
+    """
+    _check_chain(events[0].stream if events else "an ask", events)
+
+
+def _check_chain(stream: str, events: Sequence[Event]) -> None:
+    before = GENESIS
+    for number, event in enumerate(events, start=1):
+        if event.seq != number or not follows(event, before):
+            raise Tampered(
+                f"The journal of {stream} was changed at event {number}, so nothing goes on from "
+                "it. Run: sayso audit verify"
+            )
+        before = event.hash
+
+
+def _prefixes(key: str) -> Iterator[str]:
+    while "." in key:
+        key = key.rpartition(".")[0]
+        yield key
 
 
 def entries_of(events: Sequence[Event]) -> dict[str, Entry]:
@@ -348,6 +433,12 @@ def entries_of(events: Sequence[Event]) -> dict[str, Entry]:
             for key in (event.payload or {}).get("forgets", ()):
                 entries.pop(key, None)
     return entries
+
+
+def forgotten(events: Sequence[Event]) -> Counter[str]:
+    """Return how often a person wanted the failure at each place to be tried again."""
+    retries = [event.payload or {} for event in events if event.kind == "run.retried"]
+    return Counter(key for said in retries for key in said.get("forgets", ()))
 
 
 def asks_of(run_id: str, journals: Sequence[Sequence[Event]]) -> list[Ask]:

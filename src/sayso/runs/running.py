@@ -10,8 +10,10 @@ from __future__ import annotations
 import inspect
 import logging
 import random
+import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Protocol, TypeVar, Unpack
 
@@ -24,17 +26,18 @@ from sayso.model.content import LIMIT, Content
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical, frozen, text_digest
 from sayso.model.requirement import ONE_REVIEWER
-from sayso.model.signature import return_type
 from sayso.model.text import one_line
 from sayso.model.verdicts import Kind
-from sayso.runs.calls import call_passage
+from sayso.runs.calls import asked_for, call_passage
 from sayso.runs.differing import difference
+from sayso.runs.failures import failure_of
 from sayso.runs.journal import Entry, Journal
 from sayso.runs.lanes import INSIDE, LANE, Lane
 from sayso.runs.retrying import rule_of
 from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
 from sayso.runs.work import Step as Work
+from sayso.runs.workflow import returned_type
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -71,7 +74,11 @@ class Running(Verbs):
         self.fault: Exception | None = None
         self.waits: dict[str, None] = {}
         self.met: set[str] = set()
-        self.last_failure: tuple[str, StepFailed] | None = None
+        self._failures: list[tuple[str, BaseException]] = []
+        self._siblings: list[tuple[BaseException, BaseException]] = []
+        self._in_flight = 0
+        self._counting = threading.Lock()
+        self._handed_out: dict[int, str] = {}
         self._leader = leader
         self.root = Lane(self, awaits=awaits)
         self._laters: list[RunLater] = []
@@ -180,8 +187,9 @@ class Running(Verbs):
             return self.forms.draft(given, title=title, **said)
 
         def passage(lane: Lane, key: str) -> Passage:
-            if sure:
-                return answer
+            known = self.journal.entries.get(key)
+            if sure or known is not None:
+                return (yield from self._value(key, "escalate", lambda: answer, str))
             if refine is None:
                 return (yield from self._asking(lane, key, form(answer)))
             return (yield from self._reviewing(lane, key, refine, form, first=answer))
@@ -190,11 +198,11 @@ class Running(Verbs):
 
     def now(self) -> Any:  # noqa: ANN401 - a datetime, or awaitable
         """Return the present, the same on every replay."""
-        return self._go(lambda _, key: self._value(key, "now", self.journal.store.now))
+        return self._go(lambda _, key: self._value(key, "now", self.journal.store.now, datetime))
 
     def random(self) -> Any:  # noqa: ANN401 - a float, or awaitable
         """Return a random number from 0 to 1, the same on every replay."""
-        return self._go(lambda _, key: self._value(key, "random", _random))
+        return self._go(lambda _, key: self._value(key, "random", _random, float))
 
     def progress(self, fraction: float, text: str | None = None) -> Any:  # noqa: ANN401
         """Say how far the run is, for people to see."""
@@ -215,16 +223,49 @@ class Running(Verbs):
     # --- how a verb is entered ---
 
     def _go(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
-        if self._lane().awaits:
-            return self._go_async(passage)
         lane = self._lane()
+        if lane.awaits:
+            verb = sys._getframe(1).f_code.co_name  # noqa: SLF001 - named if it is never awaited
+            number = len(self._handed_out) + 1
+            self._handed_out[number] = verb.removesuffix("_gated")
+            return self._go_async(passage, number)
         with self.entered(lane):
             return drive(passage(lane, lane.next()))
 
-    async def _go_async(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
+    async def _go_async(self, passage: Callable[[Lane, str], Passage], number: int) -> Any:  # noqa: ANN401
+        self._handed_out[number] = ""
         lane = self._lane()
         with self.entered(lane):
             return await drive_async(passage(lane, lane.next()))
+
+    def check_awaited(self) -> None:
+        """Refuse to end as if all were done when a verb was never awaited.
+
+        Raises:
+            Misuse: names it.
+        """
+        for verb in filter(None, self._handed_out.values()):
+            raise Misuse(f"run.{verb}(...) was not awaited, so it did nothing: await it.")
+
+    def verbs_in_flight(self) -> bool:
+        """Whether a verb is at work, on whatever thread or task."""
+        return self._in_flight > 0
+
+    @contextmanager
+    def _flying(self) -> Iterator[None]:
+        with self._counting:
+            self._in_flight += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._in_flight -= 1
+
+    def failed_at(self, errors: Sequence[BaseException]) -> list[str]:
+        """Return the places whose failures led to these errors, for a retry to forget."""
+        found = list(errors)
+        found += [other for one, other in self._siblings if any(one is error for error in errors)]
+        return [key for key, failure in self._failures if any(failure is e for e in found)]
 
     def _lane(self) -> Lane:
         lane = LANE.get()
@@ -235,7 +276,7 @@ class Running(Verbs):
         """Check that a verb may act now, and note what stops the run for good."""
         self._check(lane)
         try:
-            with lane.busy():
+            with lane.busy(), self._flying():
                 yield
         except Paused:
             lane.paused = True
@@ -268,13 +309,15 @@ class Running(Verbs):
 
     # --- what the verbs do ---
 
-    def entry(self, key: str, verb: str, name: str) -> Entry | None:
-        """Return what the journal has at this place.
+    def entry(self, key: str, verb: str, name: str, *, holds: bool = False) -> Entry | None:
+        """Return what the journal has at this place. `holds` says that the verb has verbs inside.
 
         Raises:
             Diverged: it has something else.
         """
         self.met.add(key)
+        if not holds:
+            self._check_leaf(key, f"{verb} {name!r}")
         known = self.journal.asks.get(key)
         if known is not None:
             raise Diverged(key, f"it was {_shown(known)}, it is now {verb} {name!r}.")
@@ -283,13 +326,17 @@ class Running(Verbs):
             raise Diverged(key, f"it was {entry.verb} {entry.name!r}, it is now {verb} {name!r}.")
         return entry
 
+    def _check_leaf(self, key: str, now: str) -> None:
+        if key in self.journal.prefixes:
+            raise Diverged(key, f"it had steps of its own (a gather, a workflow), it is now {now}.")
+
     def stepping(
         self, key: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Passage:
         """Run a step, or return what was recorded."""
         name = _name(fn)
         entry = self.entry(key, "step", name)
-        returns, put_in = _returns(fn), _digest(args, kwargs)
+        returns, put_in = returned_type(fn), _digest(args, kwargs)
         if entry is not None:
             if put_in != entry.said.get("input"):
                 _log.warning("%s: step %s (%s) was given something else before", self.id, key, name)
@@ -325,10 +372,10 @@ class Running(Verbs):
         return _decoded(returns, kept)
 
     def _failed(self, key: str, name: str, put_in: str | None, error: Exception) -> StepFailed:
-        failure = StepFailed(name, type(error).__name__, one_line(str(error), 1000))
+        failure = failure_of(name, error)
         said = {"kind": failure.kind, "message": failure.message}
         self.journal.record(key, "step", name, failed=True, error=said, input=put_in)
-        self.last_failure = (key, failure)
+        self._failures.append((key, failure))
         return failure
 
     def _recorded(self, key: str, entry: Entry, returns: object) -> Any:  # noqa: ANN401
@@ -336,7 +383,7 @@ class Running(Verbs):
             return _decoded(returns, entry.said.get("result"))
         error = entry.said["error"]
         failure = StepFailed(entry.name, error["kind"], error["message"])
-        self.last_failure = (key, failure)
+        self._failures.append((key, failure))
         raise failure
 
     def asked(self, key: str, content: Content) -> Ask:
@@ -346,6 +393,7 @@ class Running(Verbs):
             Diverged: the journal has something else here.
         """
         self.met.add(key)
+        self._check_leaf(key, f"a {content.kind}")
         entry = self.journal.entries.get(key)
         if entry is not None:
             raise Diverged(key, f"it was {entry.verb} {entry.name!r}, it is now a {content.kind}.")
@@ -397,6 +445,7 @@ class Running(Verbs):
         first: Any = None,  # noqa: ANN401 - what the maker makes
     ) -> Passage:
         """Show what a maker made; when it is sent back, let it make another one."""
+        self.entry(key, "review", _name(maker), holds=True)
         inner = Lane(self, key)
         made, guidance = first, None
         while True:
@@ -418,7 +467,7 @@ class Running(Verbs):
         try:
             return (yield from call_passage(self, lane, key, gate, args, kwargs))
         except StepFailed as failure:
-            self.last_failure = (key, failure)
+            self._failures.append((key, failure))
             raise
 
     def _nesting(
@@ -429,8 +478,8 @@ class Running(Verbs):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Passage:
-        name, returns = _name(fn), _returns(fn)
-        entry = self.entry(key, "workflow", name)
+        name, returns = _name(fn), returned_type(fn)
+        entry = self.entry(key, "workflow", name, holds=True)
         if entry is not None:
             self.met.update(
                 place
@@ -443,6 +492,10 @@ class Running(Verbs):
             raise Misuse(f"{name} is `async def`: only a workflow that is so too can run it.")
         result = yield Nested(name, inner, fn, args, kwargs)
         self._check_paused([inner])
+        for later in self.uncollected():
+            if later.lane is inner:
+                with suppress(Outcome):
+                    yield from later.passage(lane)
         kept = frozen(
             result if returns is Any else encode(returns, result), limit=_LARGEST, what="result"
         )
@@ -450,7 +503,7 @@ class Running(Verbs):
         return _decoded(returns, kept)
 
     def _gathering(self, lane: Lane, key: str, branches: Sequence[Any]) -> Passage:
-        self.entry(key, "gather", "gather")
+        self.entry(key, "gather", "gather", holds=True)
         nested = [
             Nested(f"branch {n}", Lane(self, f"{key}.{n}", awaits=lane.awaits), _function(branch))
             for n, branch in enumerate(branches, start=1)
@@ -460,9 +513,10 @@ class Running(Verbs):
             if isinstance(outcome.error, Stop) and not isinstance(outcome.error, Paused):
                 raise outcome.error
         self._check_paused([branch.lane for branch in nested])
-        for outcome in came:
-            if outcome.error is not None:
-                raise outcome.error
+        errors = [outcome.error for outcome in came if outcome.error is not None]
+        for error in errors:
+            self._siblings += [(error, other) for other in errors]
+            raise error
         return [outcome.value for outcome in came]
 
     def _check_paused(self, lanes: Sequence[Lane]) -> None:
@@ -470,9 +524,8 @@ class Running(Verbs):
         if any(lane.paused for lane in lanes):
             raise Paused(self.id)
 
-    def _value(self, key: str, verb: str, make: Callable[[], Any]) -> Passage:
+    def _value(self, key: str, verb: str, make: Callable[[], Any], kind: object) -> Passage:
         yield from ()
-        kind: Any = datetime if verb == "now" else float
         entry = self.entry(key, verb, verb)
         if entry is None:
             kept = encode(kind, make())
@@ -500,24 +553,22 @@ class Running(Verbs):
             ask = open_(lane, key)
             if not known:
                 self.journal.flush()
-        later = RunLater(self, key, ask, result)
+        later = RunLater(self, lane, key, ask, result)
         self._laters.append(later)
         return later
 
-    def collect(self, later: RunLater, result: Callable[..., Passage]) -> Any:  # noqa: ANN401
+    def collect(self, later: RunLater) -> Any:  # noqa: ANN401
         """Return what a later comes to, as a verb of the lane that wants it."""
-        if self._lane().awaits:
-            return self._collect_async(later, result)
         lane = self._lane()
+        if lane.awaits:
+            return self._collect_async(later)
         with self.entered(lane):
-            later.collected = True
-            return drive(result(lane, later.key))
+            return drive(later.passage(lane))
 
-    async def _collect_async(self, later: RunLater, result: Callable[..., Passage]) -> Any:  # noqa: ANN401
+    async def _collect_async(self, later: RunLater) -> Any:  # noqa: ANN401
         lane = self._lane()
         with self.entered(lane):
-            later.collected = True
-            return await drive_async(result(lane, later.key))
+            return await drive_async(later.passage(lane))
 
     def later_done(self, later: RunLater) -> Any:  # noqa: ANN401 - a bool, or awaitable
         """Whether a later is decided, recorded: it may decide where the workflow goes."""
@@ -542,8 +593,11 @@ class Running(Verbs):
 class RunLater:
     """An answer that a run does not need yet."""
 
-    def __init__(self, run: Running, key: str, ask: Ask, result: Callable[..., Passage]) -> None:
+    def __init__(
+        self, run: Running, lane: Lane, key: str, ask: Ask, result: Callable[..., Passage]
+    ) -> None:
         self.ask = ask
+        self.lane = lane
         self.key = key
         self.collected = False
         self._run = run
@@ -556,7 +610,12 @@ class RunLater:
 
     def result(self) -> Any:  # noqa: ANN401 - what the verb returns
         """Return what the verb returns, pausing the run until people have answered."""
-        return self._run.collect(self, self._result)
+        return self._run.collect(self)
+
+    def passage(self, lane: Lane) -> Passage:
+        """Collect it, as part of a verb in this lane."""
+        self.collected = True
+        return self._result(lane, self.key)
 
     def done(self) -> Any:  # noqa: ANN401 - a bool, or awaitable
         """Whether it is decided by now. The answer is recorded, so that a replay goes the same way."""
@@ -576,10 +635,8 @@ class RunLaters(LaterVerbs):
         if gate.rules.asks:
             raise Misuse(f"{gate.tool.name} asks people itself, so there is nothing to open yet.")
 
-        def open_(lane: Lane, key: str) -> Ask:
-            bound = gate.tool.bind(args, kwargs)
-            known = self._run.journal.asks.get(key)
-            return known or self._run.asked(key, gate.content(self._run.forms, bound))
+        def open_(_: Lane, key: str) -> Ask:
+            return asked_for(self._run, key, gate, gate.tool.bind(args, kwargs))
 
         return self._run.put_later(
             open_, lambda lane, key: self._run.calling(lane, key, gate, args, kwargs)
@@ -606,33 +663,12 @@ class RunLaters(LaterVerbs):
         )
 
 
-def join_laters(run: Running) -> None:
-    """Wait for what was opened and never collected; what people said to it interests nobody."""
-    for later in run.uncollected():
-        lane = Lane(run)
-        try:
-            with run.entered(lane):
-                later.collected = True
-                drive(later._result(lane, later.key))  # noqa: SLF001 - its other half
-        except Outcome:
-            continue
-        except Paused:
-            run.waits.setdefault(later.ask.id, None)
-
-
 def _shown(ask: Ask) -> str:
     return f"{ask.kind} {one_line(ask.tool or ask.title, 60)!r}"
 
 
 def _name(fn: Callable[..., Any]) -> str:
     return str(getattr(fn, "__qualname__", type(fn).__name__))
-
-
-def _returns(fn: Callable[..., Any]) -> object:
-    try:
-        return return_type(fn)
-    except (BadValue, TypeError, ValueError):
-        return Any
 
 
 def _decoded(returns: object, kept: Any) -> Any:  # noqa: ANN401 - JSON in, a value out

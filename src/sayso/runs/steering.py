@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from sayso.asks.standing import grow, stamped, standing, tries
@@ -16,7 +17,8 @@ from sayso.model.lifecycle import RunStatus
 from sayso.runs.workflow import Workflow
 from sayso.store.contract import Append, RunQuery, RunRow, StartRun, SteerRun, Store
 
-_ID_LENGTH = 6
+_ID_LENGTH = 8  # whether it is free shows only once the run is written
+_TO_REPORT = timedelta(seconds=30)
 _OVER = ("done", "failed", "cancelled")
 
 
@@ -30,8 +32,6 @@ def new_row(store: Store, workflow: Workflow, thread: str | None) -> RunRow:
     if thread is not None:
         check_thread(store, thread)
     run_id = short_id("r", os.urandom(16), _ID_LENGTH)
-    while store.run(run_id) is not None:
-        run_id = short_id("r", os.urandom(16), _ID_LENGTH + 2)
     now = store.now()
     return RunRow(
         id=run_id,
@@ -128,8 +128,25 @@ def cancel(
         withdrawn = _withdrawals(store, run_id, actor, origin)
         said = stamped(origin, reason=note or "cancelled")
         if _steered(store, row, "cancelled", "run.cancelled", said, actor, withdrawn):
+            _leave_nothing(store, run_id, actor, origin)
             return known(store, run_id)
     raise AssertionError("unreachable: trying ends with an error")
+
+
+def _leave_nothing(store: Store, run_id: str, actor: Actor, origin: Origin) -> None:
+    """Take back what its worker asked at the last moment, and see to what it was carrying out.
+
+    Nobody can write under its token any more. A call that was begun is given some time to
+    report what came of it; then the sweep makes it a doubt.
+    """
+    for _ in tries(run_id):
+        late = _withdrawals(store, run_id, actor, origin)
+        if not late or store.commit(*late):
+            break
+    for events in store.run_asks(run_id):
+        at = standing(store, events[0].stream)
+        if at.ask.effect is not None and at.ask.effect.status == "intended" and at.holder:
+            store.renew(at.holder, _TO_REPORT)
 
 
 def _withdrawals(store: Store, run_id: str, actor: Actor, origin: Origin) -> list[Append]:

@@ -200,6 +200,8 @@ async def _awaited(todo: Todo) -> Any:  # noqa: ANN401 - whatever it returns
             return await asyncio.sleep(seconds)
         case Together(branches):
             return await _side_by_side_async(branches)
+        case Step(limit=float(limit)) if not inspect.iscoroutinefunction(todo.fn):
+            return await asyncio.to_thread(_within, limit, todo)
         case Step(limit=float(limit)):
             try:
                 async with asyncio.timeout(limit):

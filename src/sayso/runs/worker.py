@@ -16,12 +16,14 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from sayso.errors import SaysoError
+from sayso.errors import SaysoError, StoreError, Tampered
 from sayso.model.actor import Origin
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.runs.execution import carry_on, park
+from sayso.runs.failures import text_of
 from sayso.runs.journal import Journal
+from sayso.runs.steering import park_unread
 from sayso.runs.stops import Fenced
 from sayso.runs.workflow import Workflow
 from sayso.store.contract import RunRow, Store, Worker
@@ -31,6 +33,17 @@ _TICK = 0.02
 _LOOK_EVERY = 1.0  # what no bell tells: a lease that lapsed, a deadline that passed
 ATTEMPTS = 5
 ALIVE = timedelta(seconds=15)
+
+
+class Shift:
+    """The time in which a thread works: until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def stopping(self) -> bool:
+        """Whether runs should let go at their next verb."""
+        return self.over.is_set()
 
 
 class Crew:
@@ -60,16 +73,12 @@ class Crew:
         self._pid = os.getpid()
         self.name = f"{platform.node()}:{self._pid}"
         self.id = os.urandom(8).hex()
-        self._stop = threading.Event()
+        self._shift = Shift()
         self._pulse = Pulse(self.lease)
         self._threads: list[threading.Thread] = []
         self._ears: list[threading.Event] = []
         self._busy = 0
         self._lock = threading.Lock()
-
-    def stopping(self) -> bool:
-        """Whether runs should let go at their next verb."""
-        return self._stop.is_set()
 
     # --- one run ---
 
@@ -84,7 +93,7 @@ class Crew:
             started=started,
         )
 
-    def take(self, only: str | None = None) -> RunStatus | None:
+    def take(self, only: str | None = None, shift: Shift | None = None) -> RunStatus | None:
         """Claim one run and carry it on; `None` if there was none to claim."""
         self._check_fork()
         serves = tuple(self._serves)
@@ -94,13 +103,13 @@ class Crew:
         if row is None:
             return None
         with self._at_work():
-            self._carry_on(row)
+            self._carry_on(row, shift)
         return row.status
 
-    def _carry_on(self, row: RunRow) -> None:
+    def _carry_on(self, row: RunRow, shift: Shift | None) -> None:
         try:
             journal = self.journal(row)
-        except SaysoError as error:  # its journal cannot be read
+        except Tampered as error:
             _log.error("%s", error)
             self._give_up(row, str(error))
             return
@@ -108,20 +117,29 @@ class Crew:
             park(
                 journal,
                 f"it was begun {ATTEMPTS} times and came to no end: each time its worker died or "
-                f"fell silent (last: {journal.doing or row.doing or 'before the first step'}).",
+                f"fell silent. The last thing recorded: {journal.last or 'its start'}.",
             )
             return
-        self.carry_on(self._serves[row.workflow], journal)
+        try:
+            self.carry_on(self._serves[row.workflow], journal, shift)
+        except Tampered as error:
+            _log.error("%s", error)
+            self._give_up(row, str(error))
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - no run may take its worker down with it
+            _log.exception("%s could not be carried on", row.id)
+            self._give_up(row, text_of(error))
 
     def _give_up(self, row: RunRow, reason: str) -> None:
-        from sayso.runs.steering import park_unread
-
         park_unread(self._store(), row, reason, origin=self._origin, agent=self._agent)
 
-    def carry_on(self, workflow: Workflow, journal: Journal) -> RunStatus | None:
+    def carry_on(
+        self, workflow: Workflow, journal: Journal, shift: Shift | None = None
+    ) -> RunStatus | None:
         """Carry a run on while the pulse holds its lease."""
         with self._pulse.watching(journal):
-            return carry_on(workflow, journal, self, opened=self._opened)
+            return carry_on(workflow, journal, shift or Shift(), opened=self._opened)
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
@@ -137,10 +155,9 @@ class Crew:
 
     def work(self, *, idle: bool, threads: int = 1, only: str | None = None) -> None:
         """Carry on whatever there is; with `idle`, return when there is nothing more."""
-        self._check_fork()
         self.start(threads - 1)
         try:
-            self._loop(idle=idle, only=only)
+            self._loop(self._shift, idle=idle, only=only)
         finally:
             if threads > 1:
                 self.stop()
@@ -148,11 +165,14 @@ class Crew:
     def start(self, threads: int) -> None:
         """Carry runs on in the background."""
         self._check_fork()
-        if threads and self._stop.is_set():
-            self._stop = threading.Event()
+        if self._shift.stopping():
+            self._shift = Shift()
         for number in range(threads):
             thread = threading.Thread(
-                target=self._loop, name=f"sayso-worker-{number + 1}", daemon=True
+                target=self._loop,
+                args=(self._shift,),
+                name=f"sayso-worker-{number + 1}",
+                daemon=True,
             )
             self._threads.append(thread)
             thread.start()
@@ -162,31 +182,29 @@ class Crew:
         if self._pid != os.getpid():
             self._reset()
             return
-        self._stop.set()
-        for heard in tuple(self._ears):
-            heard.set()
+        self.halt()
         until = time.monotonic() + patience
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, until - time.monotonic()))
         self._threads = []
-        self._stop = threading.Event()
 
     def halt(self) -> None:
         """Ask the loop to end, from a signal handler."""
-        self._stop.set()
+        self._shift.over.set()
         for heard in tuple(self._ears):
             heard.set()
 
-    def _loop(self, *, idle: bool = False, only: str | None = None) -> None:
+    def _loop(self, shift: Shift, *, idle: bool = False, only: str | None = None) -> None:
         heard = threading.Event()
         store = self._store()
+        self._sweep_at = 0.0
         self._ears.append(heard)
         try:
             with store.bell.listening(heard.set):
-                while not self._stop.is_set():
+                while not shift.stopping():
                     heard.clear()  # before looking, or what comes in between would be missed
-                    if self._round(only):
+                    if self._round(shift, only):
                         continue
                     if idle and self._idle():
                         return
@@ -195,14 +213,18 @@ class Crew:
             self._ears.remove(heard)
             self._sign_off()
 
-    def _round(self, only: str | None) -> bool:
+    def _round(self, shift: Shift, only: str | None) -> bool:
         try:
             self._sign_on()
-            self._sweep()
-            return self.take(only) is not None
+            if time.monotonic() >= self._sweep_at:
+                self._sweep_at = time.monotonic() + _LOOK_EVERY
+                self._sweep()
+            if only is None and not self._store().claimable(tuple(self._serves)):
+                return False
+            return self.take(only, shift) is not None
         except SaysoError:
             _log.warning("Looking for runs failed; trying again.", exc_info=True)
-            self._stop.wait(0.5)
+            shift.over.wait(0.5)
             return False
 
     def _idle(self) -> bool:
@@ -210,6 +232,7 @@ class Crew:
             return self._busy == 0
 
     _signed = 0.0
+    _sweep_at = 0.0
 
     def _sign_on(self) -> None:
         """Say that we are alive and what we serve, for people to see; not every time."""

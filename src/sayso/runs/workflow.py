@@ -8,6 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,11 +30,10 @@ class Workflow:
     path: str
     fn: Callable[..., Any]
     host: object
-
-    @property
-    def awaits(self) -> bool:
-        """Whether it is `async def`."""
-        return inspect.iscoroutinefunction(self.fn)
+    awaits: bool
+    signature: inspect.Signature
+    types: Mapping[str, Any]
+    returns: object
 
     def freeze(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return its input as it is stored.
@@ -42,9 +42,8 @@ class Workflow:
             TypeError: as the function itself would.
             BadValue: an argument cannot be stored.
         """
-        bound = inspect.signature(self.fn).bind(None, *args, **kwargs)
-        names = list(inspect.signature(self.fn).parameters)[1:]
-        types = parameter_types(self.fn)
+        bound = self.signature.bind(None, *args, **kwargs)
+        names, types = list(self.signature.parameters)[1:], self.types
         listed = [
             _frozen(self.name, name, types.get(name, Any), value)
             for name, value in zip(_padded(names, len(bound.args) - 1), bound.args[1:], strict=True)
@@ -57,8 +56,7 @@ class Workflow:
 
     def thaw(self, stored: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the input as the function takes it."""
-        names = list(inspect.signature(self.fn).parameters)[1:]
-        types = parameter_types(self.fn)
+        names, types = list(self.signature.parameters)[1:], self.types
         args, kwargs = stored.get("args", []), stored.get("kwargs", {})
         listed = [
             decode(types.get(name, Any), value)
@@ -72,20 +70,12 @@ class Workflow:
         Raises:
             BadValue: it cannot be stored.
         """
-        returns = self._returns()
-        plain = result if returns is Any else encode(returns, result)
+        plain = result if self.returns is Any else encode(self.returns, result)
         return frozen(plain, limit=_LARGEST, what="output")
 
     def output(self, kept: Any) -> Any:  # noqa: ANN401 - JSON in, what it returned out
         """Return the output as the function returned it."""
-        returns = self._returns()
-        return kept if returns is Any else decode(returns, kept)
-
-    def _returns(self) -> object:
-        try:
-            return return_type(self.fn)
-        except (BadValue, TypeError, ValueError):
-            return Any
+        return kept if self.returns is Any else decode(self.returns, kept)
 
 
 def _padded(names: list[str], count: int) -> list[str]:
@@ -119,7 +109,38 @@ def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
     check_word(called, "name")
     if "|" in called:
         raise BadValue(f"name={called!r}: a workflow's name has no '|'.")
-    return Workflow(called, f"{_module(fn)}:{fn.__qualname__}", fn, host)
+    return Workflow(
+        called,
+        f"{_module(fn)}:{fn.__qualname__}",
+        fn,
+        host,
+        inspect.iscoroutinefunction(fn),
+        inspect.signature(fn),
+        _types(fn),
+        returned_type(fn),
+    )
+
+
+def _types(fn: Callable[..., Any]) -> Mapping[str, Any]:
+    try:
+        return parameter_types(fn)
+    except BadValue:  # what it takes by position only has no name to be typed by
+        return {}
+
+
+def returned_type(fn: Callable[..., Any]) -> object:
+    """Return the declared type of what a function returns; `Any` if there is none to go by."""
+    if not getattr(fn, "__annotations__", None):
+        return Any
+    return _returned(fn)
+
+
+@lru_cache(maxsize=256)  # asked for at every step of every replay
+def _returned(fn: Callable[..., Any]) -> object:
+    try:
+        return return_type(fn)
+    except (BadValue, TypeError, ValueError):
+        return Any
 
 
 def _module(fn: Callable[..., Any]) -> str:

@@ -175,6 +175,10 @@ class SqlStore(ABC):
         """Return asks in the index that have no journal."""
         return [row[0] for row in self._rows("strays")]
 
+    def claimable(self, serves: Sequence[str]) -> bool:
+        """Return whether there is something to claim."""
+        return bool(self._rows("claimable", serves=self._names(serves)))
+
     def claim(
         self,
         serves: Sequence[str],
@@ -215,7 +219,7 @@ class SqlStore(ABC):
         """Return runs, the newest first."""
         when, last = query.before or (None, None)
         rows = self._rows(
-            "runs",
+            _by(query),
             status=query.status,
             thread=query.thread,
             workflow=query.workflow,
@@ -250,6 +254,10 @@ class SqlStore(ABC):
     def stray_runs(self) -> list[str]:
         """Return runs in the list that have no journal."""
         return [row[0] for row in self._rows("stray_runs")]
+
+    def recent(self, limit: int) -> list[Event]:
+        """Return the last events of all streams, the newest first."""
+        return [event_of(row) for row in self._rows("recent", limit=limit)]
 
     def total(self) -> int:
         """Return how many events there are."""
@@ -318,6 +326,13 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(part for part in text.split("|") if part)
 
 
+def _by(query: RunQuery) -> str:
+    """Return the query that finds these runs by an index."""
+    if query.thread is not None:
+        return "runs_of_thread"
+    return "runs" if query.status is None else "runs_of_status"
+
+
 def _bars(names: Sequence[str]) -> str:
     return f"|{'|'.join(names)}|" if names else ""
 
@@ -337,6 +352,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
                 "span": None if span is None else _span(span),
                 "attempt": row.attempt,
                 "waits": _bars(row.waits),
+                "progress": row.progress,
                 "started_at": micros(row.started_at),
             }
         case HoldRun():

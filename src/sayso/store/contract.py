@@ -215,6 +215,10 @@ class Store(Protocol):
         """Write all of it durably, or nothing: then somebody was faster, and False comes back."""
         ...
 
+    def claimable(self, serves: Sequence[str]) -> bool:
+        """Whether there is something to claim. It may be gone a moment later."""
+        ...
+
     def claim(
         self,
         serves: Sequence[str],
@@ -292,6 +296,10 @@ class Store(Protocol):
 
     def tip(self) -> str:
         """The cursor behind which only what is not yet committed will come."""
+        ...
+
+    def recent(self, limit: int) -> list[Event]:
+        """The last events of all streams, the newest first, as far as they are known here."""
         ...
 
     def scan(self, batch: int = 2000) -> Iterator[Sequence[Event]]:

@@ -200,23 +200,11 @@ class PostgresStore(SqlStore):
             (run_id, append.event.stream) for append in appends if (run_id := woken_by(append))
         )
         try:
-            if len(appends) == 1 and appends[0].person is None and not (erase or run or wakes):
-                return self._put(connection, appends[0])
-            with connection.transaction():
-                # Runs before asks, everywhere: two who want both must not wait for each other.
-                if run is not None:
-                    name, parameters = change_of(run)
-                    parameters["now"] = self._now()
-                    _won(connection.execute(self._sql[name], parameters).rowcount == 1)
-                for run_id, ask_id in wakes:
-                    woken = {"run_id": run_id, "woken": f"|{ask_id}|", "now": self._now()}
-                    connection.execute(self._sql["run_wake"], woken)
-                # One order for everybody: two who write the same streams must not wait for each other.
-                for append in sorted(appends, key=lambda append: append.event.stream):
-                    _won(self._put(connection, append))
-                for stream, seq in erase:
-                    connection.execute(self._sql["erase"], {"stream": stream, "seq": seq})
-                    connection.execute(self._sql["forget"], {"stream": stream})
+            if len(appends) == 1 and appends[0].person is None and not erase:
+                alone = self._alone(connection, appends[0], run)
+                if alone is not None:
+                    return alone
+            self._together(connection, appends, erase, run, wakes)
             return True
         # Lost a race, in whatever words, or the idempotency key is taken.
         except (
@@ -227,15 +215,54 @@ class PostgresStore(SqlStore):
         ):
             return False
 
-    def _put(self, connection: Connection, append: Append) -> bool:
-        parameters = {"now": self._now(), **parameters_of(append)}
-        written = connection.execute(self._sql[statement_of(append)], parameters).fetchone()
-        if written is None:  # too late
-            return False
-        if append.person is not None:
-            person = person_parameters(append.person, active=append.active)
-            connection.execute(self._sql["put_person"], person)
-        return True
+    def _together(
+        self,
+        connection: Connection,
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+        run: RunChange | None,
+        wakes: Sequence[tuple[str, str]],
+    ) -> None:
+        """Write several things in one transaction and two round trips: all of it, then the commit.
+
+        Runs before asks, and both in one order: two who want the same must not wait for each other.
+        """
+        with connection.pipeline() as pipe, connection.transaction():
+            steered = None if run is None else self._run(connection, *change_of(run))
+            for run_id, ask_id in wakes:
+                self._run(connection, "run_wake", {"run_id": run_id, "woken": f"|{ask_id}|"})
+            written = [
+                self._run(connection, statement_of(append), _parameters(append, wakes=False))
+                for append in sorted(appends, key=lambda append: append.event.stream)
+            ]
+            for append in appends:
+                if append.person is not None:
+                    person = person_parameters(append.person, active=append.active)
+                    self._run(connection, "put_person", person)
+            for stream, seq in erase:
+                self._run(connection, "erase", {"stream": stream, "seq": seq})
+                self._run(connection, "forget", {"stream": stream})
+            pipe.sync()
+            _won(steered is None or steered.rowcount == 1)
+            _won(all(cursor.fetchone() is not None for cursor in written))
+
+    def _run(
+        self, connection: Connection, name: str, parameters: dict[str, object]
+    ) -> psycopg.Cursor[tuple[Any, ...]]:
+        parameters["now"] = self._now()
+        return connection.execute(self._sql[name], parameters)
+
+    def _alone(self, connection: Connection, append: Append, run: RunChange | None) -> bool | None:
+        """Write one event as one statement; `None` if there is none for this."""
+        name: str = statement_of(append)
+        parameters = _parameters(append)
+        if run is not None:
+            change, more = change_of(run)
+            name = f"{change}_noting"
+            if append.ask is not None or name not in self._sql:
+                return None
+            parameters |= more
+        return self._run(connection, name, parameters).fetchone() is not None  # `None`: too late
 
     def _arrived(self, event: Event) -> bool:
         found = self.stream(event.stream, event.seq - 1)
@@ -358,6 +385,13 @@ class PostgresStore(SqlStore):
             f"{self.url} is not reachable, or the connection broke: {first}. Nothing is half "
             "written; check the server (sayso doctor) and try again."
         )
+
+
+def _parameters(append: Append, *, wakes: bool = True) -> dict[str, object]:
+    parameters = parameters_of(append)
+    parameters["run_id"] = woken_by(append) if wakes else None
+    parameters["woken"] = f"|{append.event.stream}|"
+    return parameters
 
 
 def _found(connection: Connection) -> int:

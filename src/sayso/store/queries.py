@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_INCLUDED = re.compile(r"\{@(\w+)\}")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 
@@ -21,7 +22,12 @@ def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
             for word, meaning in words.items():
                 body = body.replace(f"{{{word}}}", meaning)
             queries[name] = body.strip()
-    return queries
+    return {name: _whole(body, queries) for name, body in queries.items()}
+
+
+def _whole(body: str, queries: Mapping[str, str]) -> str:
+    """Put other queries in where `{@name}` stands, so that nothing is written twice."""
+    return _INCLUDED.sub(lambda found: queries[found[1]], body)
 
 
 def percent_style(sql: str) -> str:

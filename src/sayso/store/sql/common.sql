@@ -104,7 +104,7 @@ on conflict (name) do update set roles = excluded.roles, active = excluded.activ
 insert into runs (id, workflow, path, thread, status, wake, waits, token, worker, lease_until,
                   attempt, started_at, changed_at, doing, progress)
 values (:id, :workflow, :path, :thread, :status, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
-        :attempt, :started_at, :started_at, null, null)
+        :attempt, :started_at, :started_at, null, cast(:progress as double precision))
 
 -- name: run_hold
 -- Whoever holds the token goes on; everybody else finds no row and writes nothing.
@@ -114,7 +114,7 @@ update runs set lease_until = {now} + cast(:span as bigint), doing = :doing, pro
 -- name: run_leave
 -- A pause misses if a decision came since the asks were read: then there is something to do.
 update runs
-   set status = :status, waits = :waits, attempt = case when :status = 'ready' then attempt else 0 end,
+   set status = :status, waits = :waits, attempt = case when :status = 'ready' then attempt - 1 else 0 end,
        token = null, lease_until = null, changed_at = {now}, doing = :doing,
        progress = coalesce(cast(:progress as double precision), progress)
  where id = :id and token = :token and (cast(:wake as bigint) is null or wake = cast(:wake as bigint))
@@ -134,6 +134,14 @@ update runs
        status = case when status = 'waiting' and waits <> replace(waits, :woken, '')
                      then 'ready' else status end
  where id = :run_id
+
+-- name: claimable
+-- Looking costs nobody a lock; only who sees something tries to claim it.
+select 1 from runs r where r.status = 'ready' and {served}
+union all
+select 1 from runs r
+ where r.status = 'running' and r.lease_until <= (select {now}) and {served}
+limit 1
 
 -- name: claim
 update runs
@@ -169,8 +177,25 @@ select id, workflow, path, thread, status, wake, waits, token, worker, lease_unt
 select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
        started_at, changed_at, doing, progress, {now}
   from runs
- where (cast(:status as text) is null or status = cast(:status as text))
-   and (cast(:thread as text) is null or thread = cast(:thread as text))
+ where (cast(:workflow as text) is null or workflow = cast(:workflow as text))
+   and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
+ order by started_at desc, id desc limit :limit
+
+-- name: runs_of_status
+select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+       started_at, changed_at, doing, progress, {now}
+  from runs
+ where status = :status
+   and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
+   and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
+ order by started_at desc, id desc limit :limit
+
+-- name: runs_of_thread
+select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+       started_at, changed_at, doing, progress, {now}
+  from runs
+ where thread = :thread
+   and (cast(:status as text) is null or status = cast(:status as text))
    and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
    and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
  order by started_at desc, id desc limit :limit

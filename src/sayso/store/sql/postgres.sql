@@ -15,14 +15,18 @@ indexed as (
 select pg_notify('sayso', '')
 
 -- name: grow
--- Writes nothing once it is too late: that is decided here, not by whoever looked before.
-with indexed as (
+-- Writes nothing once it is too late: that is decided here, not by whoever looked before. The
+-- run that is woken comes first, here and everywhere: two who want both must not wait for each other.
+with woken as (
+    {@run_wake} returning 1
+),
+indexed as (
     update asks
        set status = :status, version = :version, voters = :voters, effect = :effect,
            holder = case when :over then null else coalesce(:holder, holder) end,
            lease_until = case when :over then null
                               else coalesce({now} + cast(:span as bigint), lease_until) end
-     where {guard}
+     where {guard} and (select count(*) from woken) >= 0
     returning 1
 ),
 written as (
@@ -34,10 +38,13 @@ select pg_notify('sayso', '') from written
 
 -- name: judge
 -- The same for an ask that nobody holds or carries out: fewer columns, fewer indexes.
-with indexed as (
+with woken as (
+    {@run_wake} returning 1
+),
+indexed as (
     update asks
        set status = :status, version = :version, voters = :voters
-     where {guard}
+     where {guard} and (select count(*) from woken) >= 0
     returning 1
 ),
 written as (
@@ -53,6 +60,26 @@ with written as (
     values (:stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash)
 )
 select pg_notify('sayso', '')
+
+-- A change of a run with the one event that says why.
+
+-- name: run_hold_noting
+with changed as ({@run_hold} returning 1),
+written as (
+    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
+    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from changed
+    returning 1
+)
+select pg_notify('sayso', '') from written
+
+-- name: run_leave_noting
+with changed as ({@run_leave} returning 1),
+written as (
+    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
+    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from changed
+    returning 1
+)
+select pg_notify('sayso', '') from written
 
 -- name: tail
 select e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
@@ -78,3 +105,7 @@ select coalesce((select max(xid) from events) > pg_snapshot_xmax(pg_current_snap
 
 -- name: renumber
 update events set xid = '1'
+
+-- name: recent
+select stream, seq, kind, at, actor, payload, salt, digest, hash
+  from events order by xid desc, pos desc limit :limit

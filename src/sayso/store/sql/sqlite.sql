@@ -34,3 +34,7 @@ select coalesce(max(pos), 0) from events
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
        opened_at, due_at, effect
   from asks where id in (select value from json_each(:ids))
+
+-- name: recent
+select stream, seq, kind, at, actor, payload, salt, digest, hash
+  from events order by pos desc limit :limit

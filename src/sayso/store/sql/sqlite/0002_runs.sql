@@ -17,10 +17,11 @@ create table runs (
     progress    real
 ) strict;
 
-create index runs_by_status on runs (status, changed_at, id);
+create index runs_ready on runs (changed_at) where status = 'ready';
+create index runs_by_status on runs (status, started_at, id);
 create index runs_by_start on runs (started_at, id);
 create index runs_lapsing on runs (lease_until) where status = 'running';
-create index runs_of_thread on runs (thread, started_at) where thread is not null;
+create index runs_of_thread on runs (thread, started_at, id) where thread is not null;
 create unique index runs_one_of_thread on runs (thread)
     where thread is not null and status in ('ready', 'running', 'waiting', 'parked');
 

@@ -1,0 +1,325 @@
+"""Two faults that paused agents are known for, tried on LangGraph and on sayso.
+
+    race   two processes answer and resume one paused run at the same moment: how often did the
+           guarded action run twice?
+    kill   the process dies (kill -9) right after the approved action: is the answer lost, the
+           question asked again, the action run twice?
+
+Both sides are tried in turns by the same processes, on SQLite and on PostgreSQL. The action
+leaves a line in a file for every time it ran; that file is counted, nobody's own records.
+Ends with an error if sayso has a fault. Without LangGraph (it is in requirements/bench.txt)
+only sayso is tried.
+
+    python -m benchmarks.faults [--quick] [--trials 240] [--only race|kill]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import sayso
+from benchmarks import _langgraph as langgraph
+from benchmarks.store import Database, databases
+from sayso import Desk, Running
+
+TRIALS, KILLS = 240, 15
+QUICK_TRIALS, QUICK_KILLS = 6, 2
+LEASE = "1s"  # how long a dead worker is waited for
+
+processes = get_context("forkserver")
+processes.set_forkserver_preload(["benchmarks.store", "langgraph.graph"])
+numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one side keeps its runs, and the file that its action writes to."""
+
+    database: str
+    at: str
+    ledger: str
+
+    def times(self, order: int) -> int:
+        """How often the action ran for this order."""
+        path = Path(self.ledger)
+        return path.read_text().split().count(str(order)) if path.exists() else 0
+
+    def act(self, order: int) -> None:
+        """Do what cannot be undone."""
+        ledger = os.open(self.ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(ledger, f"{order}\n".encode())
+        os.close(ledger)
+
+
+def act_and_die(place: Place, order: int) -> None:
+    place.act(order)
+    if place.times(order) == 1:  # a second try, after a restart, lives
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+Act = Callable[[Place, int], None]
+
+
+class Sayso:
+    """A desk with a workflow that asks before it acts."""
+
+    name = "sayso"
+
+    def __init__(self, place: Place, act: Act = Place.act) -> None:
+        self._place = place
+        self.desk = desk = Desk(place.at, agent="benchmark", lease=LEASE)
+
+        @sayso.tool(name="refund", risk="high")
+        def refund(order: int) -> str:
+            act(place, order)
+            return "refunded"
+
+        @desk.workflow(name="refunds")
+        def refunds(run: Running, order: int) -> str:
+            return run.call(refund, order)
+
+        self._flow = refunds
+
+    def start(self, order: int) -> str:
+        return self.desk.run(self._flow, order, wait=False).id
+
+    def answer_and_resume(self, key: str) -> str:
+        """Approve and carry on, as a process does that knows of nobody else."""
+        [ask] = self.desk.get_run(key).asks
+        said = "ok"
+        try:
+            self.desk.approve(ask)
+        except sayso.AskClosed:
+            said = "refused"
+        self.desk.crew.take(key)
+        return said
+
+    def settled(self, key: str) -> None:
+        """Wait until the run is over.
+
+        Raises:
+            RuntimeError: it did not end.
+        """
+        until = time.monotonic() + 30
+        while self.desk.get_run(key).status != "done":
+            self.desk.crew.take(key)
+            time.sleep(0.002)
+            if time.monotonic() > until:
+                raise RuntimeError(f"{key} is {self.desk.get_run(key).status}")
+
+    def after_the_crash(self, key: str, order: int) -> list[str]:
+        """Carry the run on somewhere else, with a person who answers whatever is asked."""
+        run = self.desk.get_run(key)
+        found = [] if run.asks[0].decision else ["answer lost"]
+        until = time.monotonic() + 30
+        while run.status != "done" and time.monotonic() < until:
+            self.desk.work(until="idle", only=key)  # nothing to claim before the lease has lapsed
+            for ask in run.state.pending:
+                if ask.kind == "doubt":
+                    found.append("asked whether it happened")
+                    self.desk.respond(ask, "refunded")
+                else:
+                    found.append("question asked again")
+                    self.desk.approve(ask)
+            time.sleep(0.05)
+        if run.status != "done":
+            raise RuntimeError(f"{key} is {run.status}: {run.error}")
+        return found + ["action ran twice"] * (self._place.times(order) > 1)
+
+
+class LangGraph:
+    """A graph that asks before it acts."""
+
+    name = "LangGraph"
+
+    def __init__(self, place: Place, act: Act = Place.act) -> None:
+        self._place = place
+        self._saver = langgraph.saver_of(place.database, place.at)
+        self._graph = langgraph.asking(self._saver, lambda order: act(place, order))
+
+    def start(self, order: int) -> str:
+        paused = self._graph.invoke({"order": order, "answer": ""}, langgraph.thread(order))
+        if "__interrupt__" not in paused:
+            raise RuntimeError(f"LangGraph did not pause: {paused}")
+        return str(order)
+
+    def answer_and_resume(self, key: str) -> str:
+        ended = self._graph.invoke(langgraph.resumed("approve"), langgraph.thread(key))
+        return "ok" if ended["answer"] == "approve" else "refused"
+
+    def settled(self, key: str) -> None:
+        """It is over when `invoke` returns."""
+
+    def after_the_crash(self, key: str, order: int) -> list[str]:
+        thread, found = langgraph.thread(key), []
+        kept = self._saver.get_tuple(thread).pending_writes or ()
+        if not any(channel == "__resume__" for _, channel, _ in kept):
+            found.append("answer lost")
+        came = self._graph.invoke(None, thread)
+        if "__interrupt__" in came:
+            found.append("question asked again")
+            self._graph.invoke(langgraph.resumed("approve"), thread)
+        return found + ["action ran twice"] * (self._place.times(order) > 1)
+
+
+Side = type[Sayso] | type[LangGraph]
+SIDES: list[Side] = [*([LangGraph] if langgraph.installed() else []), Sayso]
+
+
+def place_of(side: Side, database: Database, folder: str) -> Place:
+    """Return a database of its own for one side, ready to be used."""
+    name = f"faults_{side.name.lower()}"
+    ledger = f"{folder}/{name}_{database.name}.txt"
+    if side is Sayso:
+        database.desk(name).close()  # makes the tables
+        return Place(database.name, database.address(name), ledger)
+    at = f"{folder}/{name}.db" if database.name == "SQLite" else database.address(name)
+    return Place(database.name, at, ledger)
+
+
+# --- race -------------------------------------------------------------------------------------
+
+
+def race_along(orders: Connection, together: Any, places: dict[str, Place]) -> None:  # noqa: ANN401
+    """Be one of the two processes: answer and resume whatever comes, on the same signal."""
+    sides = {side.name: side(places[side.name]) for side in SIDES}
+    while (order := orders.recv()) is not None:
+        name, key = order
+        together.wait(60)
+        try:
+            orders.send(sides[name].answer_and_resume(key))
+        except Exception as error:  # noqa: BLE001 - counted as what the caller was told
+            orders.send(type(error).__name__)
+
+
+@contextmanager
+def racers(places: dict[str, Place]) -> Iterator[list[Connection]]:
+    """Start the two processes."""
+    together = processes.Barrier(2)
+    lines, started = [], []
+    for _ in range(2):
+        ours, theirs = processes.Pipe()
+        process = processes.Process(target=race_along, args=(theirs, together, places), daemon=True)
+        process.start()
+        lines.append(ours)
+        started.append(process)
+    try:
+        yield lines
+        for line in lines:
+            line.send(None)
+        for process in started:
+            process.join(10)
+    finally:
+        for process in started:
+            process.kill()
+
+
+def race(places: dict[str, Place], trials: int) -> dict[str, Counter[str]]:
+    """Return for each side in how many trials what happened."""
+    found: dict[str, Counter[str]] = {side.name: Counter() for side in SIDES}
+    here = {side.name: side(places[side.name]) for side in SIDES}
+    with racers(places) as lines:
+        for _ in range(trials):
+            for name, side in here.items():
+                order = next(numbers)
+                key = side.start(order)
+                for line in lines:
+                    line.send((name, key))
+                told = [line.recv() for line in lines]
+                side.settled(key)
+                ran = places[name].times(order)
+                found[name]["action never ran"] += ran == 0
+                found[name]["action ran twice"] += ran > 1
+                found[name]["both callers told ok"] += told == ["ok", "ok"]
+    return found
+
+
+# --- kill -------------------------------------------------------------------------------------
+
+
+def resume_and_die(side: Side, place: Place, key: str) -> None:
+    side(place, act_and_die).answer_and_resume(key)
+
+
+def kill(places: dict[str, Place], trials: int) -> dict[str, Counter[str]]:
+    """Return for each side in how many trials what happened."""
+    found: dict[str, Counter[str]] = {side.name: Counter() for side in SIDES}
+    for _ in range(trials):
+        for side in SIDES:
+            place, order = places[side.name], next(numbers)
+            here = side(place)
+            key = here.start(order)
+            dying = processes.Process(target=resume_and_die, args=(side, place, key))
+            dying.start()
+            dying.join(60)
+            if dying.exitcode != -signal.SIGKILL or place.times(order) != 1:
+                raise RuntimeError(f"the {side.name} process ended with {dying.exitcode}")
+            found[side.name].update(set(here.after_the_crash(key, order)))
+    return found
+
+
+# ----------------------------------------------------------------------------------------------
+
+RACE = ("action ran twice", "action never ran", "both callers told ok")
+KILL = (
+    "answer lost",
+    "question asked again",
+    "action ran twice",
+    "asked whether it happened",
+)
+FAULTS = {"action ran twice", "action never ran", "answer lost", "question asked again"}
+
+
+def table(
+    database: str, part: str, rows: Sequence[str], found: dict[str, Counter[str]], trials: int
+) -> Iterator[str]:
+    """Yield the lines of one table."""
+    title = {"race": "two processes resume one run", "kill": "killed right after the action"}[part]
+    yield f"{f'{database}: {title}':<48}" + "".join(f"{name:>14}" for name in found)
+    for row in rows:
+        counts = (f"{counted[row]} of {trials}" for counted in found.values())
+        yield f"  {row:<46}" + "".join(f"{text:>14}" for text in counts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Two faults, tried on LangGraph and on sayso.")
+    parser.add_argument("--quick", action="store_true", help="few trials: only shows that it runs")
+    parser.add_argument("--trials", type=int, help=f"of the race, {TRIALS} unless given")
+    parser.add_argument("--only", choices=("race", "kill"))
+    given = parser.parse_args()
+    if not langgraph.installed():
+        print(langgraph.MISSING)
+    trials = given.trials or (QUICK_TRIALS if given.quick else TRIALS)
+    kills = QUICK_KILLS if given.quick else KILLS
+    faults = 0
+    with databases() as both, tempfile.TemporaryDirectory(prefix="sayso-") as folder:
+        for database in both:
+            places = {side.name: place_of(side, database, folder) for side in SIDES}
+            for part, run, rows, times in (
+                ("race", race, RACE, trials),
+                ("kill", kill, KILL, kills),
+            ):
+                if given.only in (None, part):
+                    found = run(places, times)
+                    print("\n".join(table(database.name, part, rows, found, times)), flush=True)
+                    faults += sum(found[Sayso.name][fault] for fault in FAULTS)
+    if faults:
+        sys.exit(f"sayso has {faults} faults: that must not be.")
+
+
+if __name__ == "__main__":
+    main()

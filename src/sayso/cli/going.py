@@ -1,0 +1,24 @@
+"""Carrying a run on right here, in the process of a command."""
+
+from __future__ import annotations
+
+import threading
+
+from sayso.desk import Desk
+from sayso.runs.handle import Run
+
+_LOOK_EVERY = 1.0
+
+
+def carried_on(desk: Desk, run_id: str) -> Run:
+    """Carry a run on until it waits for people or is over; or wait while another worker does."""
+    heard = threading.Event()
+    run = desk.get_run(run_id)
+    with desk.store.bell.listening(heard.set):
+        while True:
+            heard.clear()  # before looking, or what comes in between would be missed
+            desk.sweep()
+            if run.status not in ("ready", "running"):
+                return run
+            if desk.crew.take(run_id) is None:
+                heard.wait(_LOOK_EVERY)

@@ -1,0 +1,136 @@
+"""`sayso worker`: carries runs on, for the program whose workflows it imports."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+
+import click
+
+from sayso.cli.apps import App, find_app
+from sayso.cli.desks import desk_name, desk_option
+from sayso.cli.printing import emit, examples, json_option, say, show
+from sayso.cli.story import telling
+from sayso.errors import Misuse
+from sayso.model.event import Event
+from sayso.runs.worker import ALIVE
+from sayso.store.contract import RunQuery, RunRow
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_ONE_WISH = 0.5  # `timeout` and some supervisors send a signal twice and mean it once
+_AS_LONG_AS_IT_TAKES = 10_000_000.0
+
+
+@click.command(
+    "worker",
+    epilog=examples(
+        "sayso worker app:desk",
+        "sayso worker path/app.py --threads 8",
+        "sayso worker app --until-idle",
+    ),
+)
+@click.argument("target", metavar="APP[:DESK]")
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 1000),
+    default=4,
+    show_default=True,
+    help="How many runs at once.",
+)
+@click.option("--until-idle", is_flag=True, help="End when there is nothing to do now.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what happens on the desk, line by line.")
+@desk_option
+@json_option
+def worker(target: str, *, threads: int, until_idle: bool, verbose: bool, as_json: bool) -> None:
+    """Carry runs on whose workflows APP registers.
+
+    APP is a module (app, shop.app) or a file (path/app.py) as seen from this folder; name the
+    desk if it has several. A run that waits for people holds nothing: no thread, no memory. Ctrl-C
+    and SIGTERM end it, and its runs are let go at their next verb for other workers; a second
+    Ctrl-C ends it at once.
+    """
+    app = find_app(target)
+    if not app.desk.flows:
+        raise Misuse(
+            f"{app.name} has no workflows, so there is nothing to carry on. Put @desk.workflow "
+            "above a function that takes the run."
+        )
+    with app.desk as desk, _ending(desk.crew.halt) as ended:
+        desk.store.runs(RunQuery(limit=1))  # a database that is not there is told now, not in a log
+        _introduce(app, threads, as_json=as_json)
+        if verbose and not as_json:
+            desk.on("*", _told)
+        if until_idle:
+            desk.work(until="idle", threads=threads)
+        else:
+            desk.crew.start(threads)
+            ended.wait()
+            desk.crew.stop(_AS_LONG_AS_IT_TAKES)
+        if not as_json:
+            idle = not ended.is_set()
+            say("Nothing more to do now." if idle else "Ended; every run is let go.", "dim")
+
+
+def _introduce(app: App, threads: int, *, as_json: bool) -> None:
+    desk = app.desk
+    others = [other.name for other in desk.store.workers(ALIVE)]
+    if as_json:
+        emit(
+            {
+                "desk": desk_name(desk),
+                "app": app.name,
+                "serves": {flow.name: flow.path for flow in desk.flows.values()},
+                "threads": threads,
+                "worker": desk.crew.name,
+                "others": others,
+            }
+        )
+        return
+    say(f"desk: {desk_name(desk)}, {_counted(desk.store.runs(RunQuery(status='ready')))}", "dim")
+    say(f"{app.name} serves {', '.join(sorted(desk.flows))}", "bold")
+    beside = f", beside {len(others)} other workers" if len(others) > 1 else ""
+    beside = ", beside another worker" if len(others) == 1 else beside
+    say(f"worker {desk.crew.name}, {threads} threads{beside}; Ctrl-C ends it", "dim")
+
+
+def _counted(ready: Sequence[RunRow]) -> str:
+    more = "+" if len(ready) >= RunQuery().limit else ""
+    return f"{len(ready)}{more} ready"
+
+
+def _told(event: Event) -> None:
+    line = telling(event)
+    if line is not None:
+        show(line)
+
+
+@contextmanager
+def _ending(halt: Callable[[], None]) -> Iterator[threading.Event]:
+    """Let the first signal ask for the end, and the second one be the end."""
+    ended = threading.Event()
+    first = 0.0
+
+    def come(number: int, _: FrameType | None) -> None:
+        nonlocal first
+        if ended.is_set():
+            if time.monotonic() - first > _ONE_WISH:
+                signal.signal(number, signal.SIG_DFL)
+                os.kill(os.getpid(), number)
+            return
+        first = time.monotonic()
+        ended.set()
+        # Not `print`: a signal may come in the middle of one.
+        os.write(2, b"\nEnding: runs are let go at their next verb. Once more ends it at once.\n")
+        halt()
+
+    before = {number: signal.signal(number, come) for number in _SIGNALS}
+    try:
+        yield ended
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

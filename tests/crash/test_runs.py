@@ -1,0 +1,557 @@
+"""kill -9 and freezing of whoever carries a run on: nothing is lost, nothing repeats in silence.
+
+A worker dies or freezes at a named moment (see `tests.crash.runs_mortal`); then
+this process, which is another one, works on, and answers what it is asked.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso import Ask, Desk, Run
+from sayso.errors import AskClosed, RunCancelled, RunOver, RunParked
+from sayso.model.ask import Effect
+from sayso.model.verdicts import Verdict
+from sayso.runs.worker import ATTEMPTS
+from tests.crash.runs_mortal import Act, Child, Nursery, nursing
+from tests.crash.shop import fragile, noted, order, order_billed, order_early, payments, shop
+from tests.places import Place
+from tests.together import until
+
+KINDS = ["plain", "idempotent", "verify"]
+TRIALS = pytest.mark.parametrize(
+    "trials", [pytest.param(1, id="once"), pytest.param(15, id="many", marks=pytest.mark.soak)]
+)
+
+
+@pytest.fixture(scope="session")
+def _nursery() -> Iterator[Nursery]:
+    with nursing() as nursery:
+        yield nursery
+
+
+@pytest.fixture
+def nursery(_nursery: Nursery) -> Iterator[Nursery]:
+    yield _nursery
+    _nursery.clear()
+
+
+@pytest.fixture
+def desk(place: Place) -> Iterator[Desk]:
+    """The desk of this process, which also has the code of the shop."""
+    with Desk(place.url, agent="shop", account="sam@till") as desk:
+        yield shop(desk)
+
+
+class Shop:
+    """Starts orders: each a run with a number and payments of its own."""
+
+    def __init__(self, desk: Desk, place: Place, nursery: Nursery, folder: Path) -> None:
+        self.desk, self.place, self.nursery, self.folder = desk, place, nursery, folder
+        self._count = count(1)
+
+    def begin(self, workflow: Any, kind: str | None = None) -> Order:
+        """Start the next order; no worker has touched it yet."""
+        number = next(self._count)
+        args = (str(self.folder), number, *([] if kind is None else [kind]))
+        return Order(self, self.desk.start(workflow, *args), number, kind)
+
+    def approved(self, workflow: Any = order, kind: str = "plain") -> Order:
+        """Start an order, carry it on until it asks for the payment, and approve that."""
+        begun = self.begin(workflow, kind)
+        self.desk.work(until="idle", only=begun.run.id)
+        self.desk.approve(begun.ask(), note=f"yes {begun.number}")
+        return begun
+
+
+@dataclass(frozen=True)
+class Order:
+    """One order, its worker's misfortune, and what came of it."""
+
+    shop: Shop
+    run: Run
+    number: int
+    kind: str | None
+
+    @property
+    def desk(self) -> Desk:
+        return self.shop.desk
+
+    @property
+    def effect(self) -> Effect:
+        """What is known of the payment."""
+        effect = self.ask().effect
+        assert effect is not None
+        return effect
+
+    def ask(self, kind: str = "action") -> Ask:
+        (found,) = [ask for ask in self.run.asks if ask.kind == kind]
+        return found
+
+    def paid(self) -> list[str]:
+        return payments(self.shop.folder, self.number)
+
+    def steps(self) -> list[str]:
+        lines = [line.split() for line in noted(self.shop.folder, "steps")]
+        return [name for number, name in lines if number == str(self.number)]
+
+    def worker(self, moments: dict[str, Act], **more: Any) -> Child:
+        """Start a worker for this order only."""
+        url, folder = self.shop.place.url, self.shop.folder
+        return self.shop.nursery.start(url, folder, moments, run=self.run.id, **more)
+
+    def kill_at(self, moment: str) -> None:
+        """Let a worker carry the order on until it dies."""
+        assert self.worker({moment: "die"}).wait() == signal.SIGKILL, "it never came by"
+
+    def await_lapse(self) -> None:
+        """Wait until whoever carried it on has been silent for too long."""
+        until(lambda: self.run.row.lapsed)
+
+    def take_over(self) -> str:
+        """Carry the order on here, once nobody else does."""
+        until(lambda: self.run.status != "running" or self.run.row.lapsed)
+        self.desk.work(until="idle", only=self.run.id)
+        return self.run.status
+
+    def answer(self) -> list[Ask]:
+        """Answer everything as somebody would who can see what happened; returns the doubts."""
+        doubts = []
+        for ask in self.run.state.pending:
+            if ask.kind != "doubt":
+                self.desk.approve(ask, note=f"yes {self.number}")
+            elif self.paid():
+                doubts.append(self.desk.respond(ask, f"paid {self.number}"))
+            else:
+                doubts.append(self.desk.approve(ask))
+        return doubts
+
+    def carry_through(self) -> list[Ask]:
+        """Take over and answer until the order is over; returns the doubts there were."""
+        doubts: list[Ask] = []
+        for _ in range(5):
+            if self.take_over() != "waiting":
+                return doubts
+            doubts += self.answer()
+        raise AssertionError(f"it never came to an end: {self.run.state}")
+
+    def check(self, *, again: Sequence[str] = ()) -> None:
+        """Check what must hold however anybody died; only the steps `again` were begun twice."""
+        paid = f"paid {self.number}"
+        assert self.run.result(timeout=0) == ["pack", paid, "ship"]
+        asked = self.ask()
+        assert asked.decision is not None
+        assert asked.decision.note == f"yes {self.number}", "the decision is the one that was made"
+        assert (self.effect.status, self.effect.result) == ("done", paid)
+        steps = self.steps()
+        assert sorted(steps) == sorted([*set(steps), *again]), "a finished step ran again"
+        assert len(set(self.paid())) == 1, "every try has the same key"
+
+
+@pytest.fixture
+def orders(desk: Desk, place: Place, nursery: Nursery, tmp_path: Path) -> Shop:
+    return Shop(desk, place, nursery, tmp_path)
+
+
+# --- kill -9 ---
+
+# Where the worker dies: whether the intent is durable then, and whether the payment happened.
+AROUND_THE_EFFECT = {
+    "after the claim": (False, False),
+    "before effect.intended": (False, False),
+    "after effect.intended": (True, False),
+    "in the tool": (True, False),
+    "after the effect": (True, True),
+    "before the result is noted": (True, True),
+    "before effect.done": (True, True),
+}
+
+
+@TRIALS
+@pytest.mark.parametrize("workflow", [order, order_billed])
+@pytest.mark.parametrize("moment", AROUND_THE_EFFECT)
+def test_a_death_around_the_effect_is_never_a_second_payment_in_silence(
+    orders: Shop, workflow: Any, moment: str, trials: int
+) -> None:
+    begun, happened = AROUND_THE_EFFECT[moment]
+    begins = [orders.approved(workflow, kind) for kind in KINDS * trials]
+    for one in begins:
+        one.kill_at(moment)
+        assert len(one.paid()) == happened
+
+    for one in begins:
+        doubts = one.carry_through()
+
+        one.check()
+        assert len(doubts) == (begun and one.kind == "plain"), "a person is asked if nobody knows"
+        assert len(one.paid()) == (2 if one.kind == "idempotent" and happened else 1)
+        assert all("is dead" in doubt.content.sentence for doubt in doubts)
+    assert orders.desk.verify()
+
+
+@TRIALS
+@pytest.mark.parametrize(
+    ("workflow", "moment", "again"),
+    [
+        (order, "after effect.done", None),
+        (order, "in ship", "ship"),
+        (order, "before run.done", "ship"),
+        (order, "after run.done", None),
+        (order_billed, "after effect.done", None),
+        (order_billed, "in book", "book"),
+        (order_billed, "in ship", "ship"),
+    ],
+)
+def test_a_death_after_the_result_was_written_repeats_nothing_that_was_finished(
+    orders: Shop, workflow: Any, moment: str, again: str | None, trials: int
+) -> None:
+    begins = [orders.approved(workflow, kind) for kind in KINDS * trials]
+    for one in begins:
+        one.kill_at(moment)
+
+    for one in begins:
+        doubts = one.carry_through()
+
+        # A step is finished once it is written, which may have been before the end was.
+        twice = one.steps().count(again or "") == 2
+        assert twice or not moment.startswith("in ")
+        one.check(again=[again] if again and twice else [])
+        assert (doubts, len(one.paid())) == ([], 1)
+    assert orders.desk.verify()
+
+
+@TRIALS
+@pytest.mark.parametrize("moment", ["in pack", "before ask.opened", "after ask.opened"])
+def test_a_death_around_the_question_asks_it_once(orders: Shop, moment: str, trials: int) -> None:
+    begins = [orders.begin(order, kind) for kind in KINDS * trials]
+    for one in begins:
+        one.kill_at(moment)
+
+    for one in begins:
+        doubts = one.carry_through()
+
+        twice = one.steps().count("pack") == 2
+        assert twice is (moment == "in pack") or moment == "before ask.opened"
+        one.check(again=["pack"] if twice else [])
+        assert (len(one.run.asks), doubts, len(one.paid())) == (1, [], 1)
+    assert orders.desk.verify()
+
+
+def test_a_second_death_in_the_second_try_is_a_second_question(orders: Shop) -> None:
+    one = orders.approved()
+    one.kill_at("in the tool")
+    assert one.take_over() == "waiting"
+    (first,) = one.answer()  # it did not happen: run it again
+
+    one.kill_at("after the effect")
+    assert one.take_over() == "waiting"
+    (second,) = one.answer()
+    assert one.take_over() == "done"
+
+    assert first.id != second.id
+    assert second.decision is not None
+    assert second.decision.verdict == "respond"
+    effect = one.effect
+    assert (effect.attempt, len(one.paid())) == (2, 1)
+    assert orders.desk.verify()
+
+
+def test_a_death_while_the_doubt_is_opened_asks_it_once(orders: Shop) -> None:
+    one = orders.approved()
+    one.kill_at("in the tool")
+    one.await_lapse()
+    one.kill_at("before effect.unknown")
+    one.await_lapse()
+    one.kill_at("after effect.unknown")
+
+    assert one.take_over() == "waiting"
+
+    assert [ask.kind for ask in one.run.asks] == ["action", "doubt"]
+    one.answer()
+    assert one.take_over() == "done"
+    assert len(one.paid()) == 1
+    assert orders.desk.verify()
+
+
+def test_a_call_whose_worker_died_can_be_left_undone(orders: Shop) -> None:
+    one = orders.approved()
+    one.kill_at("in the tool")
+    assert one.take_over() == "waiting"
+
+    orders.desk.reject(one.ask("doubt"), "leave it")
+
+    assert one.take_over() == "failed"
+    assert "Skipped" in (one.run.error or "")
+    assert one.paid() == []
+
+
+# --- frozen past the lease ---
+
+
+@pytest.mark.parametrize("verdict", ["respond", "approve", None])
+def test_a_worker_that_wakes_after_its_lease_writes_nothing_but_evidence(
+    orders: Shop, verdict: Verdict | None
+) -> None:
+    """What remains is said openly: after "run it again" the frozen worker may still act."""
+    one = orders.approved()
+    frozen = one.worker({"in the tool": "freeze"})
+    frozen.wait_frozen()
+    assert one.take_over() == "waiting"
+    doubt = one.ask("doubt")
+    assert "whether it still runs is not known" in doubt.content.sentence
+    if verdict is not None:
+        answer = f"paid {one.number}" if verdict == "respond" else None
+        orders.desk.decide(doubt, verdict, answer=answer)
+        assert one.take_over() == "done"
+    before = [event.hash for event in one.run.events]
+
+    frozen.thaw()
+    assert frozen.wait() == 0
+
+    assert [event.hash for event in one.run.events] == before, "the run's own journal is fenced"
+    late = f"paid {one.number}"
+    assert [said["result"] for said in orders.desk.get(doubt.id).evidence] == [late]
+    kinds = [event.kind for event in orders.desk.history(one.ask())]
+    assert kinds.count("effect.late") == 1
+    assert len(one.paid()) == (2 if verdict == "approve" else 1)
+    if verdict is None:  # the person who looks now sees what came in, and says so
+        one.answer()
+        assert one.take_over() == "done"
+        assert len(one.paid()) == 1
+    assert one.run.result(timeout=0) == ["pack", late, "ship"]
+    assert one.steps() == ["pack", "ship"]
+    assert orders.desk.verify()
+
+
+def test_a_worker_frozen_before_the_tool_does_not_run_it_past_its_lease(orders: Shop) -> None:
+    one = orders.approved()
+    frozen = one.worker({"after effect.intended": "freeze"})
+    frozen.wait_frozen()
+    assert one.take_over() == "waiting"
+    orders.desk.reject(one.ask("doubt"), "leave it")
+
+    frozen.thaw()
+    assert frozen.wait() == 0
+
+    assert one.paid() == [], "a person said to leave it"
+    assert one.take_over() == "failed"
+    assert orders.desk.verify()
+
+
+def test_a_worker_frozen_before_the_intent_cannot_spend_the_approval(orders: Shop) -> None:
+    one = orders.approved()
+    frozen = one.worker({"before effect.intended": "freeze"})
+    frozen.wait_frozen()
+    assert one.take_over() == "done"
+
+    frozen.thaw()
+    assert frozen.wait() == 0
+
+    one.check()
+    assert len(one.paid()) == 1
+    assert orders.desk.verify()
+
+
+def test_a_late_result_settles_the_effect_if_nobody_was_asked_yet(orders: Shop) -> None:
+    one = orders.approved()
+    frozen = one.worker({"in the tool": "freeze"})
+    frozen.wait_frozen()
+    one.await_lapse()
+    # Another worker has claimed the run, and not yet looked at it.
+    span = timedelta(seconds=1)
+    row = orders.desk.store.claim(("order",), "other", "elsewhere:1", span, one.run.id)
+    assert row is not None
+
+    frozen.thaw()
+    assert frozen.wait() == 0
+
+    effect = one.effect
+    assert (effect.status, effect.result) == ("done", f"paid {one.number}")
+    assert one.take_over() == "done"
+    one.check()
+    assert len(one.paid()) == 1
+    assert orders.desk.verify()
+
+
+def test_a_late_result_during_the_second_try_does_not_stop_it(orders: Shop) -> None:
+    one = orders.approved()
+    frozen = one.worker({"in the tool": "freeze"})
+    frozen.wait_frozen()
+    assert one.take_over() == "waiting"
+    orders.desk.approve(one.ask("doubt"))
+    second = one.worker({"after the effect": "hold"}, lease=30)
+    second.wait_at("after the effect")
+
+    frozen.thaw()
+    assert frozen.wait() == 0
+    second.go_on("after the effect")
+    assert second.wait() == 0
+
+    assert one.run.status == "done"
+    effect = one.effect
+    assert (effect.status, effect.attempt, len(effect.late)) == ("done", 2, 1)
+    assert one.run.output == ["pack", f"paid {one.number}", "ship"]
+    assert len(one.ask("doubt").evidence) == 1
+    assert orders.desk.verify()
+
+
+@pytest.mark.parametrize("kind", ["plain", "idempotent"])
+def test_a_late_result_just_before_the_second_try_makes_it_needless(
+    orders: Shop, kind: str
+) -> None:
+    one = orders.approved(order, kind)
+    frozen = one.worker({"after the effect": "freeze"})
+    frozen.wait_frozen()
+    if kind == "plain":
+        assert one.take_over() == "waiting"
+        orders.desk.approve(one.ask("doubt"))
+    else:
+        one.await_lapse()
+    second = one.worker({"before effect.intended": "hold"}, lease=30)
+    second.wait_at("before effect.intended")
+
+    frozen.thaw()
+    assert frozen.wait() == 0
+    second.go_on("before effect.intended")
+    assert second.wait() == 0
+
+    one.check()
+    assert len(one.paid()) == 1
+    assert orders.desk.verify()
+
+
+# --- poison, cancel, and being told to go ---
+
+
+@pytest.mark.parametrize("moment", ["between verbs", "in pack"])
+def test_a_run_that_kills_every_worker_is_parked_with_a_reason(orders: Shop, moment: str) -> None:
+    one = orders.begin(fragile)
+    for _ in range(ATTEMPTS):
+        until(lambda: one.run.status == "ready" or one.run.row.lapsed)
+        one.kill_at(moment)
+
+    assert one.take_over() == "parked"
+
+    with pytest.raises(RunParked, match=f"begun {ATTEMPTS} times") as parked:
+        one.run.result(timeout=0)
+    assert moment == "between verbs" or "before the first step" not in str(parked.value)
+    assert one.steps().count("began") == ATTEMPTS
+    orders.desk.retry(one.run)  # somebody has looked at it, and cured it
+    assert one.take_over() == "done"
+    assert orders.desk.verify()
+
+
+def test_a_run_that_is_let_go_again_and_again_is_no_poison(orders: Shop) -> None:
+    one = orders.begin(order, "plain")
+    for _ in range(ATTEMPTS + 2):
+        worker = one.worker({"after the claim": "hold"}, lease=30, until=None)
+        worker.wait_at("after the claim")
+        worker.signal(signal.SIGTERM)
+        worker.go_on("after the claim")
+        assert worker.wait() == 0
+        for file in orders.folder.glob("after the claim*"):
+            file.unlink()
+
+    one.carry_through()
+
+    one.check()
+
+
+def test_cancelling_during_a_step_stops_before_the_next_effect(orders: Shop) -> None:
+    one = orders.begin(order_early, "plain")
+    worker = one.worker({"in pack": "hold"})
+    worker.wait_at("in pack")
+    orders.desk.approve(one.ask(), note="yes")
+    (question,) = [ask for ask in one.run.asks if ask.kind == "question"]
+
+    orders.desk.cancel(one.run, "not needed")
+    worker.go_on("in pack")
+    assert worker.wait() == 0
+
+    assert one.paid() == []
+    with pytest.raises(RunCancelled, match="not needed"):
+        one.run.result(timeout=0)
+    assert one.run.events[-1].kind == "run.cancelled"
+    assert orders.desk.get(question.id).status == "withdrawn"
+    assert len(orders.desk.inbox()) == 0
+    with pytest.raises(AskClosed, match="withdrawn"):
+        orders.desk.respond(question, "blue")
+    with pytest.raises(RunOver):
+        orders.desk.cancel(one.run)
+    assert one.take_over() == "cancelled"
+    assert one.paid() == []
+    assert orders.desk.verify()
+
+
+def test_an_effect_that_is_under_way_when_its_run_is_cancelled_is_still_recorded(
+    orders: Shop,
+) -> None:
+    one = orders.approved()
+    worker = one.worker({"after the effect": "hold"})
+    worker.wait_at("after the effect")
+
+    orders.desk.cancel(one.run)
+    worker.go_on("after the effect")
+    assert worker.wait() == 0
+
+    effect = one.effect
+    assert (effect.status, effect.result) == ("done", f"paid {one.number}")
+    assert one.steps() == ["pack"]
+    assert one.run.status == "cancelled"
+    assert orders.desk.verify()
+
+
+def test_an_effect_cut_off_in_a_run_that_is_then_cancelled_becomes_a_doubt(orders: Shop) -> None:
+    one = orders.approved()
+    one.kill_at("in the tool")
+    one.await_lapse()
+
+    orders.desk.cancel(one.run)
+    orders.desk.work(until="idle")
+
+    doubt = one.ask("doubt")
+    assert doubt.open
+    assert "approve" not in doubt.allow, "nobody would run it again"
+    orders.desk.respond(doubt, f"paid {one.number}")
+    effect = one.effect
+    assert effect.status == "done"
+    assert orders.desk.verify()
+
+
+def test_a_worker_told_to_end_lets_go_at_the_next_verb_and_another_goes_on_at_once(
+    orders: Shop,
+) -> None:
+    one = orders.begin(order, "plain")
+    worker = one.worker({"in pack": "hold"}, lease=3600, until=None)
+    worker.wait_at("in pack")
+
+    worker.signal(signal.SIGTERM)
+    worker.go_on("in pack")
+    assert worker.wait() == 0
+
+    assert one.run.row.status == "ready", "no lease has to run out"
+    assert one.take_over() == "waiting"
+    assert one.steps() == ["pack"]
+
+
+def test_a_worker_told_to_end_in_the_middle_of_a_call_records_it_first(orders: Shop) -> None:
+    one = orders.approved()
+    worker = one.worker({"after the effect": "hold"}, lease=3600, until=None)
+    worker.wait_at("after the effect")
+
+    worker.signal(signal.SIGTERM)
+    worker.go_on("after the effect")
+    assert worker.wait() == 0
+
+    assert one.run.row.status == "ready"
+    assert one.take_over() == "done"
+    one.check()
+    assert len(one.paid()) == 1

@@ -1,0 +1,49 @@
+"""What tests of runs do over and over: start one, find what it asks, let a worker go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sayso import Ask, Desk, Run
+
+
+def begun(desk: Desk, flow: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
+    """Start a run and carry it on until it waits or is over."""
+    return desk.run(flow, *args, wait=False, **kwargs)
+
+
+def ask_of(run: Run, what: str | None = None) -> Ask:
+    """Return the open ask of this title or tool; the only open one, if nothing is named."""
+    found = [ask for ask in run.asks if ask.open and what in (None, ask.title, ask.tool)]
+    assert len(found) == 1, (what, [(ask.title, ask.status) for ask in run.asks], run.error)
+    return found[0]
+
+
+def asked(run: Run, what: str) -> Ask:
+    """Return the ask of this title or tool, open or not."""
+    (found,) = [ask for ask in run.asks if what in (ask.title, ask.tool) and ask.kind != "doubt"]
+    return found
+
+
+def carried_on(desk: Desk, run: Run) -> Run:
+    """Let this desk do all there is to do now."""
+    desk.work(until="idle")
+    return run
+
+
+def answered(desk: Desk, run: Run, answer: object, what: str | None = None) -> Run:
+    """Respond to an open ask of the run, and let it go on."""
+    desk.respond(ask_of(run, what), answer)
+    return carried_on(desk, run)
+
+
+def approved(desk: Desk, run: Run, what: str | None = None) -> Run:
+    """Approve an open ask of the run, and let it go on."""
+    desk.approve(ask_of(run, what))
+    return carried_on(desk, run)
+
+
+def titles(run: Run) -> list[str]:
+    """Return what the run asked. Sorted: on a clock that stands still no ask is the first."""
+    return sorted(ask.title for ask in run.asks)

@@ -1,0 +1,507 @@
+"""Asks whose answer is not needed yet, and branches side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from sayso import Desk, Rejected, Running, StepFailed
+from sayso.errors import Misuse
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
+
+RAN: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    RAN.clear()
+
+
+def pay(amount: int) -> str:
+    RAN.append(amount)
+    return f"paid {amount}"
+
+
+async def wire(amount: int) -> str:
+    RAN.append(amount)
+    return f"wired {amount}"
+
+
+def note(text: str) -> str:
+    RAN.append(text)
+    return text
+
+
+def broken(text: str) -> None:
+    RAN.append(text)
+    raise LookupError(text)
+
+
+# --- later -------------------------------------------------------------------------------------
+
+
+def test_later_opens_at_once_and_the_run_goes_on(desk: Desk):
+    seen: list[int] = []
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.question("Which?")
+        seen.append(desk.inbox().count)
+        run.step(note, "meanwhile")
+        return later.result()
+
+    run = begun(desk, flow)
+
+    assert seen == [1], "people see it while the run goes on"
+    assert RAN == ["meanwhile"]
+    assert run.status == "waiting"
+    answered(desk, run, "this")
+    assert run.output == "this"
+    assert RAN == ["meanwhile"]
+
+
+def test_every_verb_has_a_later(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later
+        asked = [
+            later.confirm("confirm"),
+            later.question("question", int),
+            later.choose("choose", ["a", "b"]),
+            later.draft("text", title="draft"),
+            later.plan(["look"], title="plan"),
+            later.notice("notice"),
+            later.feedback("42", title="feedback"),
+            later.call(pay, amount=40),
+        ]
+        return [repr(one.result()) if n in (0, 6) else one.result() for n, one in enumerate(asked)]
+
+    run = begun(desk, flow)
+    assert len(titles(run)) == 8, "all of them are open before the first is decided"
+    desk.respond(ask_of(run, "question"), 7)
+    desk.approve(ask_of(run, "choose"), option="b")
+    desk.reject(ask_of(run, "notice"))
+    for ask in run.asks:
+        if ask.open:
+            desk.approve(ask)
+    carried_on(desk, run)
+
+    assert run.status == "done", run.error
+    assert run.output[1:6] == [7, "b", "text", ["look"], "ignore"]
+    assert run.output[7] == "paid 40"
+    assert RAN == [40]
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_laters_may_be_decided_in_any_order(desk: Desk, order: str):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        a, b = run.later.question("a"), run.later.question("b")
+        return [b.result(), a.result()]
+
+    run = begun(desk, flow)
+    for title in order:
+        answered(desk, run, title.upper(), title)
+
+    assert run.output == ["B", "A"]
+
+
+def test_an_approved_later_call_is_carried_out_when_its_result_is_wanted(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.call(pay, amount=40)
+        run.question("Now?")
+        run.step(note, "before")
+        return [later.result(), later.result()]
+
+    run = begun(desk, flow)
+    desk.approve(ask_of(run, "pay"))
+    carried_on(desk, run)
+    assert RAN == [], "nobody wants it yet"
+    answered(desk, run, "yes", "Now?")
+
+    assert run.output == ["paid 40", "paid 40"]
+    assert RAN == ["before", 40], "asked for twice, carried out once"
+
+
+def test_an_open_later_call_is_no_difference_at_the_next_pauses(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.call(pay, amount=40)
+        said = [run.question("1?"), run.question("2?"), run.question("3?")]
+        return [*said, later.result()]
+
+    run = begun(desk, flow)
+    for number in "123":
+        answered(desk, run, number, f"{number}?")
+        assert run.status == "waiting", run.error
+    approved(desk, run, "pay")
+
+    assert run.output == ["1", "2", "3", "paid 40"]
+
+
+def test_what_is_never_collected_is_joined_at_the_end(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        run.later.call(pay, amount=40)
+        run.later.question("Which?")
+        return "all done"
+
+    run = begun(desk, flow)
+    assert run.status == "waiting", "not done with open asks"
+    answered(desk, run, "this", "Which?")
+    assert run.status == "waiting"
+    approved(desk, run, "pay")
+
+    assert (run.status, run.output, RAN) == ("done", "all done", [40])
+
+
+def test_a_no_to_what_is_never_collected_is_no_error(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        run.later.call(pay, amount=40)
+        return "all done"
+
+    run = begun(desk, flow)
+    desk.reject(ask_of(run))
+    carried_on(desk, run)
+
+    assert (run.status, run.output, RAN) == ("done", "all done", [])
+
+
+def test_an_async_tool_that_is_never_collected_is_carried_out(desk: Desk):
+    @desk.workflow
+    async def flow(run: Running) -> Any:
+        run.later.call(wire, amount=40)
+        return "all done"
+
+    run = begun(desk, flow)
+    approved(desk, run)
+
+    assert (run.status, run.output, RAN) == ("done", "all done", [40]), run.error
+
+
+def test_what_a_nested_workflow_never_collected_is_joined_too(desk: Desk):
+    def inner(run: Running) -> Any:
+        run.later.call(pay, amount=40)
+        return "inner"
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.workflow(inner), run.question("Which?")]
+
+    run = begun(desk, flow)
+    for _ in range(4):
+        for ask in run.asks:
+            if ask.open and ask.kind == "question":
+                desk.respond(ask, "this")
+        carried_on(desk, run)
+    assert run.status == "waiting", "not done with an open ask"
+    approved(desk, run, "pay")
+    for ask in run.asks:
+        if ask.open:
+            answered(desk, run, "this")
+
+    assert (run.status, run.output, RAN) == ("done", ["inner", "this"], [40])
+
+
+def test_what_a_branch_never_collected_is_joined_too(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        run.gather(lambda: run.later.call(pay, amount=40) and 1, lambda: 2)
+        return run.question("Which?")
+
+    run = begun(desk, flow)
+    answered(desk, run, "this", "Which?")
+    assert run.status == "waiting"
+    approved(desk, run, "pay")
+
+    assert (run.status, run.output, RAN) == ("done", "this", [40])
+
+
+def test_whether_it_is_done_is_recorded_because_it_may_decide_the_way(desk: Desk):
+    seen: list[list[bool]] = []
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.question("Which?")
+        early = later.done()
+        run.question("Go on?")
+        late = later.done()
+        seen.append([early, late])
+        if not early:
+            run.step(note, "was not there yet")
+        return [later.result(), run.question("End?")]
+
+    run = begun(desk, flow)
+    desk.respond(ask_of(run, "Which?"), "this")
+    answered(desk, run, "yes", "Go on?")
+    answered(desk, run, "yes", "End?")
+
+    assert run.output == ["this", "yes"], run.error
+    assert seen == [[False, True], [False, True]]
+    assert RAN == ["was not there yet"]
+
+
+def test_done_and_result_are_awaited_where_the_workflow_is_async(desk: Desk):
+    @desk.workflow
+    async def flow(run: Running) -> Any:
+        later = run.later.call(wire, amount=40)
+        return [await later.done(), await later.result()]
+
+    run = begun(desk, flow)
+    approved(desk, run)
+
+    assert run.output == [False, "wired 40"]
+
+
+def test_a_later_may_be_collected_in_a_branch(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.question("Which?")
+        return run.gather(lambda: later.result(), lambda: run.step(note, "other"))
+
+    run = begun(desk, flow)
+    assert RAN == ["other"]
+    answered(desk, run, "this")
+
+    assert run.output == ["this", "other"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda run: run.later.draft(lambda _: "text"),
+        lambda run: run.later.plan(lambda _: ["look"]),
+    ],
+)
+def test_a_maker_is_refused_where_nobody_waits_to_make_it_again(desk: Desk, use: Any):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with pytest.raises(Misuse, match="gather"):
+            use(run)
+
+    run = begun(desk, flow)
+
+    assert run.status == "done", run.error
+    assert run.asks == []
+
+
+def test_a_decision_while_the_run_is_running_is_not_lost(desk: Desk):
+    """It comes after the run has read its asks and before it waits."""
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.question("a")
+        if desk.get(later.id).open:
+            desk.respond(desk.get(later.id), "A")
+        return [run.question("b"), later.result()]
+
+    run = begun(desk, flow)
+    assert titles(run) == ["a", "b"]
+    assert run.status == "waiting"
+    answered(desk, run, "B", "b")
+
+    assert run.output == ["B", "A"]
+
+
+def test_a_call_that_just_ended_is_known_when_a_pause_misses(desk: Desk):
+    """Its result is not written yet when the pause finds that there is more to do."""
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.question("a")
+        paid = run.call(pay, amount=40)
+        if desk.get(later.id).open:
+            desk.respond(desk.get(later.id), "A")
+        return [paid, run.question("b"), later.result()]
+
+    run = begun(desk, flow)
+    approved(desk, run, "pay")
+    assert run.status == "waiting", run.error
+    assert titles(run) == ["a", "b", "pay"], "no doubt, and nothing twice"
+    answered(desk, run, "B", "b")
+
+    assert run.output == ["paid 40", "B", "A"]
+    assert RAN == [40]
+
+
+# --- gather ------------------------------------------------------------------------------------
+
+
+def test_branches_run_side_by_side_and_return_in_order(desk: Desk):
+    both = threading.Barrier(2, timeout=10)
+
+    def meet(name: str) -> str:
+        both.wait()
+        return name
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.gather(lambda: run.step(meet, "left"), lambda: run.step(meet, "right"))
+
+    assert begun(desk, flow).output == ["left", "right"]
+
+
+def test_async_branches_may_be_awaitables_or_functions(desk: Desk):
+    @desk.workflow
+    async def flow(run: Running) -> Any:
+        async def both() -> Any:
+            return [await run.step(note, "x"), await run.question("c")]  # type: ignore[misc]
+
+        return await run.gather(run.question("a"), lambda: run.question("b"), both())  # type: ignore[misc]
+
+    run = begun(desk, flow)
+    assert set(titles(run)) == {"a", "b", "c"}
+    for title in "cab":
+        answered(desk, run, title.upper(), title)
+
+    assert run.output == ["A", "B", ["x", "C"]], run.error
+    assert RAN == ["x"]
+
+
+def test_every_branch_goes_as_far_as_it_can_before_the_run_waits(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.gather(
+            lambda: run.call(pay, amount=1),
+            lambda: [run.step(note, "x"), run.call(pay, amount=2)],
+            lambda: "nothing to wait for",
+        )
+
+    run = begun(desk, flow)
+    asks = run.asks
+    assert len(asks) == 2
+    assert set(run.row.waits) == {ask.id for ask in asks}
+
+    first, second = sorted(asks, key=lambda ask: ask.args["amount"])
+    desk.approve(second)
+    carried_on(desk, run)
+    assert RAN == ["x", 2], "an approved one runs at once"
+    assert run.status == "waiting"
+    desk.approve(first)
+    carried_on(desk, run)
+
+    assert run.output == ["paid 1", ["x", "paid 2"], "nothing to wait for"]
+    assert RAN == ["x", 2, 1]
+
+
+def test_a_branch_that_fails_is_heard_when_the_others_are_through(desk: Desk):
+    seen: list[str] = []
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        try:
+            run.gather(lambda: run.step(broken, "left"), lambda: run.question("Right?"))
+        except StepFailed as failure:
+            seen.append(failure.message)
+        return run.question("End?")
+
+    run = begun(desk, flow)
+    assert titles(run) == ["Right?"], "the other branch is not given up"
+    assert seen == []
+    answered(desk, run, "r", "Right?")
+    answered(desk, run, "e", "End?")
+
+    assert run.output == "e"
+    assert seen == ["left", "left"]
+    assert RAN == ["left"]
+
+
+def test_a_branch_that_was_rejected_is_heard_too(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with pytest.raises(Rejected):
+            run.gather(lambda: run.call(pay, amount=1), lambda: 2)
+        return "told"
+
+    run = begun(desk, flow)
+    desk.reject(ask_of(run))
+    carried_on(desk, run)
+
+    assert run.output == "told", run.error
+
+
+def test_branches_have_branches(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.gather(
+            lambda: run.gather(lambda: run.question("a"), lambda: run.question("b")),
+            lambda: run.gather(lambda: run.question("c")),
+        )
+
+    run = begun(desk, flow)
+    for title in "bca":
+        answered(desk, run, title, title)
+
+    assert run.output == [["a", "b"], ["c"]]
+
+
+def test_gather_of_nothing_is_nothing(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.gather(), run.step(note, "x")]
+
+    assert begun(desk, flow).output == [[], "x"]
+
+
+def test_gather_takes_functions_and_says_so(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.gather(run.step(note, "too early"))
+
+    run = begun(desk, flow)
+
+    assert run.status == "failed"
+    assert "lambda" in str(run.error)
+
+
+def test_a_branch_ended_by_a_person_ends_the_run(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.gather(lambda: run.call(pay, amount=1), lambda: run.call(pay, amount=2))
+
+    run = begun(desk, flow)
+    first = run.asks[0]
+    desk.reject(first, "stop all of it", end=True)
+    carried_on(desk, run)
+
+    assert run.status == "cancelled"
+    assert RAN == []
+    assert [ask.id for ask in run.asks if ask.open] == []
+
+
+def test_many_branches_write_one_whole_journal(desk: Desk):
+    async def slow(n: int) -> int:
+        await asyncio.sleep(0.001 * (n % 3))
+        return n
+
+    @desk.workflow
+    async def flow(run: Running) -> Any:
+        async def branch(n: int) -> Any:
+            return [await run.step(slow, n), await run.step(slow, n + 1)]  # type: ignore[misc]
+
+        found = await run.gather(*(branch(n) for n in range(20)))  # type: ignore[misc]
+        return [found, await run.question("Fine?")]  # type: ignore[misc]
+
+    run = begun(desk, flow)
+    answered(desk, run, "yes")
+
+    assert run.output == [[[n, n + 1] for n in range(20)], "yes"]
+    assert desk.verify()
+
+
+def test_many_threads_write_one_whole_journal(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        branches = [lambda n=n: [run.step(int, n), run.step(int, n + 1)] for n in range(12)]
+        return [run.gather(*branches), run.question("Fine?")]
+
+    run = begun(desk, flow)
+    answered(desk, run, "yes")
+
+    assert run.output == [[[n, n + 1] for n in range(12)], "yes"], run.error
+    assert desk.verify()

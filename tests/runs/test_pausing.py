@@ -1,0 +1,371 @@
+"""A pause cannot be swallowed: whatever user code does with it, the run waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from sayso import Desk, Running
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
+
+RAN: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    RAN.clear()
+
+
+def pay(amount: int) -> str:
+    RAN.append("pay")
+    return "paid"
+
+
+def note(text: str) -> str:
+    RAN.append(text)
+    return text
+
+
+def swallow_everything(run: Running) -> Any:
+    try:
+        run.call(pay, amount=40)
+    except BaseException:
+        pass
+    return "done without you"
+
+
+def swallow_bare(run: Running) -> Any:
+    try:
+        run.call(pay, amount=40)
+    except:  # noqa: E722 - what agents write
+        return "done without you"
+
+
+def finally_return(run: Running) -> Any:
+    try:
+        run.call(pay, amount=40)
+    finally:
+        return "done without you"  # noqa: B012 - what agents write
+
+
+def suppressed(run: Running) -> Any:
+    with contextlib.suppress(BaseException):
+        run.call(pay, amount=40)
+    return "done without you"
+
+
+def another_error(run: Running) -> Any:
+    try:
+        run.call(pay, amount=40)
+    except BaseException as error:
+        raise ValueError("hidden") from error
+
+
+def swallowed_often(run: Running) -> Any:
+    for _ in range(50):
+        with contextlib.suppress(BaseException):
+            run.call(pay, amount=40)
+            return "paid"
+    return "done without you"
+
+
+def in_a_thread(run: Running) -> Any:
+    thread = threading.Thread(target=lambda: suppressed(run))
+    thread.start()
+    thread.join()
+    return "done without you"
+
+
+def in_a_pool(run: Running) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        error = pool.submit(run.call, pay, amount=40).exception()
+    return f"done without you: {error!r}"
+
+
+def in_a_nested_workflow(run: Running) -> Any:
+    return run.workflow(swallow_everything)
+
+
+def around_a_nested_workflow(run: Running) -> Any:
+    def inner(run: Running) -> Any:
+        return run.call(pay, amount=40)
+
+    with contextlib.suppress(BaseException):
+        run.workflow(inner)
+    return "done without you"
+
+
+def in_a_branch(run: Running) -> Any:
+    return run.gather(lambda: swallow_everything(run), lambda: finally_return(run))
+
+
+def around_a_gather(run: Running) -> Any:
+    with contextlib.suppress(BaseException):
+        run.gather(lambda: run.call(pay, amount=40))
+    return "done without you"
+
+
+def in_a_generator(run: Running) -> Any:
+    def steps() -> Any:
+        try:
+            yield run.call(pay, amount=40)
+        except BaseException:
+            yield "done without you"
+
+    return list(steps())
+
+
+def while_collecting(run: Running) -> Any:
+    later = run.later.call(pay, amount=40)
+    with contextlib.suppress(BaseException):
+        later.result()
+    return "done without you"
+
+
+def with_exit_that_says_true(run: Running) -> Any:
+    class Quiet:
+        def __enter__(self) -> None: ...
+        def __exit__(self, *_: object) -> bool:
+            return True
+
+    with Quiet():
+        run.call(pay, amount=40)
+    return "done without you"
+
+
+async def in_a_task_group(run: Running) -> Any:
+    async def work() -> Any:
+        return await run.call(pay, amount=40)  # type: ignore[misc]
+
+    with contextlib.suppress(BaseException):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(work())
+    return "done without you"
+
+
+async def in_gather_with_exceptions(run: Running) -> Any:
+    found = await asyncio.gather(run.call(pay, amount=40), return_exceptions=True)  # type: ignore[call-overload]
+    return f"done without you: {found!r}"
+
+
+async def in_a_forgotten_task(run: Running) -> Any:
+    task = asyncio.ensure_future(run.call(pay, amount=40))  # type: ignore[arg-type,var-annotated]
+    await asyncio.wait([task])
+    return f"done without you: {task.exception()!r}"
+
+
+async def async_finally(run: Running) -> Any:
+    try:
+        await run.call(pay, amount=40)  # type: ignore[misc]
+    finally:
+        return "done without you"  # noqa: B012 - what agents write
+
+
+SWALLOWERS = [
+    swallow_everything,
+    swallow_bare,
+    finally_return,
+    suppressed,
+    another_error,
+    swallowed_often,
+    in_a_thread,
+    in_a_pool,
+    in_a_nested_workflow,
+    around_a_nested_workflow,
+    in_a_branch,
+    around_a_gather,
+    in_a_generator,
+    while_collecting,
+    with_exit_that_says_true,
+    in_a_task_group,
+    in_gather_with_exceptions,
+    in_a_forgotten_task,
+    async_finally,
+]
+
+
+@pytest.mark.parametrize("flow", SWALLOWERS, ids=lambda flow: flow.__name__)
+def test_a_swallowed_pause_is_a_pause(desk: Desk, flow: Callable[..., Any]):
+    run = begun(desk, desk.workflow(flow))
+
+    assert run.status == "waiting", (run.status, run.output, run.error)
+    assert run.output is None
+    assert RAN == []
+    assert set(titles(run)) == {"pay"}
+    assert desk.verify()
+
+    carried_on(desk, run)
+    assert run.status == "waiting", "looking again changes nothing"
+
+
+@pytest.mark.parametrize("flow", SWALLOWERS, ids=lambda flow: flow.__name__)
+def test_a_swallowed_pause_goes_on_once_it_is_decided(desk: Desk, flow: Callable[..., Any]):
+    run = begun(desk, desk.workflow(flow))
+    count = len(run.asks)
+    for ask in run.asks:
+        desk.approve(ask)
+    carried_on(desk, run)
+
+    assert run.status == "done", run.error
+    assert RAN == ["pay"] * count
+
+
+@pytest.mark.parametrize("flow", SWALLOWERS[:8], ids=lambda flow: flow.__name__)
+def test_nothing_behind_a_swallowed_pause_happens(desk: Desk, flow: Callable[..., Any]):
+    @desk.workflow(name="more")
+    def more(run: Running) -> Any:
+        try:
+            flow(run)
+        except ValueError:
+            pass
+        with contextlib.suppress(BaseException):
+            run.step(note, "behind it")
+        with contextlib.suppress(BaseException):
+            run.question("Behind it?")
+        with contextlib.suppress(BaseException):
+            run.later.call(pay, amount=1)
+        return "done without you"
+
+    run = begun(desk, more)
+
+    assert run.status == "waiting"
+    assert RAN == []
+    assert titles(run) == ["pay"]
+
+
+def test_finally_runs_at_every_pause(desk: Desk):
+    left: list[str] = []
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        try:
+            return [run.question("1?"), run.question("2?")]
+        finally:
+            left.append("left")
+
+    run = begun(desk, flow)
+    assert len(left) == 1
+    answered(desk, run, "a")
+    assert len(left) == 2
+    answered(desk, run, "b")
+
+    assert len(left) == 3
+    assert run.output == ["a", "b"]
+
+
+def test_except_exception_lets_a_pause_through(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        try:
+            return run.question("Which?")
+        except Exception:
+            RAN.append("caught")
+
+    run = begun(desk, flow)
+    answered(desk, run, "this")
+
+    assert run.output == "this"
+    assert RAN == []
+
+
+def test_two_verbs_at_once_in_one_lane_park_the_run_with_the_way_out(desk: Desk):
+    inside, ended = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        inside.set()
+        ended.wait(5)
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(run.step, slow)
+            inside.wait(5)
+            with contextlib.suppress(Exception):
+                run.step(note, "second")
+            ended.set()
+            first.result(5)
+        return "fine"
+
+    run = begun(desk, flow)
+
+    assert run.status == "parked"
+    assert "one lane" in str(run.error)
+    assert "run.gather(" in str(run.error)
+    assert RAN == []
+
+
+def test_two_tasks_in_one_lane_park_the_run(desk: Desk):
+    async def slow() -> None:
+        await asyncio.sleep(0.02)
+
+    @desk.workflow
+    async def flow(run: Running) -> Any:
+        await asyncio.gather(run.step(slow), run.step(slow))  # type: ignore[call-overload]
+
+    run = begun(desk, flow)
+
+    assert run.status == "parked"
+    assert "run.gather(" in str(run.error)
+
+
+def test_a_run_that_is_misused_says_so_before_it_runs_anything_in_a_step(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.step(lambda: run.question("Which?"))
+
+    run = begun(desk, flow)
+
+    assert run.status == "failed"
+    assert "asks=True" in str(run.error)
+    assert run.asks == []
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_a_verb_that_nobody_awaited_is_not_taken_for_done(desk: Desk):
+    @desk.workflow
+    async def flow(run: Running) -> Any:
+        forgotten = run.call(pay, amount=40)
+        return f"paid: {forgotten is not None}"
+
+    run = begun(desk, flow)
+
+    assert run.status in ("failed", "parked")
+    assert "was not awaited" in str(run.error)
+
+
+def test_a_call_in_flight_when_the_workflow_returns_is_seen_through(desk: Desk):
+    async def slow(amount: int) -> str:
+        await asyncio.sleep(0.1)
+        RAN.append("slow")
+        return "paid"
+
+    @desk.workflow
+    async def flow(run: Running) -> Any:
+        task = asyncio.ensure_future(run.call(slow, amount=40))  # type: ignore[arg-type,var-annotated]
+        await asyncio.sleep(0.03)
+        return f"did not wait for {task.done()}"
+
+    run = begun(desk, flow)
+    approved(desk, run, "slow")
+
+    open_asks = [ask for ask in run.asks if ask.open]
+    assert not (run.status == "done" and open_asks), "done with an open question"
+    assert RAN == ["slow"] or open_asks, "it happened, or people are asked"
+
+
+def test_the_ask_that_a_run_waits_for_is_named(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.question("Which?")
+
+    run = begun(desk, flow)
+
+    assert run.row.waits == (ask_of(run).id,)
+    assert run.row.token is None
+    assert run.row.lease_until is None
