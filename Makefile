@@ -10,6 +10,10 @@ MADE := $(VENV)/.made
 RUN  := $(VENV)/.run-installed
 DEV  := $(VENV)/.dev-installed
 
+# LangGraph, which the benchmarks compare with, stays out of .venv.
+PEERS := build/bench-venv
+PEER  := $(PEERS)/.installed
+
 CODE  := $(wildcard src tests benchmarks examples)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
@@ -37,8 +41,9 @@ check: $(DEV) ## style, types, import directions, spelling
 soak: $(DEV) ## the same races many times over; takes minutes
 	@$(BIN)/python -m pytest -q -m soak --timeout=3600
 
-bench: $(DEV) ## measure against bare SQL; BENCH=benchmarks/store.py for one
-	@set -e; for file in $(BENCH); do echo "== $$file"; $(BIN)/python $$file; done
+bench: $(DEV) $(PEER) ## measure against bare SQL and LangGraph; BENCH=benchmarks/store.py for one
+	@set -e; python=$(BIN)/python; ! test -e $(PEER) || python=$(PEERS)/bin/python; \
+	for file in $(BENCH); do echo "== $$file"; $$python -m $$(echo $${file%.py} | tr / .); done
 
 docs: $(DEV) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt >&2; false; }
@@ -51,6 +56,7 @@ lock: $(MADE) ## compile requirements/*.txt from pyproject.toml; LOCK=--upgrade 
 	@test -x $(BIN)/uv || $(PIP) install uv
 	@$(COMPILE) --output-file requirements/run.txt pyproject.toml
 	@$(COMPILE) --output-file requirements/dev.txt --group dev --constraint requirements/run.txt pyproject.toml
+	@$(COMPILE) --output-file requirements/bench.txt --constraint requirements/dev.txt requirements/bench.in pyproject.toml
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK)
@@ -92,3 +98,11 @@ $(DEV): pyproject.toml requirements/dev.txt | $(MADE)
 	@$(PIP) install -r requirements/dev.txt
 	@$(PIP) install --no-deps --editable .
 	@touch $@ $(RUN)
+
+# Without a network there is no LangGraph; ours is then measured beside bare SQL alone.
+$(PEER): pyproject.toml requirements/bench.txt | $(MADE)
+	@echo "Installing what the benchmarks compare with into $(PEERS) ..."
+	@$(BIN)/python -m venv --clear $(PEERS)
+	@pip="$(PEERS)/bin/python -m pip -qq --disable-pip-version-check"; \
+	if $$pip install -r requirements/bench.txt && $$pip install --no-deps --editable .; then touch $@; \
+	else echo "LangGraph could not be installed: its side will be missing." >&2; rm -rf $(PEERS); fi

@@ -15,10 +15,7 @@ from typing import Annotated, Any, TypedDict
 import psycopg
 from psycopg.rows import dict_row
 
-MISSING = (
-    "LangGraph is not installed here, so its side is missing and ours is measured beside bare SQL "
-    "alone. `make bench` installs it."
-)
+MISSING = "LangGraph is not installed here, so its side is missing. `make bench` installs it."
 
 Graph = Any  # langgraph's CompiledStateGraph
 Saver = Any

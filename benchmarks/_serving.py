@@ -18,7 +18,7 @@ def served(url: str) -> Desk:
     desk = Desk(url, agent="benchmark")
 
     @desk.workflow(name="waiting")
-    def waiting(run: Running) -> str:
+    def waiting(run: Running) -> object:
         return run.question("May it go on?", why="The customer was charged twice.")
 
     return desk

@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import random
 import sqlite3
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -121,12 +120,12 @@ class Ours:
             return "refunded"
 
         @desk.workflow(name="asking")
-        def asking(run: Running, order: int) -> str:
+        def asking(run: Running, order: int) -> object:
             world.told[order] = run.question("May this be refunded?")
             return world.told[order]
 
         @desk.workflow(name="acting")
-        def acting(run: Running, order: int) -> str:
+        def acting(run: Running, order: int) -> object:
             return run.call(refund, order)
 
         self._flows = {False: asking, True: acting}
@@ -327,7 +326,7 @@ def paused_with(database: Database, folder: str, name: str, messages: int) -> in
     with database.desk(name) as desk:
 
         @desk.workflow(name="long")
-        def long(run: Running, messages: int) -> str:
+        def long(run: Running, messages: int) -> object:
             for number in range(messages):
                 run.step(message, number)
             return run.question("Go on?")
@@ -341,7 +340,7 @@ def chatted(database: Database, folder: str, name: str, turns: int) -> int:
     with database.desk(name) as desk:
 
         @desk.workflow(name="chat")
-        def chat(run: Running) -> str:
+        def chat(run: Running) -> object:
             for number in range(10**9):
                 run.step(message, number)
                 run.question("What next?")
@@ -408,9 +407,9 @@ def measure_disk(database: Database, sizes: Sizes, folder: str) -> Iterator[Resu
             f"  LangGraph, {sizes.peer_turns} turns: {grown:,} bytes, times its history"
             f" {grown / told:.0f}"
         )
-    yield Result("paused run by its 1,000 messages of 1 KB", paused / history, "", 1.35)
-    yield Result("400 turns of two steps, by their history", steps / talk, "", 1.6)
-    yield Result("400 turns with a person, by their history", whole / talk, "", 1.6)
+    yield Result("paused run by its messages of 1 KB", paused / history, "", 1.35)
+    yield Result("turns of two steps by their history", steps / talk, "", 1.6)
+    yield Result("turns with a person by their history", whole / talk, "", 1.6)
     second, first = whole - half, half - empty
     yield Result("growth of the second half by the first", second / max(1, first), "", 1.2)
 
@@ -427,7 +426,7 @@ def resume_of(desk: Desk, steps: int) -> float:
     ran: list[int] = []
 
     @desk.workflow(name=f"replay {steps}")
-    def replay(run: Running) -> str:
+    def replay(run: Running) -> object:
         for number in range(steps):
             run.step(one, number)
         answer = run.question("Go on?")
@@ -445,7 +444,7 @@ def resume_of(desk: Desk, steps: int) -> float:
     return took * 1000
 
 
-def measure_replay(database: Database, sizes: Sizes, folder: str) -> Iterator[Result]:
+def measure_replay(database: Database, sizes: Sizes) -> Iterator[Result]:
     with database.desk("replay") as desk:
         resume_of(desk, 2)
         took = {steps: resume_of(desk, steps) for steps in sizes.steps}
@@ -456,7 +455,7 @@ def measure_replay(database: Database, sizes: Sizes, folder: str) -> Iterator[Re
         )
     least, most = sizes.steps[0], sizes.steps[-1]
     target = 10_000 if 10_000 in took else most
-    yield Result("resume of 10,000 steps", took[target], "ms", 1_000)
+    yield Result(f"resume of {target:,} steps", took[target], "ms", 1_000)
     a_step = {steps: milliseconds / steps for steps, milliseconds in took.items()}
     yield Result(
         "a step of the longest run by one of the shortest", a_step[most] / a_step[least], "", 1.5
@@ -476,27 +475,21 @@ def measure_import(sizes: Sizes) -> Iterator[Result]:
 
 # ----------------------------------------------------------------------------------------------
 
-PARTS = ("question", "effect", "together", "disk", "replay", "import")
+PARTS = ("import", "question", "effect", "together", "disk", "replay")
 
 
-def measured(part: str, sizes: Sizes) -> Iterator[Result]:
-    if part == "import":
-        print("import")
-        yield from measure_import(sizes)
-        return
-    with databases() as both, tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        sqlite = both[0]
-        files = str(Path(sqlite.address("x").removeprefix("sqlite:///")).parent)
-        for database in both if part in GOALS else [sqlite]:
-            print(f"{part}, {database.name}")
-            if part in GOALS:
-                yield from measure_cycle(GOALS[part], database, sizes, folder)
-            elif part == "together":
-                yield from measure_together(database, sizes)
-            elif part == "disk":
-                yield from measure_disk(database, sizes, files)
-            else:
-                yield from measure_replay(database, sizes, files)
+def measured(part: str, both: list[Database], sizes: Sizes, folder: str) -> Iterator[Result]:
+    sqlite = both[0]
+    for database in both if part in GOALS else [sqlite]:
+        print(f"{part}, {database.name}", flush=True)
+        if part in GOALS:
+            yield from measure_cycle(GOALS[part], database, sizes, folder)
+        elif part == "together":
+            yield from measure_together(sqlite, sizes)
+        elif part == "disk":
+            yield from measure_disk(sqlite, sizes, folder)
+        else:
+            yield from measure_replay(sqlite, sizes)
 
 
 def main() -> None:
@@ -507,9 +500,16 @@ def main() -> None:
     sizes = QUICK if given.quick else FULL
     if not langgraph.installed():
         print(langgraph.MISSING)
+    parts = PARTS if given.only is None else [given.only]
     results: list[Result] = []
-    for part in PARTS if given.only is None else [given.only]:
-        results += measured(part, sizes)
+    if "import" in parts:
+        print("import")
+        results += measure_import(sizes)
+    with databases() as both:
+        folder = str(Path(both[0].address("any").removeprefix("sqlite:///")).parent)
+        for part in parts:
+            if part != "import":
+                results += measured(part, both, sizes, folder)
     print()
     for result in results:
         print(result)

@@ -89,7 +89,7 @@ class Sayso:
             return "refunded"
 
         @desk.workflow(name="refunds")
-        def refunds(run: Running, order: int) -> str:
+        def refunds(run: Running, order: int) -> object:
             return run.call(refund, order)
 
         self._flow = refunds

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FIGURES = [
+STORE = [
     "import sayso by import pydantic",
     "SQLite: open + decide beside bare SQL",
     "PostgreSQL: open + decide beside bare SQL",
@@ -19,14 +19,39 @@ FIGURES = [
 ]
 
 
-def run(*arguments: str) -> str:
-    command = [sys.executable, str(ROOT / "benchmarks" / "store.py"), "--quick", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+CYCLE = [
+    "import sayso by import pydantic",
+    "SQLite: question, beside bare SQL",
+    "PostgreSQL: question, beside bare SQL",
+    "SQLite: guarded call, beside bare SQL",
+    "PostgreSQL: guarded call, beside bare SQL",
+    "SQLite: 16 at once by alone, question",
+    "SQLite: 16 at once by alone, instant tool",
+    "SQLite: 16 at once by alone, tool of 5 ms",
+    "paused run by its messages of 1 KB",
+    "turns of two steps by their history",
+    "turns with a person by their history",
+    "growth of the second half by the first",
+    "resume of 40 steps",
+    "a step of the longest run by one of the shortest",
+]
+WAITING = [
+    "memory of serving, many waiting by few",
+    "start-up of serving, many waiting by few",
+    "waking one of many waiting runs",
+]
+# LangGraph belongs to the environment of `make bench`; here its side is missing.
+BY_LANGGRAPH = re.compile(r"by LangGraph$")
+
+
+def run(name: str, *arguments: str) -> str:
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--quick", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
 @pytest.fixture(scope="module")
 def printed() -> str:
-    return run()
+    return run("store")
 
 
 def figures(output: str) -> list[str]:
@@ -36,7 +61,7 @@ def figures(output: str) -> list[str]:
 
 
 def test_every_figure_is_printed_beside_its_target(printed: str) -> None:
-    assert figures(printed) == FIGURES
+    assert figures(printed) == STORE
 
 
 def test_the_store_shows_every_round_and_the_bytes_of_an_ask(printed: str) -> None:
@@ -51,4 +76,30 @@ def test_the_large_inbox_counts_to_a_thousand_and_no_further(printed: str) -> No
 
 
 def test_one_part_can_be_run_alone() -> None:
-    assert figures(run("--only", "import")) == FIGURES[:1]
+    assert figures(run("store", "--only", "import")) == STORE[:1]
+
+
+def test_the_cycle_of_a_run_is_measured_beside_bare_sql_even_without_langgraph() -> None:
+    printed = run("cycle")
+    found = [figure for figure in figures(printed) if not BY_LANGGRAPH.search(figure)]
+
+    assert found == CYCLE
+    assert len(re.findall(r"round \d: +\d+ runs/s, bare +\d+/s, ratio \d\.\d\d", printed)) == 8
+
+
+def test_the_known_faults_are_tried_and_sayso_has_none_of_them() -> None:
+    printed = run("faults")
+    rows = re.findall(r"^  (\D+?) +(?:\d+ of \d+ +)?(\d+) of (\d+)$", printed, re.MULTILINE)
+    race = [("action ran twice", "0", "6"), ("action never ran", "0", "6")]
+    race += [("both callers told ok", "0", "6")]
+    kill = [("answer lost", "0", "2"), ("question asked again", "0", "2")]
+    kill += [("action ran twice", "0", "2"), ("asked whether it happened", "2", "2")]
+
+    assert rows == [*race, *kill, *race, *kill]
+
+
+def test_waiting_runs_are_served_by_a_process_that_says_what_it_took() -> None:
+    printed = run("waiting")
+
+    assert figures(printed) == WAITING
+    assert len(re.findall(r"waiting, .+ MB of memory, started in \d+ ms", printed)) == 2

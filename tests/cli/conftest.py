@@ -90,7 +90,8 @@ def ask(desk: Desk) -> Ask:
     """Something simple to decide."""
     return desk.open("refund", {"order": 7, "amount": 40}, risk="high", why="Charged twice")
 
-PROGRAM = '''
+
+PROGRAM = """
 import time
 import sayso
 
@@ -116,9 +117,15 @@ def support(run, order, amount=40):
         return f"not paid: {no.note}"
     return f"{paid}, {run.question('Which words?')}"
 
+WHICH = "Which words?"
+
 @desk.workflow
 def words(run):
-    return run.question("Which words?")
+    return run.question(WHICH)
+
+@desk.workflow
+def pair(run):
+    return bool(run.confirm("Both of you?", needs=["senior", "security"]))
 
 def break_down():
     try:
@@ -137,6 +144,14 @@ def steps(run, count, each):
         run.step(time.sleep, each)
         run.progress((number + 1) / count)
 
+@desk.gate(unknown=TimeoutError)
+def wire(amount: int) -> str:
+    raise TimeoutError("no answer")
+
+@desk.workflow
+def transfer(run):
+    return run.call(wire, 40)
+
 def hold():
     open("held", "w").close()
     time.sleep(600)
@@ -144,7 +159,7 @@ def hold():
 @desk.workflow
 def stuck(run):
     run.step(hold)
-'''
+"""
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,10 @@ def serving(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
     while "Ctrl-C ends it" not in (line := process.stdout.readline()):
         assert line, process.communicate()
+
+
+def moving(run: Any) -> bool:
+    return bool(run.row.progress)
 
 
 # --- carrying on -------------------------------------------------------------------------------
@@ -102,7 +107,7 @@ def test_it_says_which_desk_it_is_and_what_it_serves(app: Any, sayso: Sayso) -> 
     assert done.code == 0
     assert done.out.splitlines()[:2] == [
         "desk: ./sayso.db, 1 ready",
-        "app:desk serves fragile, steps, stuck, support, words",
+        "app:desk serves fragile, pair, steps, stuck, support, transfer, words",
     ]
     assert "2 threads; Ctrl-C ends it" in done.out
     assert done.out.endswith("Nothing more to do now.\n")
@@ -163,15 +168,24 @@ WRONG = {
     "missing:desk": (None, "missing cannot be imported here (ModuleNotFoundError:"),
     "missing.py": (None, "There is no file "),
     "wrong_a": ("import nowhere_at_all", "wrong_a cannot be imported here (ModuleNotFoundError"),
-    "wrong_b": ("import sayso", "wrong_b has no desk. It needs a line such as: desk = sayso.Desk()"),
+    "wrong_b": (
+        "import sayso",
+        "wrong_b has no desk. It needs a line such as: desk = sayso.Desk()",
+    ),
     "wrong_c": (
         f"{ONE}other = sayso.Desk('sqlite:///b.db')\nagain = desk\n",
         "wrong_c has several desks; say which one: wrong_c:desk, wrong_c:other.",
     ),
     "wrong_d": (ONE, "wrong_d:desk has no workflows, so there is nothing to carry on."),
-    "wrong_e:office": (ONE, "wrong_e:office is no desk: there is nothing of that name in wrong_e. "),
+    "wrong_e:office": (
+        ONE,
+        "wrong_e:office is no desk: there is nothing of that name in wrong_e. ",
+    ),
     "wrong_f:sayso": (ONE, "wrong_f:sayso is no desk: it is a module in wrong_f. It has: wrong_f:"),
-    "wrong_g": ("raise SystemExit(3)", "wrong_g ends the program when it is imported (exit code 3)"),
+    "wrong_g": (
+        "raise SystemExit(3)",
+        "wrong_g ends the program when it is imported (exit code 3)",
+    ),
     "wrong_h": ("def (", "wrong_h cannot be imported here (SyntaxError"),
     ":desk": (None, "':desk' names no program"),
 }
@@ -232,7 +246,7 @@ def test_a_signal_lets_every_run_go_at_its_next_verb(
     process = worker("app")
     serving(process)
     for run in runs:
-        until(lambda run=run: run.row.progress)
+        until(partial(moving, run))
 
     process.send_signal(number)
     out, err = process.communicate(timeout=20)

@@ -515,7 +515,7 @@ def test_an_effect_cut_off_in_a_run_that_is_then_cancelled_becomes_a_doubt(order
     one.await_lapse()
 
     orders.desk.cancel(one.run)
-    orders.desk.work(until="idle")
+    orders.desk.sweep(orders.desk.store.now() + timedelta(minutes=1))
 
     doubt = one.ask("doubt")
     assert doubt.open

@@ -14,10 +14,12 @@ import pytest
 
 import sayso
 from sayso.asks.forms import Terms
+from sayso.asks.verbs import Verbs
 from sayso.errors import SaysoError
 from sayso.model.content import Content
 from sayso.model.lifecycle import ASK, EFFECT, RUN
 from sayso.model.verdicts import KINDS, VERDICTS, Meaning
+from sayso.runs.front import RunDesk
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 
 SOURCE = ROOT / "src/sayso"
@@ -86,6 +88,37 @@ def test_a_gate_has_no_option_the_table_does_not_name() -> None:
 
     assert len(options) > 15
     assert {option for option in options if f"`{option}`" not in table} == set()
+
+
+def test_every_verb_of_a_run_is_in_its_table_and_in_the_api_reference() -> None:
+    table = page("howto/runs.md").split("## Verbs")[1].split("\n#")[0]
+    listed = re.search(
+        r"^::: sayso\.Running\n(?:    .*\n)*?.*members: \[(.*)\]",
+        page("reference/api.md"),
+        re.MULTILINE,
+    )
+    assert listed is not None
+    verbs = {name for name in vars(Verbs) if not name.startswith("_") and name != "forms"}
+    verbs |= {
+        name
+        for name, fn in inspect.getmembers(sayso.Running, inspect.isfunction)
+        if not name.startswith("_") and "self._go(" in inspect.getsource(fn)
+    }
+    verbs = (verbs | {"call", "later"}) - {"call_gated", "later_done"}  # halves of call and later
+
+    assert {verb for verb in verbs if not re.search(rf"`(?:run\.)?{verb}\b", table)} == set()
+    assert verbs <= set(listed[1].split(", "))
+    assert [name for name in listed[1].split(", ") if not hasattr(sayso.Running, name)] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    # The abstract ones a desk has anyway.
+    [n for n in vars(RunDesk) if not n.startswith("_") and n not in RunDesk.__abstractmethods__],
+)
+def test_everything_a_desk_does_with_runs_is_on_a_page(name: str) -> None:
+    text = page("howto/runs.md") + page("howto/workers.md")
+    assert f"desk.{name}" in text
 
 
 @pytest.mark.parametrize(

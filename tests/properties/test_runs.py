@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from sayso import Ask, Desk, Run
@@ -67,7 +67,7 @@ def survey(run: Running, folder: str, number: int) -> list[Any]:
     with alone(run):
         first = run.later.question("a")
         payment = run.later.call(pay, folder, number)
-        done = [run.step(step, folder, number, "early")]
+        done: list[Any] = [run.step(step, folder, number, "early")]
 
         def side() -> list[Any]:
             return [run.question("c"), run.step(branch, folder, number)]
@@ -224,7 +224,7 @@ def live_through(desks: Sequence[Desk], folder: Path, plan: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(25, id="some"), pytest.param(400, id="many", marks=pytest.mark.soak)]
+    "examples", [pytest.param(40, id="some"), pytest.param(400, id="many", marks=pytest.mark.soak)]
 )
 @pytest.mark.timeout(600)
 def test_a_run_ends_the_same_way_whenever_its_asks_are_decided(
@@ -240,6 +240,7 @@ def test_a_run_ends_the_same_way_whenever_its_asks_are_decided(
         deadline=None,
         database=None,
         suppress_health_check=[HealthCheck.too_slow],
+        phases=[Phase.generate, Phase.shrink],
     )
     @given(plan=PLANS)
     def check(plan: Plan) -> None:

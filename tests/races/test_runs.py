@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 from sayso import Ask, Desk, Run
 from sayso.errors import AskClosed, ThreadBusy
 from sayso.runs.running import Running
-from tests.crash.runs_mortal import Nursery, nursing
+from tests.crash.runs_mortal import Act, Nursery, nursing
 from tests.crash.shop import TOOLS, noted, order, pack, payments, shop
 from tests.crew import Crew, Span, overlap
 from tests.places import Place
@@ -27,7 +27,7 @@ TRIALS = pytest.mark.parametrize(
 )
 
 
-def chat(run: Running, folder: str, number: int, _: str = "") -> str:
+def chat(run: Running, folder: str, number: int) -> str:
     """Do something once, and wait."""
     run.step(pack, folder, number)
     return str(run.question("And now?"))
@@ -117,12 +117,11 @@ def decide_and_resume(url: str, run_id: str, ask_id: str) -> Said:
     try:
         ask = desk.get(ask_id)
         desk.decide(ask, "approve", note=str(os.getpid()))
-        won = True
+        winner = str(os.getpid())
     except AskClosed as closed:
-        assert closed.decision is not None
-        won = False
+        winner = closed.decision.note or "" if closed.decision else ""
     run = desk.resume(run_id, wait=False)
-    return Said(run.status, (begun, time.monotonic()), won)
+    return Said(run.status, (begun, time.monotonic()), (str(os.getpid()), winner))
 
 
 @TRIALS
@@ -135,7 +134,9 @@ def test_two_processes_decide_and_resume_one_run_at_once(
 
         said = crew.together(decide_and_resume, place.url, run.id, run.asks[0].id, members=2)
 
-        assert sorted(one.what for one in said) == [False, True]
+        pids, winners = zip(*(one.what for one in said), strict=True)
+        assert len(set(winners)) == 1, "one decided, and the other was told who"
+        assert winners[0] in pids
         assert run.result(timeout=20) == ["pack", f"paid {number}", "ship"]
         assert len(payments(tmp_path, number)) == 1
     assert len(noted(tmp_path, "steps")) == 2 * trials
@@ -201,11 +202,10 @@ def run_here(url: str, folder: str, number: int) -> Said:
     desk = desk_of_racer(url)
     begun = time.monotonic()
     try:
-        run = desk.run(chat, folder, number, str(os.getpid()), thread=f"t{number}", wait=False)
-        status = run.status
+        run = desk.run(chat, folder, number, thread=f"t{number}", wait=False)
     except ThreadBusy:
-        status = "busy"
-    return Said(status, (begun, time.monotonic()))
+        return Said("busy", (begun, time.monotonic()))
+    return Said(run.status, (begun, time.monotonic()))
 
 
 @TRIALS
@@ -267,12 +267,14 @@ class Reviewer:
         self.doubts: set[str] = set()
         self.refused = 0
 
-    def look(self) -> None:
+    def look(self) -> bool:
+        """Answer what waits; returns True, to be used in a condition."""
         for ask in self._desk.inbox(limit=500):
             if ask.kind == "doubt":
                 self._answer(ask)
             else:
-                self._twice(lambda ask=ask: self._desk.approve(ask))  # type: ignore[misc]
+                self._twice(partial(self._desk.approve, ask))
+        return True
 
     def _answer(self, doubt: Ask) -> None:
         if "is dead" not in doubt.content.sentence and not doubt.evidence:
@@ -280,11 +282,11 @@ class Reviewer:
         self.doubts.add(doubt.id)
         number = doubt.args["number"]
         if payments(self._folder, number):
-            self._twice(lambda: self._desk.respond(doubt, f"paid {number}"))
+            self._twice(partial(self._desk.respond, doubt, f"paid {number}"))
         else:
-            self._twice(lambda: self._desk.approve(doubt))
+            self._twice(partial(self._desk.approve, doubt))
 
-    def _twice(self, decide: Any) -> None:
+    def _twice(self, decide: Callable[[], object]) -> None:
         decide()
         with pytest.raises(AskClosed):
             decide()
@@ -301,18 +303,22 @@ def test_a_fleet_of_workers_carries_all_runs_through_whoever_dies(
     kinds = list(TOOLS)
     runs = {n: desk.start(order, str(tmp_path), n, kinds[n % 3]) for n in range(size)}
     # Slow enough that a kill meets somebody in the middle of something.
-    slow = {"in the tool": "linger", "after the effect": "linger", "in ship": "linger"}
+    slow: dict[str, Act] = {
+        "in the tool": "linger",
+        "after the effect": "linger",
+        "in ship": "linger",
+    }
     hire = partial(nursery.start, place.url, tmp_path, slow, lease=1.5, until=None, threads=2)
     workers = [hire(), hire()]
     reviewer = Reviewer(desk, tmp_path)
 
     for kill in range(kills):
         goal = len(noted(tmp_path, "paid")) + size // (kills + 2)
-        until(lambda: (reviewer.look(), len(noted(tmp_path, "paid")) >= goal)[1])  # noqa: B023
+        until(lambda: reviewer.look() and len(noted(tmp_path, "paid")) >= goal)  # noqa: B023
         workers[kill % 2].signal(signal.SIGKILL)
         assert workers[kill % 2].wait() == signal.SIGKILL
         workers[kill % 2] = hire()
-    until(lambda: (reviewer.look(), not unfinished(desk))[1], within=60)
+    until(lambda: reviewer.look() and not unfinished(desk), within=60)
     for worker in workers:
         worker.signal(signal.SIGTERM)
         assert worker.wait() == 0
@@ -323,7 +329,6 @@ def test_a_fleet_of_workers_carries_all_runs_through_whoever_dies(
         assert len(set(paid)) == 1
         assert len(paid) == 1 or kinds[number % 3] == "idempotent", number
         assert [ask.kind for ask in run.asks if ask.kind != "doubt"] == ["action"]
-    assert noted(tmp_path, "steps").count("0 pack") in (1, 2)
     assert reviewer.refused >= size
     assert desk.verify()
 

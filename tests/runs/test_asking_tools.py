@@ -236,6 +236,18 @@ def test_a_later_of_a_tool_that_asks_is_refused_because_there_is_nothing_to_open
     assert begun(desk, flow).output == "told"
 
 
+def test_a_run_inside_a_step_of_another_run_is_a_run_of_its_own(desk: Desk):
+    @desk.workflow
+    def inner(run: Running) -> Any:
+        return run.step(note, "inner")
+
+    @desk.workflow
+    def outer(run: Running) -> Any:
+        return run.step(lambda: begun(desk, inner).output)
+
+    assert begun(desk, outer).output == "inner"
+
+
 def test_a_tool_stays_a_plain_function_outside_a_run():
     @sayso.tool(risk="high")
     def double(number: int) -> int:

@@ -136,7 +136,9 @@ def test_an_answer_is_told_and_the_run_may_propose_again(desk: Desk):
 
 
 def test_a_no_may_be_a_value(desk: Desk):
-    cheap = sayso.tool(on_reject="not paid", name="pay")(pay)
+    @sayso.tool(on_reject="not paid")
+    def cheap(amount: int) -> str:
+        return pay(amount)
 
     @desk.workflow
     def flow(run: Running) -> Any:

@@ -205,20 +205,20 @@ def test_a_swallowed_pause_is_a_pause(desk: Desk, flow: Callable[..., Any]):
 
 
 @pytest.mark.parametrize("flow", SWALLOWERS, ids=lambda flow: flow.__name__)
-def test_a_swallowed_pause_goes_on_once_it_is_decided(desk: Desk, flow: Callable[..., Any]):
-    run = begun(desk, desk.workflow(flow))
+def test_a_swallowed_pause_goes_on_once_it_is_decided(local: Desk, flow: Callable[..., Any]):
+    run = begun(local, local.workflow(flow))
     count = len(run.asks)
     for ask in run.asks:
-        desk.approve(ask)
-    carried_on(desk, run)
+        local.approve(ask)
+    carried_on(local, run)
 
     assert run.status == "done", run.error
     assert RAN == ["pay"] * count
 
 
 @pytest.mark.parametrize("flow", SWALLOWERS[:8], ids=lambda flow: flow.__name__)
-def test_nothing_behind_a_swallowed_pause_happens(desk: Desk, flow: Callable[..., Any]):
-    @desk.workflow(name="more")
+def test_nothing_behind_a_swallowed_pause_happens(local: Desk, flow: Callable[..., Any]):
+    @local.workflow(name="more")
     def more(run: Running) -> Any:
         try:
             flow(run)
@@ -232,7 +232,7 @@ def test_nothing_behind_a_swallowed_pause_happens(desk: Desk, flow: Callable[...
             run.later.call(pay, amount=1)
         return "done without you"
 
-    run = begun(desk, more)
+    run = begun(local, more)
 
     assert run.status == "waiting"
     assert RAN == []

@@ -184,36 +184,42 @@ def decided(desk: Desk, run: Run, decide: Decide | None) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=in_words)
-def test_a_verb_returns_the_same_live_and_replayed(desk: Desk, verb: Verb, clock: FakeClock):
+def test_a_verb_returns_the_same_live_and_replayed(local: Desk, verb: Verb, clock: FakeClock):
     seen: list[Any] = []
 
-    @desk.workflow
+    @local.workflow
     def flow(run: Running) -> Any:
         seen.append(verb.use(run))
         return run.question("And now?")
 
-    run = begun(desk, flow)
-    decided(desk, run, verb.decide)
-    clock.advance("1h") if verb.name == "now" else None
-    answered(desk, run, "done", "And now?")
+    run = begun(local, flow)
+    decided(local, run, verb.decide)
+    if verb.name == "now":
+        clock.advance("1h")
+    answered(local, run, "done", "And now?")
 
     assert (run.status, run.output) == ("done", "done"), run.error
     assert seen == [verb.returns, verb.returns]
     assert type(seen[0]) is type(seen[1]) is type(verb.returns)
 
 
-def test_every_verb_is_awaited_where_the_workflow_is_async(desk: Desk):
-    """One workflow for each, on one desk."""
+@pytest.mark.parametrize("awaits", [False, True], ids=["plain", "async"])
+def test_every_verb_does_so_on_both_databases_and_is_awaited_in_async_workflows(
+    desk: Desk, awaits: bool
+):
     for number, verb in enumerate(VERBS):
-        if verb.name == "now":  # the clock has to be moved in between
-            continue
         seen: list[Any] = []
 
-        async def flow(run: Running, verb: Any = verb, seen: Any = seen) -> Any:
+        def plain(run: Running, verb: Any = verb, seen: Any = seen) -> Any:
+            seen.append(verb.use(run))
+            return run.question("And now?")
+
+        async def awaited(run: Running, verb: Any = verb, seen: Any = seen) -> Any:
             seen.append(await verb.use(run))
             return await run.question("And now?")
 
-        run = begun(desk, desk.workflow(name=f"flow-{number}")(flow))
+        flow = desk.workflow(name=f"flow-{number}")(awaited if awaits else plain)
+        run = begun(desk, flow)
         decided(desk, run, verb.decide)
         answered(desk, run, "done", "And now?")
 
@@ -357,10 +363,14 @@ def test_an_answer_that_nobody_gives_in_time_is_none(desk: Desk, clock: FakeCloc
 
 
 def test_a_call_that_nobody_approves_in_time_does_not_happen(desk: Desk, clock: FakeClock):
+    @sayso.tool(within="1h")
+    def urgent(order: int) -> str:
+        return refund(order, 40)
+
     @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(Rejected):
-            run.call(sayso.tool(refund, within="1h"), order=7, amount=40)
+            run.call(urgent, order=7)
         return "told"
 
     run = begun(desk, flow)

@@ -578,7 +578,7 @@ def claimed(store: Store, token: str = "t1", only: str | None = None) -> RunRow 
 
 
 def held(run_id: str = "r-0001", token: str = "t1") -> HoldRun:
-    return HoldRun(id=run_id, token=token, span=SPAN)
+    return HoldRun(id=run_id, token=token, seq=2, span=SPAN)
 
 
 def test_a_run_is_claimed_once(store: Store) -> None:
@@ -646,7 +646,7 @@ def test_a_decision_wakes_the_run_that_waits_for_it(desk: Desk, store: Store) ->
     ask = opened(desk, run="r-0001")
     new_run(store)
     claimed(store)
-    paused = LeaveRun(id="r-0001", token="t1", status="waiting", waits=(ask.id,), wake=0)
+    paused = LeaveRun(id="r-0001", token="t1", seq=1, status="waiting", waits=(ask.id,), wake=0)
     assert store.commit(run=paused)
     assert store.commit(next_of(ask, at=store.now()))
     row = store.run("r-0001")
@@ -658,7 +658,7 @@ def test_a_decision_on_something_else_lets_the_run_wait(desk: Desk, store: Store
     ask = opened(desk, run="r-0001")
     new_run(store)
     claimed(store)
-    paused = LeaveRun(id="r-0001", token="t1", status="waiting", waits=("a-0002",), wake=0)
+    paused = LeaveRun(id="r-0001", token="t1", seq=1, status="waiting", waits=("a-0002",), wake=0)
     assert store.commit(run=paused)
     assert store.commit(next_of(ask, at=store.now()))
     row = store.run("r-0001")
@@ -671,7 +671,7 @@ def test_a_pause_misses_when_a_decision_came_first(desk: Desk, store: Store) -> 
     new_run(store)
     claimed(store)
     assert store.commit(next_of(ask, at=store.now()))
-    paused = LeaveRun(id="r-0001", token="t1", status="waiting", waits=(ask.id,), wake=0)
+    paused = LeaveRun(id="r-0001", token="t1", seq=1, status="waiting", waits=(ask.id,), wake=0)
     assert not store.commit(run=paused)
     row = store.run("r-0001")
     assert row is not None
@@ -681,7 +681,7 @@ def test_a_pause_misses_when_a_decision_came_first(desk: Desk, store: Store) -> 
 def test_somebody_else_ends_a_run_and_its_worker_writes_no_more(store: Store) -> None:
     new_run(store)
     claimed(store)
-    ended = SteerRun(id="r-0001", before="running", status="cancelled")
+    ended = SteerRun(id="r-0001", seq=2, before="running", status="cancelled")
     assert store.commit(Append(event=note("r-0001", 2, at=store.now())), run=ended)
     assert not store.commit(Append(event=note("r-0001", 3, at=store.now())), run=held())
     assert not store.commit(run=ended)
@@ -696,8 +696,10 @@ def test_a_thread_has_one_run_at_a_time(store: Store) -> None:
     )  # fmt: skip
     append = Append(event=note("r-0002", 1, at=now))
     assert not store.commit(append, run=StartRun(other))
-    claimed(store)
-    assert store.commit(run=LeaveRun(id="r-0001", token="t1", status="done"))
+    busy = claimed(store)
+    assert store.run_of_thread("12") == busy
+    assert store.commit(run=LeaveRun(id="r-0001", token="t1", seq=1, status="done"))
+    assert store.run_of_thread("12") is None
     assert store.commit(append, run=StartRun(other))
 
 

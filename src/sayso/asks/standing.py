@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -58,13 +58,7 @@ def stand(loaded: Loaded) -> Standing:
     Raises:
         Tampered: the journal cannot be read; nobody wrote it through sayso.
     """
-    try:
-        ask = fold(loaded.events, solo=loaded.roster.solo)
-    except (KeyError, TypeError, ValueError, AttributeError, BadValue) as error:
-        stream = loaded.events[0].stream if loaded.events else "?"
-        raise Tampered(
-            f"The journal of {stream} was not written by sayso: it makes no sense. Run: sayso audit verify"
-        ) from error
+    ask = told(loaded.events, solo=loaded.roster.solo)
     if loaded.gone and ask.open:
         ask = replace(ask, gone=True)
     return Standing(
@@ -76,6 +70,21 @@ def stand(loaded: Loaded) -> Standing:
         loaded.people,
         loaded.events,
     )
+
+
+def told(events: Sequence[Event], *, solo: bool = False) -> Ask:
+    """Return the ask that these events tell of.
+
+    Raises:
+        Tampered: they make no sense; nobody wrote them through sayso.
+    """
+    try:
+        return fold(events, solo=solo)
+    except (KeyError, TypeError, ValueError, AttributeError, BadValue) as error:
+        stream = events[0].stream if events else "?"
+        raise Tampered(
+            f"The journal of {stream} was not written by sayso: it makes no sense. Run: sayso audit verify"
+        ) from error
 
 
 def tries(ask_id: str) -> Iterator[None]:

@@ -24,10 +24,10 @@ from sayso.channels.record import ask_record
 from sayso.channels.talk import InputEnded, Talk
 from sayso.cli.apps import with_code
 from sayso.cli.desks import desk_option, open_desk
-from sayso.cli.going import carried_on
+from sayso.cli.going import carried_on, leaving
 from sayso.cli.outcome import End, ended, tell, tell_end, unserved, went_well
-from sayso.cli.printing import emit, failure, json_option, say, show
-from sayso.cli.run_words import run_record, standing
+from sayso.cli.printing import emit, failure, json_option, say
+from sayso.cli.run_words import run_record, tell_standing
 from sayso.cli.run_words import went_well as fine
 from sayso.cli.who import as_option, decider
 from sayso.desk import Desk
@@ -170,12 +170,13 @@ def _go_on(desk: Desk, decided: Ask, how: How) -> None:
     if not how.as_json:
         say(f"{decided.id} {outcome(decided)}; {decided.content.run} goes on here.", "green")
     try:
-        run = carried_on(desk, str(decided.content.run))
+        with leaving(desk, str(decided.content.run)):
+            run = carried_on(desk, str(decided.content.run))
         if how.as_json:
             now = desk.get(decided.id)
             emit(ask_record(now, desk.store.roster()) | {"carried_on": run_record(run)})
         else:
-            show(*standing(desk, run))
+            tell_standing(desk, run)
         if not fine(run.row):
             click.get_current_context().exit(1)
     finally:

@@ -32,6 +32,7 @@ from sayso.store.contract import RunRow, Worker
 _NOW: tuple[RunStatus, ...] = ("running", "parked", "ready", "waiting")
 _MOST = 50
 _ENDED = 3
+_ASKS = 100
 _LATELY = timedelta(minutes=10)
 _TOLD = (
     "ask.decided",
@@ -134,7 +135,7 @@ def look(desk: Desk, lately: Lately) -> Picture:
         now,
         tuple(lines),
         tuple(counts),
-        desk.inbox(limit=500),
+        desk.inbox(limit=_ASKS),
         lately.look(),
         tuple(desk.store.workers(ALIVE)),
     )
@@ -173,13 +174,13 @@ def drawn(
     """Draw a picture as lines, within this height; `words` stand at the bottom."""
     asks = list(picture.inbox)
     room = _room(len(picture.runs), len(asks), len(picture.recent), height, len(words))
-    lines = [_title(picture), Text()]
-    lines += [_head("RUNS", len(picture.runs), room[0])]
+    lines = [*_title(picture), Text()]
+    lines += [_head("RUNS", min(room[0], len(picture.runs)), str(len(picture.runs)))]
     shown = picture.runs[: room[0]]
     columns = _Columns.of(shown, width)
     lines += [_run(line, picture.now, columns) for line in shown]
     lines += [] if picture.runs else [Text("  nothing runs", "dim")]
-    lines += [Text(), _head("OPEN ASKS", len(asks), room[1])]
+    lines += [Text(), _head("OPEN ASKS", min(room[1], len(asks)), picture.inbox.counted)]
     lines += [
         _ask(number, ask, picture.now, width, marked=ask.id == marked)
         for number, ask in _window(asks, marked, room[1])
@@ -187,6 +188,7 @@ def drawn(
     lines += [] if asks else [Text("  nothing waits for people", "dim")]
     lines += [Text(), Text("LATELY", "bold")]
     lines += [_event(happened) for happened in picture.recent[: room[2]]]
+    lines += [] if picture.recent else [Text("  nothing yet", "dim")]
     if height is not None:
         lines += [Text()] * max(height - len(lines) - len(words), 0)
     return [_cut(line, width) for line in (*lines, *words)]
@@ -196,7 +198,7 @@ def _room(runs: int, asks: int, recent: int, height: int | None, words: int) -> 
     """Share the lines there are: what people have to decide comes first."""
     if height is None:
         return runs, asks, min(recent, 10)
-    free = max(height - 8 - words, 3)  # title, heads, gaps
+    free = max(height - 9 - words, 3)  # title, heads, gaps
     wanted = {"asks": max(asks, 1), "runs": max(runs, 1), "recent": max(recent, 1)}
     given = {name: min(count, free // 3) for name, count in wanted.items()}
     for name, count in wanted.items():
@@ -213,20 +215,19 @@ def _window(asks: list[Ask], marked: str | None, room: int) -> list[tuple[int, A
     return numbered[first : first + room]
 
 
-def _title(picture: Picture) -> Text:
+def _title(picture: Picture) -> Iterator[Text]:
     counts = ", ".join(f"{count} {status}" for status, count in picture.counts) or "no runs"
-    workers = picture.workers
-    serving = f"{len(workers)} worker{'' if len(workers) == 1 else 's'}"
-    at = picture.now.strftime("%H:%M:%S")
+    workers = len(picture.workers)
+    serving = f"{workers} worker{'' if workers == 1 else 's'}"
+    where = f"  desk: {picture.desk}, {picture.inbox.counted} open"
+    yield Text.assemble(("sayso top", "bold"), (where, "dim"))
+    yield Text(f"{picture.now:%H:%M:%S}   {counts}; {serving}", "dim")
+
+
+def _head(word: str, shown: int, count: str) -> Text:
     return Text.assemble(
-        ("sayso top", "bold"),
-        (f"  desk: {picture.desk}, {picture.inbox.counted} open, {counts}, {serving}  {at}", "dim"),
+        (word, "bold"), ("" if str(shown) == count else f"  {shown} of {count} shown", "dim")
     )
-
-
-def _head(word: str, count: int, room: int) -> Text:
-    more = f"  {room} of {count} shown" if count > room else ""
-    return Text.assemble((word, "bold"), (more, "dim"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import click
+
+from sayso.cli.printing import say
 from sayso.desk import Desk
 from sayso.runs.handle import Run
 
@@ -22,3 +27,14 @@ def carried_on(desk: Desk, run_id: str) -> Run:
                 return run
             if desk.crew.take(run_id) is None:
                 heard.wait(_LOOK_EVERY)
+
+
+@contextmanager
+def leaving(desk: Desk, run_id: str) -> Iterator[None]:
+    """Let Ctrl-C leave a run, and say that it is only left."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        status = desk.get_run(run_id).status
+        say(f"\nLeft: {run_id} is {status}, and any worker goes on with it.", "yellow", err=True)
+        click.get_current_context().exit(130)

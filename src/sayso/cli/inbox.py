@@ -76,6 +76,7 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
     "approve",
     epilog=examples(
         "sayso inbox approve a-7f3k",
+        "sayso inbox approve a-7f3k --go",
         "sayso inbox approve a-7f3k --seen 9f3c2a1b4d5e --wait",
         "sayso inbox approve a-7f3k --option 2",
     ),

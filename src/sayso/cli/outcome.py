@@ -60,7 +60,8 @@ def run_next(desk: Desk, ask: Ask) -> str:
     if row.status in ("done", "failed", "cancelled", "parked"):
         return f"The run {row.id} is {row.status}; nothing goes on."
     if row.status == "waiting":
-        return f"The run {row.id} waits for {len(row.waits) or 'more'} other decisions."
+        others = f"{len(row.waits)} other decisions" if len(row.waits) > 1 else "another decision"
+        return f"The run {row.id} waits for {others}."
     return f"The run {row.id} goes on."
 
 

@@ -13,8 +13,10 @@ from sayso.channels.menu import command
 from sayso.channels.record import ask_record
 from sayso.channels.values import as_json, clipped
 from sayso.cli.desks import desk_argument
+from sayso.cli.printing import screen
 from sayso.cli.story import told
 from sayso.desk import Desk
+from sayso.errors import StoreError
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
@@ -55,6 +57,13 @@ def told_end(run: Run, kind: str) -> dict[str, Any]:
 
 def brief(desk: Desk, run: Run, row: RunRow, width: int) -> str:
     """Say on one line what a run does, waits for, or came to."""
+    try:
+        return _brief(desk, run, row, width)
+    except StoreError as error:  # one journal that cannot be read hides no other run
+        return one_line(str(error), 500)
+
+
+def _brief(desk: Desk, run: Run, row: RunRow, width: int) -> str:
     match row.status:
         case "done":
             output = told_end(run, "run.done").get("output")
@@ -75,7 +84,12 @@ def brief(desk: Desk, run: Run, row: RunRow, width: int) -> str:
 def _last_said(desk: Desk, row: RunRow) -> str:
     """Tell the last thing a run wrote down; only that is read, however long its journal is."""
     last = desk.store.stream(row.id, after=desk.store.head(row.id).seq - 1)
-    return told(last[-1]).plain.strip() if last else ""
+    if not last:
+        return ""
+    said = last[-1].payload or {}
+    if said.get("verb") == "progress" and said.get("text"):  # how far it is has its own column
+        return one_line(str(said["text"]), 200)
+    return told(last[-1]).plain.strip()
 
 
 def _waits(run: Run, row: RunRow, width: int) -> str:
@@ -87,7 +101,14 @@ def _waits(run: Run, row: RunRow, width: int) -> str:
     return f"{first.id} {summary(first, max(width - len(first.id) - len(more) - 1, 20))}{more}"
 
 
-def standing(desk: Desk, run: Run) -> Iterator[Text]:
+def tell_standing(desk: Desk, run: Run) -> None:
+    """Print how a run stands. Lines are not wrapped: a command in them should survive copying."""
+    out = screen()
+    for line in _standing(desk, run):
+        out.print(line, soft_wrap=True)
+
+
+def _standing(desk: Desk, run: Run) -> Iterator[Text]:
     """Say how a run stands, what it waits for, and what a person can do about it."""
     row = run.row
     yield from _first(desk, run, row)

@@ -15,7 +15,7 @@ from sayso.channels.fence import Row, paragraph
 from sayso.channels.record import event_record
 from sayso.cli.apps import with_code
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
-from sayso.cli.going import carried_on
+from sayso.cli.going import carried_on, leaving
 from sayso.cli.ids import run_argument, run_id
 from sayso.cli.listing import Group, short
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
@@ -24,14 +24,14 @@ from sayso.cli.run_words import (
     bar,
     brief,
     run_record,
-    standing,
     status_text,
+    tell_standing,
     told_end,
     went_well,
 )
 from sayso.cli.story import in_order, story
 from sayso.desk import Desk
-from sayso.errors import Misuse, RunOver
+from sayso.errors import Misuse, RunOver, StoreError
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line, visible
 from sayso.runs.handle import OVER, Run
@@ -79,7 +79,7 @@ def list_runs(*, as_json: bool, limit: int, before: str | None, **filters: Any) 
         page = desk.runs(limit=limit, before=last, **filters)
         more = page[-1].id if len(page) == limit else None
         if as_json:
-            records = [run_record(run) for run in page]
+            records = [_record(run) for run in page]
             emit({"desk": desk_name(desk), "before": more, "runs": records})
             return
         _listed(desk, page, narrowed=before is not None or any(filters.values()))
@@ -87,6 +87,13 @@ def list_runs(*, as_json: bool, limit: int, before: str | None, **filters: Any) 
             say(f"\nMore: {_next_page(more, limit, filters)}", "dim")
         elif page:
             say("\nLook at one: sayso runs show ID", "dim")
+
+
+def _record(run: Run) -> dict[str, Any]:
+    try:
+        return run_record(run)
+    except StoreError as error:  # one journal that cannot be read hides no other run
+        return {"id": run.id, "status": run.status, "damaged": str(error)}
 
 
 def _nothing_there(*, as_json: bool) -> None:
@@ -174,7 +181,8 @@ def show_run(run_id: str, *, full: bool, as_json: bool) -> None:
             )
             return
         say(f"desk: {desk_name(desk)}", "dim")
-        show(*_head(run), "", *story(events, asks, full=full), "", *standing(desk, run))
+        show(*_head(run), "", *story(events, asks, full=full), "")
+        tell_standing(desk, run)
         trace = told_end(run, "run.failed").get("trace") if run.status == "failed" else None
         if trace and full:
             show("", Text(visible(str(trace), lines=True), "dim"))
@@ -249,14 +257,8 @@ def _able(desk: Desk, run_id: str, target: str | None) -> Iterator[Desk]:
 
 def _go_on(desk: Desk, run_id: str, *, wait: bool, as_json: bool) -> None:
     """Carry a run on, and say how it is left."""
-    try:
+    with leaving(desk, run_id):
         run = desk.resume(run_id) if wait else carried_on(desk, run_id)
-    except KeyboardInterrupt:
-        run = desk.get_run(run_id)
-        say(
-            f"\nLeft: {run.id} is {run.status}, and any worker goes on with it.", "yellow", err=True
-        )
-        click.get_current_context().exit(130)
     told(desk, run, as_json=as_json)
 
 
@@ -265,7 +267,7 @@ def told(desk: Desk, run: Run, *, as_json: bool) -> None:
     if as_json:
         emit({"desk": desk_name(desk)} | run_record(run))
     else:
-        show(*standing(desk, run))
+        tell_standing(desk, run)
     if not went_well(run.row):
         click.get_current_context().exit(1)
 

@@ -122,8 +122,13 @@ def _started(event: Event, said: Said, _: Ask | None, width: int) -> Text:
     return Text.assemble(_who(event), " started ", call, fresh)
 
 
+def _named(said: Said) -> str:
+    """Return the name of a step, without the function it was defined in."""
+    return one_line(str(said.get("name", "")).rpartition("<locals>.")[2], 60)
+
+
 def _step(_: Event, said: Said, __: Ask | None, width: int) -> Text:
-    verb, name, result = said.get("verb"), one_line(str(said.get("name", "")), 60), None
+    verb, name, result = said.get("verb"), _named(said), None
     if said.get("result") is not None:
         result = _value(said["result"], width)
     match verb:
@@ -145,8 +150,7 @@ def _step(_: Event, said: Said, __: Ask | None, width: int) -> Text:
 def _step_failed(_: Event, said: Said, __: Ask | None, width: int) -> Text:
     error = said.get("error") or {}
     words = one_line(f"{error.get('kind')}: {error.get('message')}", width)
-    name = one_line(str(said.get("name", "")), 60)
-    return Text.assemble("step ", (name, "cyan"), (f" failed: {words}", "red"))
+    return Text.assemble("step ", (_named(said), "cyan"), (f" failed: {words}", "red"))
 
 
 def _asked(event: Event, said: Said, ask: Ask | None, width: int) -> Text:

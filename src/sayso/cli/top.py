@@ -33,7 +33,7 @@ from sayso.model.tally import missing
 from sayso.model.verdicts import Verdict
 
 _LOOK_EVERY = 1.0
-_AT_MOST_EVERY = 0.1
+_AT_MOST_EVERY = 0.15
 _VERDICTS: dict[str, Verdict] = {"a": "approve", "e": "edit", "r": "reject", "s": "respond"}
 
 
@@ -45,9 +45,9 @@ _VERDICTS: dict[str, Verdict] = {"a": "approve", "e": "edit", "r": "reject", "s"
 @desk_option
 @json_option
 def top(*, once: bool, person: str | None, as_json: bool) -> None:
-    """Show a desk live: runs, open asks, what happened lately; and decide on the spot.
+    """Show a desk live, and decide on the spot.
 
-    Up and down (or k and j) move the mark. On the marked ask: a approves, e edits, r rejects,
+    It shows the runs with how far they are, the open asks, and what happened lately. Up and down (or k and j) move the mark. On the marked ask: a approves, e edits, r rejects,
     s answers, Enter shows its whole card. Nothing is decided before you have seen the card and
     said yes. q quits.
     """
@@ -115,21 +115,14 @@ class Top:
         ):
             while not self.ended:
                 picture = self._looked(lately)
-                if picture is not None:
-                    size = console.size
-                    lines = drawn(
-                        picture,
-                        width=size.width,
-                        height=size.height,
-                        marked=self.marked,
-                        words=self._words(picture, console),
-                    )
-                    live.update(Group(*lines), refresh=True)
-                for key in pressed(sys.stdin, wake, _LOOK_EVERY):
+                live.update(Group(*self._lines(picture, console)), refresh=True)
+                keys = pressed(sys.stdin, wake, _LOOK_EVERY)
+                for key in keys:
                     act = self._key(key, picture)
                     if act is not None:
                         return act
-                pause.wait(_AT_MOST_EVERY / 2)  # a busy desk is not drawn at every change
+                if not keys:
+                    pause.wait(_AT_MOST_EVERY)  # a busy desk is not drawn at every change
         self.ended = True
         return None
 
@@ -146,6 +139,13 @@ class Top:
             self.place = min(self.place, max(len(ids) - 1, 0))
             self.marked = ids[self.place] if ids else None
         return picture
+
+    def _lines(self, picture: Picture | None, console: Console) -> list[Text]:
+        size = console.size
+        if picture is None:
+            return list(self.word.wrap(console, size.width))
+        words = self._words(picture, console)
+        return drawn(picture, width=size.width, height=size.height, marked=self.marked, words=words)
 
     def _words(self, picture: Picture, console: Console) -> list[Text]:
         ask = next((ask for ask in picture.inbox if ask.id == self.marked), None)
@@ -224,7 +224,12 @@ def _offers(ask: Ask | None) -> str:
     if ask is None:
         return ""
     return "".join(
-        f"{key} {ask.meaning(verdict).button.lower()}  "
+        f"{key} {_word(ask, verdict)}  "
         for key, verdict in _VERDICTS.items()
         if verdict in ask.allow
     )
+
+
+def _word(ask: Ask, verdict: Verdict) -> str:
+    button = ask.meaning(verdict).button.lower()
+    return verdict if button.startswith(verdict) else button

@@ -54,6 +54,11 @@ def parameter_types(fn: Callable[..., object]) -> dict[str, Any]:
     return {name: _meant(hints.get(name, Any), given.default) for name, given in named.items()}
 
 
+def hinted_types(fn: Callable[..., object]) -> dict[str, Any]:
+    """Return the annotated types of whatever parameters have one, by name."""
+    return {name: type_ for name, type_ in _hints(fn).items() if name != "return"}
+
+
 def return_type(fn: Callable[..., object]) -> Any:  # noqa: ANN401 - annotations are anything
     """Return the annotated type of a function's result; `Any` where nothing is said."""
     return _hints(fn).get("return", Any)

@@ -7,11 +7,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from typing import Any
 
 from sayso.asks.standing import stamped
-from sayso.errors import BadValue, Diverged, Outcome
+from sayso.errors import BadValue, Diverged
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
@@ -20,7 +19,7 @@ from sayso.runs.journal import Journal
 from sayso.runs.lanes import inside
 from sayso.runs.running import Leader, Running
 from sayso.runs.steering import cancel
-from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
+from sayso.runs.stops import Ended, Fenced, NotStarted, Paused, Released, Stop
 from sayso.runs.work import Came
 from sayso.runs.workflow import Workflow
 
@@ -49,6 +48,8 @@ def carry_on(
     except Fenced as stop:
         _log.warning("%s", stop)
         return None
+    except NotStarted as stop:
+        raise stop.cause from None
     finally:
         for ask in journal.opened:
             opened(ask)
@@ -68,9 +69,7 @@ def _called(workflow: Workflow, run: Running) -> Came:
             with inside(run.root):
                 try:
                     value = workflow.fn(run, *args, **kwargs)
-                    for later in run.uncollected():
-                        with suppress(Outcome, Paused):
-                            later.result()
+                    run.join()
                 finally:
                     while run.verbs_in_flight():  # a thread of its own is in the middle of one
                         time.sleep(0.005)
@@ -85,9 +84,7 @@ async def _awaited(
     with inside(run.root):
         try:
             value = await workflow.fn(run, *args, **kwargs)
-            for later in run.uncollected():
-                with suppress(Outcome, Paused):
-                    await later.result()
+            await run.join()
         finally:
             # A task of its own may be in the middle of one.
             while run.verbs_in_flight():  # noqa: ASYNC110 - rare, and over at once
@@ -124,6 +121,8 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
     stop = run.stop or (came.error if isinstance(came.error, Stop) else None)
     if journal.lost or isinstance(stop, Fenced):
         raise journal.fenced()
+    if isinstance(stop, NotStarted):
+        raise stop
     if isinstance(stop, Ended):
         return _cancelled(journal, stop.ask)
     if isinstance(stop, Released) or isinstance(came.error, KeyboardInterrupt):

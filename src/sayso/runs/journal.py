@@ -20,16 +20,15 @@ from typing import Any
 
 from sayso.asks.opening import opening
 from sayso.asks.spending import Call, Ending, finish
-from sayso.asks.standing import grow, stamped
-from sayso.errors import FinishedLate, SaysoError, StoreBusy, StoreError, Tampered
+from sayso.asks.standing import grow, stamped, told
+from sayso.errors import FinishedLate, SaysoError, StoreBusy, StoreError, Tampered, ThreadBusy
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
-from sayso.model.folding import fold
 from sayso.model.ids import short_id
 from sayso.runs.steering import check_thread
-from sayso.runs.stops import Fenced
+from sayso.runs.stops import Fenced, NotStarted, Stop
 from sayso.store.contract import (
     Append,
     HoldRun,
@@ -120,7 +119,7 @@ class Journal:
 
     def _read(self) -> None:
         events = self.store.stream(self.id)
-        self.started = check_journal(self.id, events)
+        self.started = check_journal(self.id, events, self.row.seq)
         self._seq, self._head = events[-1].seq, events[-1].hash
         self.entries = entries_of(events)
         self._again = forgotten(events)
@@ -156,7 +155,7 @@ class Journal:
         """Return one ask as it stands in the database."""
         events = self.store.stream(self.asks[key].stream)
         check_ask(events)
-        self.asks[key] = fold(events)
+        self.asks[key] = told(events)
         return self.asks[key]
 
     # --- what is to be written ---
@@ -243,7 +242,7 @@ class Journal:
             return
         try:
             self.flush()
-        except Fenced:
+        except Stop:
             pass  # the next verb says so
         except SaysoError:
             _log.warning("Writing the journal of %s failed; trying again.", self.id, exc_info=True)
@@ -257,11 +256,13 @@ class Journal:
         with self._lock:
             change: RunChange
             if self._new:
-                change = StartRun(replace(self.row, attempt=1, progress=self.progress), self.span)
+                begun = replace(self.row, attempt=1, seq=self._seq, progress=self.progress)
+                change = StartRun(begun, self.span)
             else:
                 change = HoldRun(
                     id=self.id,
                     token=self.token,
+                    seq=self._seq,
                     span=self.span,
                     doing=self.doing,
                     progress=self.progress,
@@ -277,12 +278,13 @@ class Journal:
         with self._lock:
             change: RunChange
             if self._new:
-                left = {"status": status, "waits": tuple(waits), "token": None}
+                left = {"status": status, "waits": tuple(waits), "token": None, "seq": self._seq}
                 change = StartRun(replace(self.row, progress=self.progress, **left))
             else:
                 change = LeaveRun(
                     id=self.id,
                     token=self.token,
+                    seq=self._seq,
                     status=status,
                     waits=tuple(waits),
                     wake=wake,
@@ -296,8 +298,9 @@ class Journal:
         begun = time.monotonic()
         written = self._written([*self._buffer, *more], change)
         if not written:
-            self._check_fence()
-            if not self._settled_apart():
+            row = self._check_fence()
+            missed = isinstance(change, LeaveRun) and change.wake not in (None, row.wake)
+            if missed or not self._settled_apart():
                 return False
             written = self._written([*self._buffer, *more], change)
             if not written:
@@ -353,16 +356,21 @@ class Journal:
                 time.sleep(pause)
         return self.store.commit(*appends, run=change)
 
-    def _check_fence(self) -> None:
+    def _check_fence(self) -> RunRow:
         row = self.store.run(self.id)
         if self._new:
-            if self.row.thread is not None:
-                check_thread(self.store, self.row.thread)
-            raise StoreBusy(
-                f"{self.id} could not be started; its id was taken just now. Try again."
-            )
+            raise NotStarted(self._why_not())
         if row is None or row.token != self.token:
             raise self.fenced()
+        return row
+
+    def _why_not(self) -> Exception:
+        try:
+            if self.row.thread is not None:
+                check_thread(self.store, self.row.thread)
+        except ThreadBusy as error:
+            return error
+        return StoreBusy(f"{self.id} could not be started; its id was taken just now. Try again.")
 
     def fenced(self) -> Fenced:
         """Give the run up. What calls came to is not lost: it is evidence, or settles the effect."""
@@ -383,13 +391,18 @@ class Journal:
             self.lost = True
 
 
-def check_journal(run_id: str, events: Sequence[Event]) -> dict[str, Any]:
+def check_journal(run_id: str, events: Sequence[Event], last: int) -> dict[str, Any]:
     """Return what the run was started with, if its journal is what was written.
 
     Raises:
         Tampered: an event was changed, moved or removed.
     """
     _check_chain(run_id, events)
+    if events and len(events) != last:
+        raise Tampered(
+            f"The journal of {run_id} has {len(events)} events, and its row says {last}, so it is "
+            "not carried on. Run: sayso audit verify"
+        )
     if not events or events[0].kind != "run.started":
         raise Tampered(f"The journal of {run_id} has no beginning. Run: sayso audit verify")
     return events[0].payload or {}
@@ -443,5 +456,5 @@ def forgotten(events: Sequence[Event]) -> Counter[str]:
 
 def asks_of(run_id: str, journals: Sequence[Sequence[Event]]) -> list[Ask]:
     """Return the asks that this run opened; others may only be filed under its name."""
-    asks = [fold(events) for events in journals]
+    asks = [told(events) for events in journals]
     return [ask for ask in asks if ask.key is not None and ask.key.startswith(f"{run_id}:")]

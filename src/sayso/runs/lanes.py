@@ -54,10 +54,11 @@ class Lane:
 @contextmanager
 def inside(lane: Lane) -> Iterator[None]:
     """Let the verbs of this block go to a lane of their own."""
-    token = LANE.set(lane)
+    token, closed = LANE.set(lane), INSIDE.set(None)
     try:
         yield
     finally:
+        INSIDE.reset(closed)
         LANE.reset(token)
 
 

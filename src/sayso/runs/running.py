@@ -12,9 +12,11 @@ import logging
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from itertools import count
+from types import FrameType
 from typing import Any, Protocol, TypeVar, Unpack
 
 from sayso.asks.carrying import Gated, Pause, gated, gated_of
@@ -78,7 +80,8 @@ class Running(Verbs):
         self._siblings: list[tuple[BaseException, BaseException]] = []
         self._in_flight = 0
         self._counting = threading.Lock()
-        self._handed_out: dict[int, str] = {}
+        self._numbers = count(1)
+        self._handed_out: dict[int, tuple[str, Coroutine[Any, Any, Any]]] = {}
         self._leader = leader
         self.root = Lane(self, awaits=awaits)
         self._laters: list[RunLater] = []
@@ -225,15 +228,15 @@ class Running(Verbs):
     def _go(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
         lane = self._lane()
         if lane.awaits:
-            verb = sys._getframe(1).f_code.co_name  # noqa: SLF001 - named if it is never awaited
-            number = len(self._handed_out) + 1
-            self._handed_out[number] = verb.removesuffix("_gated")
-            return self._go_async(passage, number)
+            number = next(self._numbers)
+            verb = self._go_async(passage, number)
+            self._handed_out[number] = (_verb(sys._getframe(1)), verb)  # noqa: SLF001
+            return verb
         with self.entered(lane):
             return drive(passage(lane, lane.next()))
 
     async def _go_async(self, passage: Callable[[Lane, str], Passage], number: int) -> Any:  # noqa: ANN401
-        self._handed_out[number] = ""
+        self._handed_out.pop(number, None)
         lane = self._lane()
         with self.entered(lane):
             return await drive_async(passage(lane, lane.next()))
@@ -244,8 +247,11 @@ class Running(Verbs):
         Raises:
             Misuse: names it.
         """
-        for verb in filter(None, self._handed_out.values()):
-            raise Misuse(f"run.{verb}(...) was not awaited, so it did nothing: await it.")
+        left = tuple(self._handed_out.values())
+        for _, verb in left:
+            verb.close()
+        for name, _ in left:
+            raise Misuse(f"run.{name}(...) was not awaited, so it did nothing: await it.")
 
     def verbs_in_flight(self) -> bool:
         """Whether a verb is at work, on whatever thread or task."""
@@ -359,15 +365,9 @@ class Running(Verbs):
                 self.journal.doing = None
             break
         try:
-            kept = frozen(
-                result if returns is Any else encode(returns, result), limit=_LARGEST, what="result"
-            )
+            kept = _kept("it", returns, result)
         except BadValue as error:
-            wrong = BadValue(
-                f"it returned {type(result).__name__}, which cannot be recorded: {error} Return "
-                "plain data or a Pydantic type, or store it elsewhere and return where it is."
-            )
-            raise self._failed(key, name, put_in, wrong) from error
+            raise self._failed(key, name, put_in, error) from error
         self.journal.record(key, "step", name, result=kept, input=put_in)
         return _decoded(returns, kept)
 
@@ -492,15 +492,36 @@ class Running(Verbs):
             raise Misuse(f"{name} is `async def`: only a workflow that is so too can run it.")
         result = yield Nested(name, inner, fn, args, kwargs)
         self._check_paused([inner])
-        for later in self.uncollected():
-            if later.lane is inner:
-                with suppress(Outcome):
-                    yield from later.passage(lane)
-        kept = frozen(
-            result if returns is Any else encode(returns, result), limit=_LARGEST, what="result"
-        )
+        yield from self._joining([later for later in self.uncollected() if later.lane is inner])
+        kept = _kept(name, returns, result)
         self.journal.record(key, "workflow", name, result=kept)
         return _decoded(returns, kept)
+
+    def _joining(self, laters: Sequence[RunLater]) -> Passage:
+        """Wait for laters that nobody collected: all of them, whichever is decided first."""
+        paused = False
+        for later in laters:
+            try:
+                yield from later.passage(later.lane)
+            except Outcome:
+                continue  # what people said to it interests nobody
+            except Paused:
+                paused = True
+        if paused:
+            raise Paused(self.id)
+
+    def join(self) -> Any:  # noqa: ANN401 - awaitable, if the workflow is
+        """Wait for what was opened and never collected, at the end of the workflow."""
+        lane = Lane(self, awaits=self.root.awaits)
+        laters = self.uncollected()
+        if lane.awaits:
+            return self._join_async(lane, laters)
+        with self.entered(lane):
+            return drive(self._joining(laters))
+
+    async def _join_async(self, lane: Lane, laters: Sequence[RunLater]) -> None:
+        with self.entered(lane):
+            await drive_async(self._joining(laters))
 
     def _gathering(self, lane: Lane, key: str, branches: Sequence[Any]) -> Passage:
         self.entry(key, "gather", "gather", holds=True)
@@ -667,8 +688,26 @@ def _shown(ask: Ask) -> str:
     return f"{ask.kind} {one_line(ask.tool or ask.title, 60)!r}"
 
 
+def _verb(frame: FrameType | None) -> str:
+    """Return which verb was called, to name it if it is never awaited."""
+    while frame is not None and frame.f_code.co_name.startswith(("_", "<")):
+        frame = frame.f_back
+    return frame.f_code.co_name.removesuffix("_gated") if frame is not None else "verb"
+
+
 def _name(fn: Callable[..., Any]) -> str:
     return str(getattr(fn, "__qualname__", type(fn).__name__))
+
+
+def _kept(name: str, returns: object, result: object) -> Any:  # noqa: ANN401 - JSON
+    try:
+        plain = result if returns is Any else encode(returns, result)
+        return frozen(plain, limit=_LARGEST, what="result")
+    except BadValue as error:
+        raise BadValue(
+            f"{name} returned {type(result).__name__}, which cannot be recorded: {error} Return "
+            "plain data or a Pydantic type, or store it elsewhere and return where it is."
+        ) from error
 
 
 def _decoded(returns: object, kept: Any) -> Any:  # noqa: ANN401 - JSON in, a value out

@@ -15,7 +15,7 @@ from sayso.model.event import GENESIS, Event, link
 from sayso.model.ids import short_id
 from sayso.model.lifecycle import RunStatus
 from sayso.runs.workflow import Workflow
-from sayso.store.contract import Append, RunQuery, RunRow, StartRun, SteerRun, Store
+from sayso.store.contract import Append, RunRow, StartRun, SteerRun, Store
 
 _ID_LENGTH = 8  # whether it is free shows only once the run is written
 _TO_REPORT = timedelta(seconds=30)
@@ -47,9 +47,9 @@ def new_row(store: Store, workflow: Workflow, thread: str | None) -> RunRow:
 
 def check_thread(store: Store, thread: str) -> None:
     """Refuse a second run of a thread: one at a time, or their memory would mix."""
-    for row in store.runs(RunQuery(thread=thread, limit=1)):
-        if row.status not in _OVER:
-            raise ThreadBusy(thread, row.id, row.status)
+    row = store.run_of_thread(thread)
+    if row is not None:
+        raise ThreadBusy(thread, row.id, row.status)
 
 
 def said_at_start(
@@ -78,13 +78,14 @@ def start(store: Store, row: RunRow, said: dict[str, Any], *, agent: str) -> Run
     Raises:
         ThreadBusy: somebody started another run of the thread just now.
     """
-    while True:
+    for _ in tries(row.id):
         event = _first(store, row, said, agent)
         if store.commit(Append(event=event), run=StartRun(row)):
-            return row
+            break
         if row.thread is not None:
             check_thread(store, row.thread)
         row = replace(row, id=short_id("r", os.urandom(16), _ID_LENGTH + 2))
+    return row
 
 
 def _first(store: Store, row: RunRow, said: dict[str, Any], agent: str) -> Event:
@@ -207,5 +208,5 @@ def _steered(
         salt=os.urandom(16),
         previous=head.hash,
     )
-    change = SteerRun(id=row.id, before=row.status, status=status)
+    change = SteerRun(id=row.id, seq=event.seq, before=row.status, status=status)
     return store.commit(Append(event=event), *more, run=change)

@@ -22,6 +22,14 @@ class Fenced(Stop):
     """Somebody else carries the run on; nothing that is done here counts any more."""
 
 
+class NotStarted(Stop):
+    """The run could not be written down at all; whoever started it hears why."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 class Released(Stop):
     """The worker is shutting down; another one goes on."""
 

@@ -203,11 +203,14 @@ async def _awaited(todo: Todo) -> Any:  # noqa: ANN401 - whatever it returns
         case Step(limit=float(limit)) if not inspect.iscoroutinefunction(todo.fn):
             return await asyncio.to_thread(_within, limit, todo)
         case Step(limit=float(limit)):
+            timer = asyncio.timeout(limit)
             try:
-                async with asyncio.timeout(limit):
+                async with timer:
                     with _set(todo):
                         return await _value(_called(todo), todo.name)
             except TimeoutError as error:
+                if not timer.expired():
+                    raise
                 raise OutOfTime(f"took longer than {limit:g} s") from error
         case _:
             with _set(todo):

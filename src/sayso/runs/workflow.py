@@ -17,7 +17,7 @@ from sayso.errors import BadValue, Misuse
 from sayso.model.content import check_word
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import frozen
-from sayso.model.signature import parameter_types, return_type
+from sayso.model.signature import hinted_types, return_type
 
 _LARGEST = 16 * 1024 * 1024
 
@@ -43,10 +43,10 @@ class Workflow:
             BadValue: an argument cannot be stored.
         """
         bound = self.signature.bind(None, *args, **kwargs)
-        names, types = list(self.signature.parameters)[1:], self.types
+        types = self.types
         listed = [
             _frozen(self.name, name, types.get(name, Any), value)
-            for name, value in zip(_padded(names, len(bound.args) - 1), bound.args[1:], strict=True)
+            for name, value in zip(self._names(len(bound.args) - 1), bound.args[1:], strict=True)
         ]
         named = {
             name: _frozen(self.name, name, types.get(name, Any), value)
@@ -56,13 +56,22 @@ class Workflow:
 
     def thaw(self, stored: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the input as the function takes it."""
-        names, types = list(self.signature.parameters)[1:], self.types
+        types = self.types
         args, kwargs = stored.get("args", []), stored.get("kwargs", {})
         listed = [
             decode(types.get(name, Any), value)
-            for name, value in zip(_padded(names, len(args)), args, strict=True)
+            for name, value in zip(self._names(len(args)), args, strict=True)
         ]
         return listed, {name: decode(types.get(name, Any), value) for name, value in kwargs.items()}
+
+    def _names(self, count: int) -> list[str]:
+        """Return the parameter that takes each positional argument, the run apart."""
+        parameters = list(self.signature.parameters.values())[1:]
+        more = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
+        plain = [
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        return [*plain[:count], *more * max(0, count - len(plain))]
 
     def kept(self, result: object) -> Any:  # noqa: ANN401 - JSON
         """Return the output as it is stored.
@@ -76,11 +85,6 @@ class Workflow:
     def output(self, kept: Any) -> Any:  # noqa: ANN401 - JSON in, what it returned out
         """Return the output as the function returned it."""
         return kept if self.returns is Any else decode(self.returns, kept)
-
-
-def _padded(names: list[str], count: int) -> list[str]:
-    """Return a name for every positional argument; what `*args` takes has none of its own."""
-    return [*names[:count], *[""] * (count - len(names))]
 
 
 def _frozen(workflow: str, name: str, type_: object, value: object) -> Any:  # noqa: ANN401
@@ -123,8 +127,8 @@ def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
 
 def _types(fn: Callable[..., Any]) -> Mapping[str, Any]:
     try:
-        return parameter_types(fn)
-    except BadValue:  # what it takes by position only has no name to be typed by
+        return hinted_types(fn)
+    except (BadValue, TypeError, ValueError):
         return {}
 
 

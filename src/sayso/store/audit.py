@@ -260,6 +260,13 @@ def _check_run(events: Sequence[Event], found: _Findings) -> None:
     if row.status not in _LEFT.get(last.kind, _GOING_ON):
         detail = f"status is {row.status!r} in the list, the journal ends with {last.kind}"
         found.problem("index", stream, 0, detail)
+    if row.seq != last.seq:
+        found.problem(
+            "truncated",
+            stream,
+            last.seq + 1,
+            f"the list counts {row.seq} events, it has {last.seq}",
+        )
     started = _said(events[0])
     for column in ("workflow", "path", "thread"):
         if events[0].text is not None and getattr(row, column) != started.get(column):

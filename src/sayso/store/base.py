@@ -215,6 +215,11 @@ class SqlStore(ABC):
         rows = self._rows("run", id=run_id) if is_id(run_id) else []
         return run_of(rows[0]) if rows else None
 
+    def run_of_thread(self, thread: str) -> RunRow | None:
+        """Return the one run of a thread that is not over."""
+        rows = self._rows("run_of_thread", thread=thread)
+        return run_of(rows[0]) if rows else None
+
     def runs(self, query: RunQuery) -> list[RunRow]:
         """Return runs, the newest first."""
         when, last = query.before or (None, None)
@@ -308,17 +313,18 @@ def run_of(row: Row) -> RunRow:
         path=row[2],
         thread=row[3],
         status=row[4],
-        wake=row[5],
-        waits=_listed(row[6]),
-        token=row[7],
-        worker=row[8],
-        lease_until=None if row[9] is None else moment(row[9]),
-        attempt=row[10],
-        started_at=moment(row[11]),
-        changed_at=moment(row[12]),
-        doing=row[13],
-        progress=row[14],
-        now=moment(row[15]),
+        seq=row[5],
+        wake=row[6],
+        waits=_listed(row[7]),
+        token=row[8],
+        worker=row[9],
+        lease_until=None if row[10] is None else moment(row[10]),
+        attempt=row[11],
+        started_at=moment(row[12]),
+        changed_at=moment(row[13]),
+        doing=row[14],
+        progress=row[15],
+        now=moment(row[16]),
     )
 
 
@@ -347,6 +353,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
                 "path": row.path,
                 "thread": row.thread,
                 "status": row.status,
+                "run_seq": row.seq,
                 "token": row.token,
                 "worker": row.worker,
                 "span": None if span is None else _span(span),
@@ -359,6 +366,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
             return "run_hold", {
                 "id": change.id,
                 "token": change.token,
+                "run_seq": change.seq,
                 "span": _span(change.span),
                 "doing": change.doing,
                 "progress": change.progress,
@@ -367,6 +375,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
             return "run_leave", {
                 "id": change.id,
                 "token": change.token,
+                "run_seq": change.seq,
                 "status": change.status,
                 "waits": _bars(change.waits),
                 "wake": change.wake,
@@ -377,6 +386,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
             return "run_steer", {
                 "id": change.id,
                 "before": change.before,
+                "run_seq": change.seq,
                 "status": change.status,
             }
 

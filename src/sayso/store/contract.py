@@ -64,6 +64,7 @@ class RunRow:
     path: str
     thread: str | None
     status: RunStatus
+    seq: int = 1
     wake: int = 0
     waits: tuple[str, ...] = ()
     token: str | None = None
@@ -92,10 +93,11 @@ class StartRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldRun:
-    """Whoever holds the token writes on; nobody else does."""
+    """Whoever holds the token writes on; nobody else does. `seq` is its last event by then."""
 
     id: str
     token: str
+    seq: int
     span: timedelta
     doing: str | None = None
     progress: float | None = None
@@ -107,6 +109,7 @@ class LeaveRun:
 
     id: str
     token: str
+    seq: int
     status: RunStatus
     waits: tuple[str, ...] = ()
     wake: int | None = None
@@ -119,6 +122,7 @@ class SteerRun:
     """Somebody other than its worker ends a run, or lets it go on."""
 
     id: str
+    seq: int
     before: RunStatus
     status: RunStatus
 
@@ -236,6 +240,10 @@ class Store(Protocol):
 
     def run(self, run_id: str) -> RunRow | None:
         """How a run stands, or `None` if there is none."""
+        ...
+
+    def run_of_thread(self, thread: str) -> RunRow | None:
+        """The one run of a thread that is not over, if there is one."""
         ...
 
     def runs(self, query: RunQuery) -> list[RunRow]:

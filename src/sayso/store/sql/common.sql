@@ -58,8 +58,12 @@ select id from asks
  order by due_at limit :limit
 
 -- name: lapsed
+-- Of a run that was cancelled, its worker reports or nobody does.
 select id from asks
- where effect = 'intended' and lease_until <= (select {now})
+ where effect = 'intended'
+   and (lease_until <= (select {now})
+        or (lease_until is null
+            and exists (select 1 from runs r where r.id = asks.run and r.status = 'cancelled')))
  order by lease_until limit :limit
 
 -- name: renew
@@ -101,20 +105,22 @@ on conflict (name) do update set roles = excluded.roles, active = excluded.activ
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
 
 -- name: run_start
-insert into runs (id, workflow, path, thread, status, wake, waits, token, worker, lease_until,
+insert into runs (id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until,
                   attempt, started_at, changed_at, doing, progress)
-values (:id, :workflow, :path, :thread, :status, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
+values (:id, :workflow, :path, :thread, :status, :run_seq, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
         :attempt, :started_at, :started_at, null, cast(:progress as double precision))
 
 -- name: run_hold
 -- Whoever holds the token goes on; everybody else finds no row and writes nothing.
-update runs set lease_until = {now} + cast(:span as bigint), doing = :doing, progress = coalesce(cast(:progress as double precision), progress)
+update runs
+   set seq = :run_seq, lease_until = {now} + cast(:span as bigint), doing = :doing,
+       progress = coalesce(cast(:progress as double precision), progress)
  where id = :id and token = :token
 
 -- name: run_leave
 -- A pause misses if a decision came since the asks were read: then there is something to do.
 update runs
-   set status = :status, waits = :waits, attempt = case when :status = 'ready' then attempt - 1 else 0 end,
+   set status = :status, seq = :run_seq, waits = :waits, attempt = case when :status = 'ready' then attempt - 1 else 0 end,
        token = null, lease_until = null, changed_at = {now}, doing = :doing,
        progress = coalesce(cast(:progress as double precision), progress)
  where id = :id and token = :token and (cast(:wake as bigint) is null or wake = cast(:wake as bigint))
@@ -122,7 +128,7 @@ update runs
 -- name: run_steer
 -- Somebody other than its worker ends it or lets it go on, whatever the worker thinks.
 update runs
-   set status = :status, waits = '', attempt = 0, token = null, lease_until = null,
+   set status = :status, seq = :run_seq, waits = '', attempt = 0, token = null, lease_until = null,
        changed_at = {now}, doing = null
  where id = :id and status = :before
 
@@ -150,7 +156,7 @@ update runs
  where id = (select r.id from runs r
               where r.status = 'ready' and {served} and (cast(:only as text) is null or r.id = cast(:only as text))
               order by r.changed_at limit 1 {locked}) and {unsynced}
-returning id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+returning id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
           started_at, changed_at, doing, progress, {now}
 
 -- name: reclaim
@@ -162,19 +168,19 @@ update runs
               where r.status = 'running' and r.lease_until <= (select {now}) and {served}
                 and (cast(:only as text) is null or r.id = cast(:only as text))
               order by r.lease_until limit 1 {locked}) and {unsynced}
-returning id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+returning id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
           started_at, changed_at, doing, progress, {now}
 
 -- name: run_beat
 update runs set lease_until = {now} + cast(:span as bigint), doing = :doing where id = :id and token = :token
 
 -- name: run
-select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
        started_at, changed_at, doing, progress, {now}
   from runs where id = :id
 
 -- name: runs
-select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
        started_at, changed_at, doing, progress, {now}
   from runs
  where (cast(:workflow as text) is null or workflow = cast(:workflow as text))
@@ -182,7 +188,7 @@ select id, workflow, path, thread, status, wake, waits, token, worker, lease_unt
  order by started_at desc, id desc limit :limit
 
 -- name: runs_of_status
-select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
        started_at, changed_at, doing, progress, {now}
   from runs
  where status = :status
@@ -191,7 +197,7 @@ select id, workflow, path, thread, status, wake, waits, token, worker, lease_unt
  order by started_at desc, id desc limit :limit
 
 -- name: runs_of_thread
-select id, workflow, path, thread, status, wake, waits, token, worker, lease_until, attempt,
+select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
        started_at, changed_at, doing, progress, {now}
   from runs
  where thread = :thread
@@ -199,6 +205,12 @@ select id, workflow, path, thread, status, wake, waits, token, worker, lease_unt
    and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
    and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
  order by started_at desc, id desc limit :limit
+
+-- name: run_of_thread
+select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
+       started_at, changed_at, doing, progress, {now}
+  from runs
+ where thread = :thread and status in ('ready', 'running', 'waiting', 'parked')
 
 -- name: run_asks
 -- Everything its asks say, ask by ask in the order of opening.

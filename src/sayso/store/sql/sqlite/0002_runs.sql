@@ -5,6 +5,7 @@ create table runs (
     path        text    not null,       -- app:support, where its code is found
     thread      text,
     status      text    not null,
+    seq         integer not null,       -- events in its journal: fewer, and somebody removed some
     wake        integer not null,       -- grows with every decision on one of its asks
     waits       text    not null,       -- |a-7f3k|a-9m2p|: the asks it waits for
     token       text,                   -- the fence of whoever carries it on now

@@ -1,0 +1,319 @@
+"""Who carries runs on: threads here, other processes, one at a time for each run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sayso import Desk, Running
+from sayso.errors import BadValue, Misuse
+from sayso.runs.workflow import find
+from sayso.testing import FakeClock
+from tests.crew import Crew
+from tests.places import Place
+from tests.runs import jobs
+from tests.runs.people import answered, approved, ask_of, asked, begun, carried_on
+from tests.together import at_once, in_thread, until
+
+RAN: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    RAN.clear()
+
+
+@pytest.fixture
+def staffed(place: Place) -> Iterator[Desk]:
+    """A desk with two workers in the background, by the real time."""
+    with Desk(place.url, agent="shop", account="sam@till", workers=2) as desk:
+        yield desk
+
+
+def pay(amount: int) -> str:
+    RAN.append(amount)
+    return "paid"
+
+
+def test_a_started_run_is_carried_on_in_the_background(staffed: Desk):
+    @staffed.workflow
+    def flow(run: Running) -> Any:
+        return [run.step(threading.get_ident) != threading.main_thread().ident, run.question("?")]
+
+    run = staffed.start(flow)
+    until(lambda: run.status == "waiting")
+    began = time.monotonic()
+    staffed.respond(ask_of(run), "this")
+
+    assert run.result(timeout=10) == [True, "this"]
+    assert time.monotonic() - began < 1.5, "a decision in this process wakes at once"
+
+
+def test_two_workers_carry_two_runs_on_at_the_same_time(staffed: Desk):
+    both = threading.Barrier(2, timeout=10)
+
+    def meet() -> None:
+        both.wait()
+
+    @staffed.workflow
+    def flow(run: Running) -> Any:
+        return run.step(meet)
+
+    runs = [staffed.start(flow), staffed.start(flow)]
+
+    for run in runs:
+        run.result(timeout=15)
+
+
+def test_no_run_is_carried_on_twice_at_once(staffed: Desk):
+    inside, most = [], []
+    lock = threading.Lock()
+
+    def watched() -> None:
+        with lock:
+            inside.append(1)
+            most.append(len(inside))
+        time.sleep(0.01)
+        with lock:
+            inside.pop()
+
+    @staffed.workflow
+    def flow(run: Running) -> Any:
+        for _ in range(5):
+            run.step(watched)
+        return run.question("?")
+
+    run = staffed.start(flow)
+    at_once([lambda: staffed.resume(run, wait=False)] * 3)
+    until(lambda: run.status == "waiting")
+
+    assert len(most) == 5
+    assert max(most) == 1
+
+
+def test_workers_wake_for_a_decision_of_another_process(staffed: Desk, place: Place, crew: Crew):
+    staffed.workflow(name="review")(jobs.review)
+    run = staffed.start(jobs.review, 7)
+    until(lambda: run.status == "waiting")
+
+    decided = crew.start(0, jobs.answer_soon, place.url, run.id, 40)
+    result = run.result(timeout=20)
+    came = time.monotonic()
+
+    assert result == ["order 7 looked up", 40]
+    assert came - decided() < 1.5
+
+
+def test_a_working_loop_wakes_for_a_decision_of_another_process(
+    live: Desk, place: Place, crew: Crew
+):
+    live.workflow(name="review")(jobs.review)
+    run = begun(live, jobs.review, 7)
+    loop = in_thread(live.work)
+    try:
+        decided = crew.start(0, jobs.answer_soon, place.url, run.id, 40)
+        until(lambda: run.status == "done")
+        came = time.monotonic()
+        assert came - decided() < 1.5
+        assert run.output == ["order 7 looked up", 40]
+    finally:
+        live.close()
+    loop.result(10)
+
+
+def test_closing_the_desk_ends_the_loop_and_the_threads(live: Desk):
+    @live.workflow
+    def flow(run: Running) -> Any: ...
+
+    loop = in_thread(lambda: live.work(threads=2))
+    run = live.start(flow)
+    until(lambda: run.status == "done")
+    live.close()
+
+    loop.result(10)
+    names = [thread.name for thread in threading.enumerate()]
+    assert not [name for name in names if name.startswith("sayso-worker")]
+
+
+def test_a_worker_that_is_told_to_stop_lets_go_at_the_next_verb(live: Desk):
+    inside, ended = threading.Event(), threading.Event()
+
+    def slow() -> str:
+        inside.set()
+        ended.wait(10)
+        RAN.append("slow")
+        return "slow"
+
+    @live.workflow
+    def flow(run: Running) -> Any:
+        return [run.step(slow), run.step(RAN.append, "next")]
+
+    run = live.start(flow)
+    loop = in_thread(live.work)
+    assert inside.wait(10)
+    closing = in_thread(live.close)
+    time.sleep(0.05)
+    ended.set()
+    closing.result(15)
+    loop.result(15)
+
+    assert run.status == "ready", "nothing is lost, another worker goes on"
+    assert RAN == ["slow"]
+    carried_on(live, run)
+    assert run.output == ["slow", None]
+    assert RAN == ["slow", "next"]
+
+
+def test_work_until_idle_does_everything_there_is(desk: Desk):
+    @desk.workflow
+    def flow(run: Running, n: int) -> Any:
+        return run.step(int, n)
+
+    runs = [desk.start(flow, n) for n in range(5)]
+    desk.work(until="idle", threads=2)
+
+    assert [run.output for run in runs] == list(range(5))
+
+
+def test_only_one_run_may_be_carried_on(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return "done"
+
+    first, second = desk.start(flow), desk.start(flow)
+    desk.work(until="idle", only=second.id)
+
+    assert (first.status, second.status) == ("ready", "done")
+
+
+def test_resuming_at_once_from_several_desks_runs_the_action_once(
+    desk: Desk, place: Place, clock: FakeClock
+):
+    def flow(run: Running) -> Any:
+        return run.call(pay, amount=40)
+
+    run = begun(desk, desk.workflow(name="flow")(flow))
+    desk.approve(ask_of(run))
+    others = [Desk(place.url, clock=clock, account="sam@till") for _ in range(3)]
+    for other in others:
+        other.workflow(name="flow")(flow)
+    at_once([lambda other=other: other.resume(run.id, wait=False) for other in others])
+    for other in others:
+        other.close()
+
+    assert RAN == [40]
+    assert run.output == "paid"
+
+
+def test_a_lapsed_lease_passes_the_run_on_and_the_late_one_writes_nothing(
+    desk: Desk, place: Place, clock: FakeClock
+):
+    second = Desk(place.url, clock=clock, account="sam@till")
+
+    def freeze() -> None:
+        RAN.append("freeze")
+        if RAN.count("freeze") == 1:
+            clock.advance("1h")  # the first worker is suspended here, past its lease
+            in_thread(lambda: second.work(until="idle")).result(20)
+
+    def flow(run: Running) -> Any:
+        run.step(RAN.append, "first")
+        run.step(freeze)
+        return run.step(RAN.append, "second")
+
+    for one in (desk, second):
+        one.workflow(name="flow")(flow)
+    run = begun(desk, flow)
+    second.close()
+
+    assert run.status == "done"
+    assert RAN == ["first", "freeze", "freeze", "second"], "a step may repeat, what is done not"
+    assert [event.kind for event in run.events].count("run.done") == 1
+    assert desk.verify()
+
+
+def test_a_run_that_kills_its_workers_is_parked_with_what_it_was_doing(
+    desk: Desk, place: Place, clock: FakeClock
+):
+    """Five claims without an end; the sixth worker gives it up for a person to look at."""
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.step(RAN.append, 1)
+
+    run = desk.start(flow)
+    for _ in range(5):
+        place.sql(
+            "update runs set status = 'running', token = 'dead', lease_until = 0, "
+            "attempt = attempt + 1 where id = ?",
+            run.id,
+        )
+    carried_on(desk, run)
+
+    assert run.status == "parked"
+    assert "5 times" in str(run.error)
+    assert RAN == []
+
+    desk.retry(run)
+    carried_on(desk, run)
+    assert run.status == "done", "a person may let it try again"
+
+
+def test_a_worker_serves_what_it_registered_and_signs_on(desk: Desk, place: Place):
+    names: list[tuple[str, ...]] = []
+
+    @desk.workflow(name="support")
+    def flow(run: Running) -> Any:
+        def see() -> None:
+            names.extend(worker.serves for worker in desk.store.workers(desk.crew.lease))
+
+        return run.step(see)
+
+    desk.start(flow)
+    desk.work(until="idle")
+
+    assert names == [("support",)]
+    assert place.count("workers") == 0, "it signs off when it ends"
+
+
+@pytest.mark.parametrize(
+    "given", [{"until": "tomorrow"}, {"threads": 0}, {"threads": 1.5}, {"threads": True}], ids=str
+)
+def test_work_that_makes_no_sense_is_refused(local: Desk, given: dict[str, Any]):
+    with pytest.raises(BadValue):
+        local.work(**given)
+
+
+def test_code_that_cannot_be_imported_is_said_so():
+    for path in ("no_such_module:flow", "tests.runs.jobs:look", "tests.runs.jobs:nothing"):
+        with pytest.raises(Misuse, match=path.partition(":")[0]):
+            find(path)
+
+
+def test_a_run_stores_where_its_code_is_found(desk: Desk):
+    desk.workflow(name="review")(jobs.review)
+    run = begun(desk, jobs.review, 7)
+
+    assert run.row.path == "tests.runs.jobs:review"
+    assert find(run.row.path).fn is jobs.review
+
+
+def test_a_short_tool_costs_nothing_when_the_desk_is_closed_and_used_again(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.call(pay, amount=40), run.question("?")]
+
+    run = begun(desk, flow)
+    desk.close()
+    approved(desk, run)
+    desk.close()
+    answered(desk, run, "ok")
+
+    assert run.output == ["paid", "ok"]
+    effect = asked(run, "pay").effect
+    assert effect is not None
+    assert effect.attempt == 1
