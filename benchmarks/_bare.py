@@ -128,10 +128,12 @@ class Bare:
         """Read the events of a stream."""
         raise NotImplementedError
 
-    def ended(self) -> int:
-        """Return how many runs have come to their end."""
-        ended = "select count(*) from runs where status = 'done'"
-        return int(self._connection.execute(ended).fetchone()[0])
+    def check(self) -> None:
+        """Raises: RuntimeError: a run was left before its end."""
+        left = "select count(*) from runs where status <> 'done'"
+        [found] = self._connection.execute(left).fetchone()
+        if found:
+            raise RuntimeError(f"{found} runs by bare SQL did not come to their end")
 
 
 class BareSQLite(Bare):

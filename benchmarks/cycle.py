@@ -31,7 +31,6 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import sayso
 from benchmarks import _langgraph as langgraph
@@ -50,7 +49,6 @@ class Sizes:
     at_once: int
     messages: int
     turns: int
-    peer_turns: int
     steps: tuple[int, ...]
     imports: int
 
@@ -61,7 +59,6 @@ FULL = Sizes(
     at_once=640,
     messages=1_000,
     turns=400,
-    peer_turns=400,
     steps=(1_000, 5_000, 10_000, 20_000),
     imports=15,
 )
@@ -71,7 +68,6 @@ QUICK = Sizes(
     at_once=32,
     messages=20,
     turns=6,
-    peer_turns=6,
     steps=(20, 40),
     imports=2,
 )
@@ -211,27 +207,13 @@ def sides(database: Database, goal: Goal, folder: str) -> Iterator[dict[str, Cyc
             "unclaimed": lambda number: bare.cycle(number, claims=False),
         }
         if langgraph.installed():
-            place = f"{folder}/{goal.name}_peer.db"
-            if database.name != "SQLite":
-                place = database.address(f"{goal.name}_peer")
-            saver = langgraph.saver_of(database.name, place)
-            theirs = Theirs(saver, world)
+            on_sqlite, name = database.name == "SQLite", f"{goal.name}_peer"
+            place = f"{folder}/{name}.db" if on_sqlite else database.address(name)
+            theirs = Theirs(langgraph.saver_of(database.name, place), world)
             found["LangGraph"] = lambda number: theirs.cycle(number, effect=effect)
         yield found
-        _check_ended(bare.ended(), desk)
+        bare.check()
         connection.close()
-
-
-def _check_ended(bare: int, desk: Desk) -> None:
-    """Both sides went through the same number of runs, and none is left over."""
-    with_claim = len(_ids(desk, "done"))
-    left = len(_ids(desk, "waiting")) + len(_ids(desk, "ready"))
-    if left or not with_claim or bare < with_claim:
-        raise RuntimeError(f"{with_claim} runs of ours ended, {left} are left, {bare} bare ones")
-
-
-def _ids(desk: Desk, status: Any) -> list[str]:  # noqa: ANN401 - a status
-    return [run.id for run in desk.runs(status=status, limit=500)]
 
 
 def measure_cycle(goal: Goal, database: Database, sizes: Sizes, folder: str) -> Iterator[Result]:
@@ -368,10 +350,10 @@ def their_bytes(folder: str, name: str, sizes: Sizes, *, turns: bool) -> int:
     saver, thread = langgraph.sqlite_saver(path), langgraph.thread(name)
     if turns:
         graph = langgraph.remembering(saver, reply=message)
-        for number in range(sizes.peer_turns):
+        for number in range(sizes.turns):
             graph.invoke({"messages": [message(-1 - number)]}, thread)
         held = len(graph.get_state(thread).values["messages"])
-        if held != 2 * sizes.peer_turns:
+        if held != 2 * sizes.turns:
             raise RuntimeError(f"LangGraph remembers {held} messages")
     else:
         graph = langgraph.remembering(saver)
@@ -402,10 +384,9 @@ def measure_disk(database: Database, sizes: Sizes, folder: str) -> Iterator[Resu
             f" {mine / history:.2f}"
         )
         grown = their_bytes(folder, "their_turns", sizes, turns=True)
-        told = 2 * sizes.peer_turns * KB
         print(
-            f"  LangGraph, {sizes.peer_turns} turns: {grown:,} bytes, times its history"
-            f" {grown / told:.0f}"
+            f"  LangGraph, {sizes.turns} turns: {grown:,} bytes, times its history"
+            f" {grown / talk:.0f}"
         )
     yield Result("paused run by its messages of 1 KB", paused / history, "", 1.35)
     yield Result("turns of two steps by their history", steps / talk, "", 1.6)

@@ -37,7 +37,8 @@ Order = dict[str, Any]
 
 def watch() -> None:
     """Let the moments around commits, claims and results come by."""
-    commit, claim, finish = SqlStore.commit, SqlStore.claim, Journal.finish
+    commit, claim = SqlStore.commit, SqlStore.claim
+    finish, leave = Journal.finish, Journal.leave
 
     def committed(self: Any, *appends: Any, run: Any = None) -> bool:
         kinds = [append.event.kind for append in appends]
@@ -58,6 +59,12 @@ def watch() -> None:
         reached("before the result is noted")
         return finish(self, *args, **kwargs)
 
+    def left(self: Any, status: Any, **more: Any) -> Any:
+        if status == "waiting":
+            reached("before the pause")
+        return leave(self, status, **more)
+
+    Journal.leave = left  # type: ignore[method-assign]
     SqlStore.commit = committed  # type: ignore[method-assign]
     SqlStore.claim = claimed  # type: ignore[method-assign]
     Journal.finish = finished  # type: ignore[method-assign]

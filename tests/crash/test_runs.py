@@ -21,6 +21,7 @@ from sayso.errors import AskClosed, RunCancelled, RunOver, RunParked
 from sayso.model.ask import Effect
 from sayso.model.verdicts import Verdict
 from sayso.runs.worker import ATTEMPTS
+from sayso.store.contract import RunRow
 from tests.crash.runs_mortal import Act, Child, Nursery, nursing
 from tests.crash.shop import fragile, noted, order, order_billed, order_early, payments, shop
 from tests.places import Place
@@ -360,15 +361,38 @@ def test_a_worker_frozen_before_the_intent_cannot_spend_the_approval(orders: Sho
     assert orders.desk.verify()
 
 
+def test_a_worker_that_wakes_after_its_lease_cannot_put_the_run_to_sleep(orders: Shop) -> None:
+    """It had nothing more to write than that the run waits: only the fence stops it."""
+    one = orders.begin(order_early, "plain")
+    assert one.take_over() == "waiting"
+    orders.desk.reject(one.ask("question"))  # of two; it is woken, and will wait for the other
+    frozen = one.worker({"before the pause": "freeze"})
+    frozen.wait_frozen()
+    one.await_lapse()
+    row = claimed_elsewhere(one)
+
+    frozen.thaw()
+    assert frozen.wait() == 0
+
+    now = one.run.row
+    assert (now.status, now.token, now.attempt) == ("running", row.token, row.attempt)
+    assert orders.desk.verify()
+
+
+def claimed_elsewhere(one: Order) -> RunRow:
+    """Let another worker claim the run, which has not looked at it yet."""
+    store, span = one.desk.store, timedelta(seconds=0.5)
+    row = store.claim((one.run.workflow,), "other", "elsewhere:1", span, one.run.id)
+    assert row is not None
+    return row
+
+
 def test_a_late_result_settles_the_effect_if_nobody_was_asked_yet(orders: Shop) -> None:
     one = orders.approved()
     frozen = one.worker({"in the tool": "freeze"})
     frozen.wait_frozen()
     one.await_lapse()
-    # Another worker has claimed the run, and not yet looked at it.
-    span = timedelta(seconds=1)
-    row = orders.desk.store.claim(("order",), "other", "elsewhere:1", span, one.run.id)
-    assert row is not None
+    claimed_elsewhere(one)
 
     frozen.thaw()
     assert frozen.wait() == 0
@@ -517,8 +541,8 @@ def test_an_effect_cut_off_in_a_run_that_is_then_cancelled_becomes_a_doubt(order
     orders.desk.cancel(one.run)
     orders.desk.sweep(orders.desk.store.now() + timedelta(minutes=1))
 
-    doubt = one.ask("doubt")
-    assert doubt.open
+    (doubt,) = orders.desk.inbox(kind="doubt")
+    assert doubt.id == one.effect.doubt
     assert "approve" not in doubt.allow, "nobody would run it again"
     orders.desk.respond(doubt, f"paid {one.number}")
     effect = one.effect

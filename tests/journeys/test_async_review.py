@@ -6,7 +6,7 @@ works on while the ask is open, one decides, a third picks the answer up, a four
 
 from __future__ import annotations
 
-from sayso import ActionStep, Desk, DecisionStep
+from sayso import ActionStep, DecisionStep, Desk
 from tests.crew import Crew
 from tests.places import Place
 from tests.runs import jobs
@@ -50,7 +50,7 @@ def test_an_answer_that_comes_before_the_work_is_done_is_there_when_it_is_wanted
         return "worked"
 
     @live.workflow
-    def review(run, order):  # type: ignore[no-untyped-def]
+    def review(run, order):
         later = run.later.question(f"Refund order {order}?", int)
         return [run.step(work), later.result()]
 

@@ -32,6 +32,7 @@ ARROWS: dict[str, tuple[Table, set[tuple[str, str]]]] = {
             ("running", "parked"),
             ("running", "done"),
             ("running", "failed"),
+            ("failed", "ready"),
             ("running", "cancelled"),
             ("waiting", "ready"),
             ("waiting", "cancelled"),

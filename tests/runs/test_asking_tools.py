@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_a_tool_that_asks_is_a_workflow_inside_the_workflow(desk: Desk):
 
 def test_an_async_tool_that_asks_is_awaited(desk: Desk):
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         return await run.call(book_async, "Rome")
 
     run = begun(desk, flow)
@@ -186,10 +187,8 @@ def test_a_thread_inside_a_step_asks_nothing_either(desk: Desk):
 
 
 def _quietly(run: Running) -> None:
-    try:
+    with contextlib.suppress(BaseException):
         run.question("From a thread?")
-    except BaseException:
-        pass
 
 
 @pytest.mark.parametrize(

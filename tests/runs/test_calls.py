@@ -180,7 +180,7 @@ def test_an_async_gate_inside_an_async_run_is_a_call_of_the_run(desk: Desk):
         return "moved"
 
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         return await transfer(40)
 
     run = begun(desk, flow)
@@ -454,7 +454,7 @@ def test_a_result_that_cannot_be_stored_does_not_undo_what_happened(desk: Desk):
 
 def test_a_tool_that_returns_a_generator_has_not_run_and_says_so(desk: Desk):
     def pages(amount: int) -> Any:
-        return (RAN.append(n) for n in range(amount))
+        return (RAN.pop() for _ in range(amount))
 
     @desk.workflow
     def flow(run: Running) -> Any:

@@ -174,7 +174,7 @@ def test_a_no_to_what_is_never_collected_is_no_error(desk: Desk):
 
 def test_an_async_tool_that_is_never_collected_is_carried_out(desk: Desk):
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         run.later.call(wire, amount=40)
         return "all done"
 
@@ -211,7 +211,7 @@ def test_what_a_nested_workflow_never_collected_is_joined_too(desk: Desk):
 def test_what_a_branch_never_collected_is_joined_too(desk: Desk):
     @desk.workflow
     def flow(run: Running) -> Any:
-        run.gather(lambda: run.later.call(pay, amount=40) and 1, lambda: 2)
+        run.gather(lambda: run.later.call(pay, amount=40).key, lambda: 2)
         return run.question("Which?")
 
     run = begun(desk, flow)
@@ -226,7 +226,7 @@ def test_whether_it_is_done_is_recorded_because_it_may_decide_the_way(desk: Desk
     seen: list[list[bool]] = []
 
     @desk.workflow
-    def flow(run: Running) -> Any:
+    def flow(run: Any) -> Any:
         later = run.later.question("Which?")
         early = later.done()
         run.question("Go on?")
@@ -248,7 +248,7 @@ def test_whether_it_is_done_is_recorded_because_it_may_decide_the_way(desk: Desk
 
 def test_done_and_result_are_awaited_where_the_workflow_is_async(desk: Desk):
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         later = run.later.call(wire, amount=40)
         return [await later.done(), await later.result()]
 
@@ -348,11 +348,11 @@ def test_branches_run_side_by_side_and_return_in_order(desk: Desk):
 
 def test_async_branches_may_be_awaitables_or_functions(desk: Desk):
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         async def both() -> Any:
-            return [await run.step(note, "x"), await run.question("c")]  # type: ignore[misc]
+            return [await run.step(note, "x"), await run.question("c")]
 
-        return await run.gather(run.question("a"), lambda: run.question("b"), both())  # type: ignore[misc]
+        return await run.gather(run.question("a"), lambda: run.question("b"), both())
 
     run = begun(desk, flow)
     assert set(titles(run)) == {"a", "b", "c"}
@@ -480,12 +480,12 @@ def test_many_branches_write_one_whole_journal(desk: Desk):
         return n
 
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         async def branch(n: int) -> Any:
-            return [await run.step(slow, n), await run.step(slow, n + 1)]  # type: ignore[misc]
+            return [await run.step(slow, n), await run.step(slow, n + 1)]
 
-        found = await run.gather(*(branch(n) for n in range(20)))  # type: ignore[misc]
-        return [found, await run.question("Fine?")]  # type: ignore[misc]
+        found = await run.gather(*(branch(n) for n in range(20)))
+        return [found, await run.question("Fine?")]
 
     run = begun(desk, flow)
     answered(desk, run, "yes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -138,7 +139,7 @@ def test_a_run_that_nobody_serves_stays_ready_and_says_who_is_missing(
         word = f"No worker serves `support`; start one: sayso worker {module}"
         assert found.state.next == (word,)
         assert elsewhere.unserved(run.id) == word
-        with pytest.raises(sayso.SaysoError, match="has not\\s+registered"):
+        with pytest.raises(sayso.SaysoError, match="registered"):
             elsewhere.resume(found)
     carried_on(desk, run)
     assert run.output == "this"
@@ -154,10 +155,8 @@ def test_memory_has_a_typed_step_for_everything_in_order(desk: Desk, clock: Fake
         clock.advance(1)
         run.call(pay, amount=40)
         clock.advance(1)
-        try:
+        with contextlib.suppress(sayso.StepFailed):
             run.step(broken)
-        except sayso.StepFailed:
-            pass
         return plan
 
     run = begun(desk, flow, "settle it")

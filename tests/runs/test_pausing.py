@@ -36,7 +36,7 @@ def swallow_everything(run: Running) -> Any:
     try:
         run.call(pay, amount=40)
     except BaseException:
-        pass
+        RAN.clear()
     return "done without you"
 
 
@@ -139,9 +139,9 @@ def with_exit_that_says_true(run: Running) -> Any:
     return "done without you"
 
 
-async def in_a_task_group(run: Running) -> Any:
+async def in_a_task_group(run: Any) -> Any:
     async def work() -> Any:
-        return await run.call(pay, amount=40)  # type: ignore[misc]
+        return await run.call(pay, amount=40)
 
     with contextlib.suppress(BaseException):
         async with asyncio.TaskGroup() as group:
@@ -149,20 +149,20 @@ async def in_a_task_group(run: Running) -> Any:
     return "done without you"
 
 
-async def in_gather_with_exceptions(run: Running) -> Any:
-    found = await asyncio.gather(run.call(pay, amount=40), return_exceptions=True)  # type: ignore[call-overload]
+async def in_gather_with_exceptions(run: Any) -> Any:
+    found = await asyncio.gather(run.call(pay, amount=40), return_exceptions=True)
     return f"done without you: {found!r}"
 
 
-async def in_a_forgotten_task(run: Running) -> Any:
-    task = asyncio.ensure_future(run.call(pay, amount=40))  # type: ignore[arg-type,var-annotated]
+async def in_a_forgotten_task(run: Any) -> Any:
+    task = asyncio.ensure_future(run.call(pay, amount=40))
     await asyncio.wait([task])
     return f"done without you: {task.exception()!r}"
 
 
-async def async_finally(run: Running) -> Any:
+async def async_finally(run: Any) -> Any:
     try:
-        await run.call(pay, amount=40)  # type: ignore[misc]
+        await run.call(pay, amount=40)
     finally:
         return "done without you"  # noqa: B012 - what agents write
 
@@ -213,17 +213,15 @@ def test_a_swallowed_pause_goes_on_once_it_is_decided(local: Desk, flow: Callabl
     carried_on(local, run)
 
     assert run.status == "done", run.error
-    assert RAN == ["pay"] * count
+    assert (set(RAN), len(RAN)) == ({"pay"}, count)
 
 
 @pytest.mark.parametrize("flow", SWALLOWERS[:8], ids=lambda flow: flow.__name__)
 def test_nothing_behind_a_swallowed_pause_happens(local: Desk, flow: Callable[..., Any]):
     @local.workflow(name="more")
     def more(run: Running) -> Any:
-        try:
+        with contextlib.suppress(ValueError):
             flow(run)
-        except ValueError:
-            pass
         with contextlib.suppress(BaseException):
             run.step(note, "behind it")
         with contextlib.suppress(BaseException):
@@ -305,8 +303,8 @@ def test_two_tasks_in_one_lane_park_the_run(desk: Desk):
         await asyncio.sleep(0.02)
 
     @desk.workflow
-    async def flow(run: Running) -> Any:
-        await asyncio.gather(run.step(slow), run.step(slow))  # type: ignore[call-overload]
+    async def flow(run: Any) -> Any:
+        await asyncio.gather(run.step(slow), run.step(slow))
 
     run = begun(desk, flow)
 
@@ -329,7 +327,7 @@ def test_a_run_that_is_misused_says_so_before_it_runs_anything_in_a_step(desk: D
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_a_verb_that_nobody_awaited_is_not_taken_for_done(desk: Desk):
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         forgotten = run.call(pay, amount=40)
         return f"paid: {forgotten is not None}"
 
@@ -346,8 +344,8 @@ def test_a_call_in_flight_when_the_workflow_returns_is_seen_through(desk: Desk):
         return "paid"
 
     @desk.workflow
-    async def flow(run: Running) -> Any:
-        task = asyncio.ensure_future(run.call(slow, amount=40))  # type: ignore[arg-type,var-annotated]
+    async def flow(run: Any) -> Any:
+        task = asyncio.ensure_future(run.call(slow, amount=40))
         await asyncio.sleep(0.03)
         return f"did not wait for {task.done()}"
 
@@ -357,6 +355,79 @@ def test_a_call_in_flight_when_the_workflow_returns_is_seen_through(desk: Desk):
     open_asks = [ask for ask in run.asks if ask.open]
     assert not (run.status == "done" and open_asks), "done with an open question"
     assert RAN == ["slow"] or open_asks, "it happened, or people are asked"
+
+
+def test_a_step_that_is_cancelled_in_the_middle_does_not_change_history(desk: Desk):
+    """Given up the first time, it would come to its end at the replay: that is no replay."""
+
+    async def slow() -> str:
+        RAN.append("slow")
+        await asyncio.sleep(0.2 if len(RAN) == 1 else 0)
+        return "came"
+
+    @desk.workflow
+    async def flow(run: Any) -> Any:
+        try:
+            found = await asyncio.wait_for(run.step(slow), 0.05)
+        except TimeoutError:
+            found = "given up"
+        await run.step(note, f"went on with: {found}")
+        return [found, await run.question("And now?")]
+
+    run = begun(desk, flow)
+    if run.status == "waiting":
+        answered(desk, run, "ok")
+
+    assert run.status != "done" or run.output == ["given up", "ok"]
+    assert RAN.count("slow") == 1
+    assert not run.error or "slow" in run.error
+
+
+def test_a_call_that_is_cancelled_in_the_middle_is_in_doubt(desk: Desk):
+    async def slow(amount: int) -> str:
+        RAN.append("slow")
+        await asyncio.sleep(10)
+        return "paid"
+
+    @desk.workflow
+    async def flow(run: Any) -> Any:
+        try:
+            return await asyncio.wait_for(run.call(slow, amount=40), 0.05)
+        except TimeoutError:
+            return "nobody knows"
+
+    run = begun(desk, flow)
+    approved(desk, run, "slow")
+    assert run.status == "waiting", "not done with an open doubt"
+    answered(desk, run, "it was paid", "Did slow happen?")
+
+    assert run.output == "it was paid"
+    assert RAN == ["slow"]
+
+
+def test_the_verbs_of_another_run_are_refused(desk: Desk):
+    """A run kept in a global: with two workers at work it is soon the wrong one."""
+    kept: list[Running] = []
+
+    @desk.workflow
+    def first(run: Running) -> Any:
+        kept.append(run)
+        return run.question("Which?")
+
+    @desk.workflow
+    def second(run: Running) -> Any:
+        return kept[0].step(note, "for another")
+
+    one = begun(desk, first)
+    while_it_waits = begun(desk, second)
+    answered(desk, one, "this", "Which?")
+    when_it_is_over = begun(desk, second)
+
+    for run in (while_it_waits, when_it_is_over):
+        assert run.status in ("failed", "parked"), run.status
+        assert one.id in str(run.error)
+    assert one.output == "this"
+    assert RAN == []
 
 
 def test_the_ask_that_a_run_waits_for_is_named(desk: Desk):

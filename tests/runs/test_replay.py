@@ -6,8 +6,6 @@ import functools
 import logging
 from typing import Any
 
-import pytest
-
 import sayso
 from sayso import Desk, Running
 from sayso.testing import FakeClock
@@ -110,9 +108,7 @@ def test_code_that_was_appended_behind_the_pause_is_run(desk: Desk, place: Place
     assert run.output == [1, "this", 1, "yes"]
 
 
-def test_a_step_whose_input_changed_stands_and_the_difference_is_noted(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-):
+def test_a_step_whose_input_changed_stands_and_the_difference_is_noted(desk: Desk, caplog: Any):
     calls: list[int] = []
 
     def step(number: int) -> int:

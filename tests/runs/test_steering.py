@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -100,7 +101,7 @@ def test_cancel_ends_a_run_that_nobody_has_begun(desk: Desk):
 def test_cancel_stops_a_run_at_work_before_its_next_verb(desk: Desk):
     @desk.workflow
     def flow(run: Running) -> Any:
-        run.step(lambda: desk.cancel(run.id, "stop") and None)
+        run.step(lambda: desk.cancel(run.id, "stop").id)
         RAN.append("between")
         run.step(note, "behind it")
         return "done"
@@ -283,8 +284,7 @@ def test_a_failed_step_is_run_again_by_a_retry_and_nothing_else_is(desk: Desk):
 
     run = begun(desk, flow)
     assert run.status == "failed"
-    desk.retry(run)
-    assert run.status == "ready"
+    assert desk.retry(run).status == "ready"
     carried_on(desk, run)
 
     assert run.output == ["before", "worked", "behind"]
@@ -383,6 +383,28 @@ def test_a_bug_between_verbs_can_be_mended_and_the_run_goes_on(
     assert run.output == "once"
     assert RAN == ["once"]
     assert run.error is None
+
+
+def test_what_was_decided_while_a_run_was_parked_counts_when_it_goes_on(
+    desk: Desk, place: Place, clock: FakeClock
+):
+    @desk.workflow(name="flow")
+    def flow(run: Running) -> Any:
+        later = run.later.question("Later?")
+        return [run.question("Which?"), later.result()]
+
+    run = begun(desk, flow)
+    desk.respond(ask_of(run, "Which?"), "this")
+    with Desk(place.url, clock=clock, account="sam@till") as second:
+        second.workflow(name="flow")(lambda run: None)
+        second.work(until="idle")
+    assert run.status == "parked"
+
+    answered(desk, run, "that", "Later?")
+    assert run.status == "parked", "only a person lets it go on"
+    desk.retry(run)
+    carried_on(desk, run)
+    assert run.output == ["this", "that"]
 
 
 def test_who_steered_a_run_is_in_its_journal(desk: Desk):
@@ -542,9 +564,10 @@ def test_asks_of_a_run_are_filed_under_its_thread(desk: Desk):
 
 
 def test_what_is_no_workflow_is_refused(desk: Desk):
+    odd: Any
     for odd in (pay, "talk", None, 7):
-        with pytest.raises(Misuse, match="@desk.workflow"):
-            desk.start(odd)  # type: ignore[arg-type]
+        with pytest.raises(Misuse, match=r"@desk\.workflow"):
+            desk.start(odd)
     assert desk.runs() == []
 
 
@@ -552,7 +575,24 @@ def generator(run: Running) -> Any:
     yield run
 
 
-@pytest.mark.parametrize("odd", [generator, lambda: 1, lambda *, run: run, 7, "talk"])
+class Shop:
+    def flow(self, run: Running) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        generator,
+        lambda: 1,
+        lambda *, run: run,
+        7,
+        "talk",
+        Shop().flow,
+        Shop,
+        functools.partial(talk, text="x"),
+        print,
+    ],
+)
 def test_what_cannot_be_a_workflow_is_refused_while_decorating(local: Desk, odd: Any):
     with pytest.raises(BadValue):
         local.workflow(odd)

@@ -92,7 +92,7 @@ def test_a_step_whose_result_cannot_be_stored_fails_the_same_way_each_time(local
     assert len(seen) == 2
     assert seen[0] == seen[1]
     assert len(seen[0][1]) < 1200
-    assert RAN == [name]
+    assert len(RAN) == 1
 
 
 def test_the_way_out_is_said(desk: Desk):
@@ -257,7 +257,7 @@ def test_leaving_the_program_from_a_step_or_tool_ends_the_run_alone(desk: Desk, 
     else:
         assert run.status == "failed"
         assert "SystemExit" in str(run.error)
-    assert RAN == [where]
+    assert len(RAN) == 1
 
 
 def test_a_failed_run_says_why_to_whoever_waits_for_it(desk: Desk):
@@ -294,8 +294,8 @@ def test_a_step_is_tried_again_by_its_rule(local: Desk, awaits: bool):
     def plain(run: Running) -> Any:
         return run.step(fetch)
 
-    async def awaited(run: Running) -> Any:
-        return await run.step(fetch)  # type: ignore[misc]
+    async def awaited(run: Any) -> Any:
+        return await run.step(fetch)
 
     run = begun(local, local.workflow(awaited if awaits else plain))
 
@@ -362,8 +362,8 @@ def test_a_step_that_never_returns_is_left_behind_at_its_limit(desk: Desk, await
     def plain(run: Running) -> Any:
         return run.step(hang)
 
-    async def awaited(run: Running) -> Any:
-        return await run.step(hang)  # type: ignore[misc]
+    async def awaited(run: Any) -> Any:
+        return await run.step(hang)
 
     began = time.monotonic()
     run = begun(desk, desk.workflow(awaited if awaits else plain))
@@ -386,7 +386,7 @@ def test_an_async_step_that_never_returns_is_cancelled_at_its_limit(desk: Desk):
             raise
 
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         return await run.step(hang)
 
     run = begun(desk, flow)
@@ -401,7 +401,7 @@ def test_a_timeout_of_its_own_is_not_taken_for_the_limit(local: Desk):
         raise TimeoutError("the server is slow")
 
     @local.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         return await run.step(impatient)
 
     assert "TimeoutError: the server is slow" in str(begun(local, flow).error)

@@ -214,7 +214,7 @@ def test_every_verb_does_so_on_both_databases_and_is_awaited_in_async_workflows(
             seen.append(verb.use(run))
             return run.question("And now?")
 
-        async def awaited(run: Running, verb: Any = verb, seen: Any = seen) -> Any:
+        async def awaited(run: Any, verb: Any = verb, seen: Any = seen) -> Any:
             seen.append(await verb.use(run))
             return await run.question("And now?")
 
@@ -254,7 +254,7 @@ async def wire(amount: int) -> Refund:
 
 def test_async_steps_and_tools_are_awaited(desk: Desk):
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         return [await run.step(wait_for, 1), (await run.call(wire, amount=5)).order]
 
     run = begun(desk, flow)
@@ -311,7 +311,7 @@ def test_a_plan_is_made_again_with_the_guidance(desk: Desk):
 
 def test_an_answer_is_refined_with_the_guidance(desk: Desk):
     @desk.workflow
-    async def flow(run: Running) -> Any:
+    async def flow(run: Any) -> Any:
         return await run.escalate("42", confidence=0.1, refine=text_maker)
 
     run = begun(desk, flow)
@@ -453,11 +453,11 @@ def test_a_workflow_inside_a_workflow_pauses_the_outer_one(desk: Desk):
 
 def test_a_registered_workflow_can_be_used_inside_another(desk: Desk):
     @desk.workflow
-    async def part(run: Running, order: int) -> Any:
+    async def part(run: Any, order: int) -> Any:
         return await run.question(f"Order {order}?")
 
     @desk.workflow
-    async def whole(run: Running) -> Any:
+    async def whole(run: Any) -> Any:
         return await run.workflow(part, 7)
 
     run = begun(desk, whole)

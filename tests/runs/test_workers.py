@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from sayso import Desk, Running
 from sayso.errors import BadValue, Misuse
 from sayso.runs.workflow import find
-from sayso.testing import FakeClock
+from sayso.testing import FakeClock, ScriptedReviewer
 from tests.crew import Crew
 from tests.places import Place
 from tests.runs import jobs
@@ -201,7 +202,7 @@ def test_resuming_at_once_from_several_desks_runs_the_action_once(
     others = [Desk(place.url, clock=clock, account="sam@till") for _ in range(3)]
     for other in others:
         other.workflow(name="flow")(flow)
-    at_once([lambda other=other: other.resume(run.id, wait=False) for other in others])
+    at_once([partial(other.resume, run.id, wait=False) for other in others])
     for other in others:
         other.close()
 
@@ -236,6 +237,95 @@ def test_a_lapsed_lease_passes_the_run_on_and_the_late_one_writes_nothing(
     assert desk.verify()
 
 
+def test_a_long_step_keeps_its_lease(place: Place):
+    def long() -> None:
+        time.sleep(1.2)
+        RAN.append("long")
+
+    with (
+        Desk(place.url, account="sam@till", lease=0.5) as first,
+        Desk(place.url, account="sam@till", lease=0.5, workers=1) as second,
+    ):
+
+        def flow(run: Running) -> Any:
+            run.step(long)
+            return "done"
+
+        for desk in (second, first):
+            desk.workflow(name="flow")(flow)
+        run = begun(first, flow)
+
+        assert run.output == "done"
+    assert RAN == ["long"]
+
+
+def test_in_the_foreground_a_run_waits_for_whoever_decides(
+    live: Desk, place: Place, capsys: pytest.CaptureFixture[str]
+):
+    @live.workflow
+    def flow(run: Running) -> Any:
+        return run.question("Which?")
+
+    def decide() -> None:
+        with Desk(place.url, account="sam@till") as elsewhere:
+            until(lambda: elsewhere.inbox().count)
+            elsewhere.respond(elsewhere.inbox().asks[0], "this")
+
+    deciding = in_thread(decide)
+    run = live.run(flow)
+    deciding.result(20)
+
+    assert run.output == "this"
+    said = capsys.readouterr().err
+    assert said.count(run.asks[0].id) in (0, 2), (
+        "said once, with the command; unless it was decided"
+    )
+
+
+def test_a_vote_that_does_not_decide_yet_wakes_nobody(team: Desk):
+    @team.workflow
+    def flow(run: Running) -> Any:
+        return bool(run.confirm("Drop it?", needs=["1 senior", "1 security"]))
+
+    run = begun(team, flow)
+    team.approve(ask_of(run), by="anna")
+    assert team.runs(status="waiting")
+    team.approve(ask_of(run), by="sec")
+    assert team.runs(status="ready")
+    carried_on(team, run)
+
+    assert run.output is True
+
+
+def test_a_script_reviews_runs_in_tests(reviewer: ScriptedReviewer):
+    desk = Desk()
+    reviewer.approve("pay").respond("Which?", 7)
+
+    @desk.workflow
+    def plain(run: Running) -> Any:
+        return [run.call(pay, amount=1), *run.gather(lambda: run.question("Which?", int))]
+
+    @desk.workflow
+    async def awaited(run: Any) -> Any:
+        return [await run.call(pay, amount=2), await run.question("Which?", int)]
+
+    assert desk.run(plain).output == ["paid", 7]
+    assert desk.run(awaited).output == ["paid", 7]
+    assert RAN == [1, 2]
+    with pytest.raises(Misuse, match="no answer"):
+        desk.run(desk.workflow(name="asks")(lambda run: run.question("Else?")))
+
+
+async def test_async_runs_can_be_run_where_a_loop_is_running(sqlite: Place):
+    with Desk(sqlite.url, account="sam@till") as desk:
+
+        @desk.workflow
+        async def flow(run: Any) -> Any:
+            return await run.step(int, 7)
+
+        assert begun(desk, flow).output == 7
+
+
 def test_a_run_that_kills_its_workers_is_parked_with_what_it_was_doing(
     desk: Desk, place: Place, clock: FakeClock
 ):
@@ -254,7 +344,7 @@ def test_a_run_that_kills_its_workers_is_parked_with_what_it_was_doing(
         )
     carried_on(desk, run)
 
-    assert run.status == "parked"
+    assert desk.runs(status="parked")
     assert "5 times" in str(run.error)
     assert RAN == []
 

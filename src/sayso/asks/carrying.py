@@ -74,14 +74,12 @@ class Gated:
         """Return what people are shown of one call."""
         tool = self.tool
         terms: Terms = {**self.rules.terms, "risk": tool.risk_of(bound), **more}  # type: ignore[typeddict-item]
-        return forms.action(
-            tool.name,
-            bound.args,
-            schema=tool.schema,
-            returns=tool.returns_schema(),
+        return forms.call(
+            tool.proposal(bound),
+            returns=tool.returned,
             facts=tool.receiver_facts(bound),
-            shown=tool.shown(bound),
-            **terms,
+            **tool.shown(bound),
+            terms=terms,
         )
 
     def kept(self, result: object) -> object:

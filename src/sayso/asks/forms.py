@@ -116,21 +116,39 @@ class Forms:
         returns: object = None,
         facts: Mapping[str, Any] | None = None,
         impact: str | None = None,
-        shown: Mapping[str, Any] | None = None,
         **terms: Unpack[Terms],
     ) -> Content:
-        """Return the content of a tool call. `shown` is what a tool's declarations computed."""
+        """Return the content of a tool call."""
         check_title(tool, "The tool's name")
-        proposal = _called(tool, _mapping(args, "Arguments are"), schema)
+        return self.call(
+            _called(tool, _mapping(args, "Arguments are"), schema),
+            title=None if title is None else check_title(title, "The title"),
+            returns=None if returns is None else canonical(_schema(returns)),
+            facts=facts,
+            impact=check_words(impact, "impact"),
+            terms=terms,
+        )
+
+    def call(
+        self,
+        proposal: Proposal,
+        *,
+        title: str | None = None,
+        returns: str | None = None,
+        facts: Mapping[str, Any] | None = None,
+        terms: Terms,
+        **shown: Any,  # noqa: ANN401 - what a tool's declarations computed
+    ) -> Content:
+        """Return the content of a call that is known to fit its schema."""
         return self._content(
             "action",
-            tool if title is None else check_title(title, "The title"),
+            title or proposal.tool or "",
             proposal,
             terms,
             sentence="Every call of this tool needs a person's say-so.",
             facts=_text(facts, "facts"),
-            returns=None if returns is None else canonical(_schema(returns)),
-            **(shown or {"impact": check_words(impact, "impact")}),
+            returns=returns,
+            **shown,
         )
 
     def confirm(

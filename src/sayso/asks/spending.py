@@ -48,6 +48,7 @@ def begin(
     commit: Commit | None = None,
     again: str | None = None,
     worker: str | None = None,
+    known: Standing | None = None,
 ) -> Call:
     """Spend the approval of an ask and record the intent, in one commit.
 
@@ -65,7 +66,8 @@ def begin(
     turn = tries(ask_id)
     while True:
         next(turn)
-        at = standing(store, ask_id)
+        # What was read before needs no second look: if it has changed, the commit says so.
+        at, known = known or standing(store, ask_id), None
         if any(event.kind == "payload.erased" for event in at.events):
             raise NotApproved(at.ask, "what it proposed was erased.")
         check_chain(at)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 from sayso.model.adapting import UNTYPED, adapter_of, type_name
 from sayso.model.faults import Finding, gathered
 
+# Values of these types are their own form in JSON, and Pydantic would say nothing else.
+_AS_IT_IS = (str, int, bool, float)
+
 
 def decode(type_: object, value: object) -> Any:  # noqa: ANN401 - whatever the type says
     """Turn JSON into a value of the type: ISO text into dates, objects into models.
@@ -29,7 +32,7 @@ def decode(type_: object, value: object) -> Any:  # noqa: ANN401 - whatever the 
         BadValue: the value is not JSON, or the type has no form in it.
     """
     plain = frozen(value)
-    if type_ in UNTYPED:
+    if type_ in UNTYPED or (type(plain) is type_ and type_ in _AS_IT_IS):
         return plain
     from pydantic import ValidationError
 
@@ -54,7 +57,7 @@ def encode(type_: object, value: object) -> Json:
     Raises:
         BadValue: it does not fit its type, or JSON cannot hold it.
     """
-    if type_ in UNTYPED:
+    if type_ in UNTYPED or (type(value) is type_ and type_ in _AS_IT_IS):
         return frozen(value)
     # `round_trip` leaves out computed fields, which `decode` could not take back.
     dump = functools.partial(

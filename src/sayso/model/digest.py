@@ -165,6 +165,9 @@ def check_size(text: str, limit: int | None, what: str) -> None:
         )
 
 
+_SCALARS = (str, int, bool, type(None))  # what they are written as can only be read as them
+
+
 def _checked(value: object, limit: int | None, what: str) -> tuple[str, Json]:
     """Return the canonical text and what it reads back as."""
     depth = _MAX_DEPTH_WRAPPED if limit is None else MAX_DEPTH
@@ -172,6 +175,8 @@ def _checked(value: object, limit: int | None, what: str) -> tuple[str, Json]:
         text = _encode(value)
         # Before reading back: the limit is the guard against values of many megabytes.
         check_size(text, limit, what)
+        if type(value) in _SCALARS:
+            return text, value  # type: ignore[return-value]
         plain: Json = read(text)
     except (TypeError, ValueError, RecursionError) as error:
         _explain(value, what, depth)

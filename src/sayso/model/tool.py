@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from sayso.errors import BadValue
-from sayso.model.content import RISKS, Risk, pairs
+from sayso.model.content import LIMIT, RISKS, Proposal, Risk, pairs
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical
 from sayso.model.schema import schema_of
@@ -80,6 +81,8 @@ class Tool:
     types: Mapping[str, Any]
     returns: object
     receives: bool
+    shape: str
+    returned: str | None
     secret: tuple[str, ...] = ()
     risk: Risk | Callable[..., Risk] | None = None
     reversible: bool | None = None
@@ -114,12 +117,15 @@ class Tool:
         risk = declared.get("risk")
         if risk is not None and not callable(risk) and risk not in RISKS:
             raise BadValue(f"risk={risk!r}: it is one of {', '.join(RISKS)}, or a function.")
+        returns = return_type(fn)
         return cls(
             fn=fn,
             name=name or fn.__name__,
             schema=schema,
+            shape=canonical(schema),
+            returned=_returned(returns),
             types={name: type_ for name, type_ in known.items() if name not in receiver},
-            returns=return_type(fn),
+            returns=returns,
             receives=bool(receiver),
             secret=secret,
             **declared,
@@ -132,7 +138,7 @@ class Tool:
             TypeError: as the function itself would.
             BadValue: an argument cannot be shown and stored.
         """
-        signature = inspect.signature(self.fn)
+        signature = _signature(self.fn)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         receiver = (args[0],) if self.receives else ()
@@ -171,7 +177,8 @@ class Tool:
 
         A declaration that fails is said to have failed; one for risk fails closed.
         """
-        plain = self.thaw(bound.args, bound)
+        computes = callable(self.impact) or callable(self.preview)
+        plain = self.thaw(bound.args, bound) if computes else {}
         facts: dict[str, Any] = {
             "reversible": self.reversible,
             "affects": self.affects,
@@ -208,14 +215,29 @@ class Tool:
             return "critical"
         return said if said in RISKS else "critical"
 
-    def returns_schema(self) -> dict[str, Any] | None:
-        """Return the JSON Schema of the result, if the function declares one that has a schema."""
-        if self.returns is Any:
-            return None
-        try:
-            return schema_of(self.returns)
-        except BadValue:
-            return None
+    def proposal(self, bound: Bound) -> Proposal:
+        """Return one call as it is proposed. Its arguments fit: they were made by the very types.
+
+        Raises:
+            BadValue: all of them together are too large.
+        """
+        arguments = canonical(bound.args, limit=LIMIT, what="arguments")
+        return Proposal(self.name, arguments, self.shape)
+
+
+@lru_cache(maxsize=512)
+def _signature(fn: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(fn)
+
+
+def _returned(returns: object) -> str | None:
+    """Return the JSON Schema of the result as text, if the declared type has one."""
+    if returns is Any:
+        return None
+    try:
+        return canonical(schema_of(returns))
+    except BadValue:
+        return None
 
 
 def _computed(declared: object, args: Mapping[str, Any], what: str) -> Any:  # noqa: ANN401

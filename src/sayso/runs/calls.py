@@ -127,6 +127,7 @@ def _begin(run: Caller, key: str, again: str | None) -> Call | None:
             commit=journal.commit,
             again=again,
             worker=journal.row.worker,
+            known=journal.standing(key),
         )
     except AlreadySpent:
         journal.reread(key)

@@ -128,11 +128,11 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
     if isinstance(stop, Released) or isinstance(came.error, KeyboardInterrupt):
         journal.leave("ready")
         return "ready"
-    fault = run.fault or _unmet(run, came)
+    fault = run.fault or run.cut_off() or _unmet(run, came)
     if fault is not None:
         journal.drop_openings()
         return _ended(journal, "parked", reason=one_line(str(fault), 1000))
-    if run.waits or isinstance(stop, Paused):
+    if run.waits:
         waits = tuple(run.waits)
         return "waiting" if journal.leave("waiting", waits=waits, wake=journal.wake) else None
     output, error = _storable(workflow, came)

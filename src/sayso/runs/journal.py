@@ -20,9 +20,9 @@ from typing import Any
 
 from sayso.asks.opening import opening
 from sayso.asks.spending import Call, Ending, finish
-from sayso.asks.standing import grow, stamped, told
+from sayso.asks.standing import Standing, grow, stamped, told
 from sayso.errors import FinishedLate, SaysoError, StoreBusy, StoreError, Tampered, ThreadBusy
-from sayso.model.actor import Actor, Origin
+from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
@@ -89,6 +89,7 @@ class Journal:
         self.asks: dict[str, Ask] = {}
         self.opened: list[Ask] = []
         self.prefixes: set[str] = set()
+        self._read_as: dict[str, tuple[Event, ...]] = {}
         self._again: Counter[str] = Counter()
         self.lost = False
         self.wake = row.wake
@@ -129,6 +130,7 @@ class Journal:
         journals = self.store.run_asks(self.id)
         for events in journals:
             check_ask(events)
+        self._read_as = {events[0].stream: tuple(events) for events in journals}
         asks = asks_of(self.id, journals)
         self.asks = {ask.key.removeprefix(f"{self.id}:"): ask for ask in asks if ask.key}
         self.prefixes = {prefix for key in (*self.entries, *self.asks) for prefix in _prefixes(key)}
@@ -137,6 +139,14 @@ class Journal:
         """Return where a call is asked for now: once a person retried it, in a new place."""
         again = self._again[key]
         return f"{key}!{again}" if again else key
+
+    def standing(self, key: str) -> Standing | None:
+        """Return an ask as it was read, if it is still known to be so."""
+        ask = self.asks[key]
+        events = self._read_as.get(ask.stream)
+        if not events or events[-1].seq != ask.seq:
+            return None
+        return Standing(ask, self.store.now(), Roster({}), None, False, 0, events)  # noqa: FBT003
 
     def refresh(self) -> None:
         """Read again what people may have decided meanwhile.
@@ -155,6 +165,7 @@ class Journal:
         """Return one ask as it stands in the database."""
         events = self.store.stream(self.asks[key].stream)
         check_ask(events)
+        self._read_as[self.asks[key].stream] = tuple(events)
         self.asks[key] = told(events)
         return self.asks[key]
 

@@ -17,6 +17,10 @@ LANE: ContextVar[Lane | None] = ContextVar("sayso_lane", default=None)
 INSIDE: ContextVar[str | None] = ContextVar("sayso_inside", default=None)
 
 
+class Crossed(Misuse):
+    """Two verbs at the same time in one lane."""
+
+
 class Lane:
     """A sequence of verbs."""
 
@@ -31,24 +35,28 @@ class Lane:
     def next(self) -> str:
         """Return the key of the next verb."""
         self._count += 1
+        return self.here
+
+    @property
+    def here(self) -> str:
+        """The key of the verb that came last."""
         return f"{self.path}.{self._count}" if self.path else str(self._count)
 
-    @contextmanager
-    def busy(self) -> Iterator[None]:
+    def enter(self) -> None:
         """Let one verb in at a time.
 
         Raises:
-            Misuse: another one is at work in this lane.
+            Crossed: another one is at work in this lane.
         """
         if not self._busy.acquire(blocking=False):
-            raise Misuse(
+            raise Crossed(
                 "Two verbs of a run at the same time in one lane: their order would differ at the "
                 "next replay. Put them into branches: run.gather(lambda: ..., lambda: ...)."
             )
-        try:
-            yield
-        finally:
-            self._busy.release()
+
+    def leave(self) -> None:
+        """Let the next verb in."""
+        self._busy.release()
 
 
 @contextmanager

@@ -7,13 +7,12 @@ the verb does what it says and the journal has it from then on.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import random
 import sys
-import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from types import FrameType
@@ -24,7 +23,7 @@ from sayso.asks.forms import Form, Forms, Maker, PlanMaker, Step, Terms
 from sayso.asks.verbs import LaterVerbs, Verbs
 from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
 from sayso.model.ask import Ask
-from sayso.model.content import LIMIT, Content
+from sayso.model.content import LIMIT, Content, check_words
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical, frozen, text_digest
 from sayso.model.requirement import ONE_REVIEWER
@@ -34,7 +33,7 @@ from sayso.runs.calls import asked_for, call_passage
 from sayso.runs.differing import difference
 from sayso.runs.failures import failure_of
 from sayso.runs.journal import Entry, Journal
-from sayso.runs.lanes import INSIDE, LANE, Lane
+from sayso.runs.lanes import INSIDE, LANE, Crossed, Lane
 from sayso.runs.retrying import rule_of
 from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
@@ -78,8 +77,8 @@ class Running(Verbs):
         self.met: set[str] = set()
         self._failures: list[tuple[str, BaseException]] = []
         self._siblings: list[tuple[BaseException, BaseException]] = []
-        self._in_flight = 0
-        self._counting = threading.Lock()
+        self.in_flight: dict[object, None] = {}
+        self.cut: list[str] = []
         self._numbers = count(1)
         self._handed_out: dict[int, tuple[str, Coroutine[Any, Any, Any]]] = {}
         self._leader = leader
@@ -213,6 +212,7 @@ class Running(Verbs):
             raise BadValue(f"progress({fraction!r}): give a number from 0 to 1.")
         if not 0 <= fraction <= 1:
             raise BadValue(f"progress({fraction!r}): give a number from 0 to 1.")
+        check_words(text, "text")
         return self._go(lambda _, key: self._progressing(key, float(fraction), text))
 
     @property
@@ -255,17 +255,17 @@ class Running(Verbs):
 
     def verbs_in_flight(self) -> bool:
         """Whether a verb is at work, on whatever thread or task."""
-        return self._in_flight > 0
+        return bool(self.in_flight)
 
-    @contextmanager
-    def _flying(self) -> Iterator[None]:
-        with self._counting:
-            self._in_flight += 1
-        try:
-            yield
-        finally:
-            with self._counting:
-                self._in_flight -= 1
+    def cut_off(self) -> Misuse | None:
+        """Return what is wrong if the workflow cancelled a verb of its own and then went on."""
+        if not self.cut or self.waits:
+            return None
+        return Misuse(
+            f"The verb at step {self.cut[0]} was cancelled in the middle (asyncio.timeout, "
+            "wait_for, a TaskGroup), and a replay could not go the same way. Give the step a limit "
+            "instead: @sayso.retrying(limit=...)."
+        )
 
     def failed_at(self, errors: Sequence[BaseException]) -> list[str]:
         """Return the places whose failures led to these errors, for a retry to forget."""
@@ -275,27 +275,19 @@ class Running(Verbs):
 
     def _lane(self) -> Lane:
         lane = LANE.get()
-        return lane if lane is not None and lane.run is self else self.root
+        if lane is None:
+            return self.root
+        if lane.run is not self:
+            other = lane.run.id if isinstance(lane.run, Running) else "another run"
+            raise Misuse(f"This is the run {self.id}, and {other} is carried on here. Use its run.")
+        return lane
 
-    @contextmanager
-    def entered(self, lane: Lane) -> Iterator[None]:
+    def entered(self, lane: Lane) -> Entered:
         """Check that a verb may act now, and note what stops the run for good."""
-        self._check(lane)
-        try:
-            with lane.busy(), self._flying():
-                yield
-        except Paused:
-            lane.paused = True
-            raise
-        except Stop as stop:
-            self.stop = stop
-            raise
-        except (Diverged, Misuse) as error:
-            if isinstance(error, Diverged) or "one lane" in str(error):
-                self.fault = error
-            raise
+        return Entered(self, lane)
 
-    def _check(self, lane: Lane) -> None:
+    def check(self, lane: Lane) -> None:
+        """Refuse a verb that must not act now."""
         name = INSIDE.get()
         if name is not None:
             raise Misuse(
@@ -308,6 +300,7 @@ class Running(Verbs):
             self.stop = Released(self.id)
         if self.stop is not None:
             raise self.stop
+        self.fault = self.fault or self.cut_off()
         if self.fault is not None:
             raise self.fault
         if lane.paused:
@@ -609,6 +602,44 @@ class Running(Verbs):
     def uncollected(self) -> list[RunLater]:
         """What was opened and never asked for: it is joined when the workflow returns."""
         return [later for later in self._laters if not later.collected]
+
+
+class Entered:
+    """A verb at work in its lane. A class, because every step of a replay comes through here."""
+
+    __slots__ = ("_lane", "_run")
+
+    def __init__(self, run: Running, lane: Lane) -> None:
+        self._run = run
+        self._lane = lane
+
+    def __enter__(self) -> None:
+        """Enter the lane, if the verb may act now."""
+        self._run.check(self._lane)
+        try:
+            self._lane.enter()
+        except Crossed as error:
+            self._run.fault = error
+            raise
+        self._run.in_flight[self] = None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Leave it, and remember what stops the lane or the run."""
+        self._run.in_flight.pop(self, None)
+        self._lane.leave()
+        match error:
+            case None:
+                return
+            case Paused():
+                self._lane.paused = True
+            case Stop():
+                self._run.stop = error
+            case Diverged():
+                self._run.fault = error
+            case asyncio.CancelledError():
+                self._run.cut.append(self._lane.here)
+            case _:
+                return
 
 
 class RunLater:

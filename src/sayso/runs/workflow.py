@@ -102,8 +102,11 @@ def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
     Raises:
         BadValue: it does not take a run, or cannot be found again by its name.
     """
-    if not callable(fn):
-        raise BadValue(f"@desk.workflow goes on a function, not on {type(fn).__name__}.")
+    if not inspect.isfunction(fn):
+        raise BadValue(
+            f"@desk.workflow goes on a function, not on {type(fn).__name__}: write "
+            "def my_workflow(run, ...) and register that."
+        )
     if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
         raise BadValue(f"{fn.__name__} is a generator; a workflow does its work and returns.")
     parameters = list(inspect.signature(fn).parameters.values())

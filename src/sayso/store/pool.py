@@ -46,7 +46,7 @@ class Pool(Generic[C, F]):
         explained: Callable[[F], Exception],
         *,
         door: AbstractContextManager[object] | None = None,
-        keep: int = 8,
+        keep: int = 32,
     ) -> None:
         self._connect = connect
         self.failure = failure

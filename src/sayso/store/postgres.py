@@ -223,28 +223,26 @@ class PostgresStore(SqlStore):
         run: RunChange | None,
         wakes: Sequence[tuple[str, str]],
     ) -> None:
-        """Write several things in one transaction and two round trips: all of it, then the commit.
+        """Write several things in one transaction.
 
         Runs before asks, and both in one order: two who want the same must not wait for each other.
         """
-        with connection.pipeline() as pipe, connection.transaction():
-            steered = None if run is None else self._run(connection, *change_of(run))
+        with connection.transaction():
+            if run is not None:
+                _won(self._run(connection, *change_of(run)).rowcount == 1)
             for run_id, ask_id in wakes:
                 self._run(connection, "run_wake", {"run_id": run_id, "woken": f"|{ask_id}|"})
-            written = [
-                self._run(connection, statement_of(append), _parameters(append, wakes=False))
-                for append in sorted(appends, key=lambda append: append.event.stream)
-            ]
-            for append in appends:
+            for append in sorted(appends, key=lambda append: append.event.stream):
+                written = self._run(
+                    connection, statement_of(append), _parameters(append, wakes=False)
+                )
+                _won(written.fetchone() is not None)
                 if append.person is not None:
                     person = person_parameters(append.person, active=append.active)
                     self._run(connection, "put_person", person)
             for stream, seq in erase:
                 self._run(connection, "erase", {"stream": stream, "seq": seq})
                 self._run(connection, "forget", {"stream": stream})
-            pipe.sync()
-            _won(steered is None or steered.rowcount == 1)
-            _won(all(cursor.fetchone() is not None for cursor in written))
 
     def _run(
         self, connection: Connection, name: str, parameters: dict[str, object]

@@ -79,6 +79,9 @@ class SQLiteStore(SqlStore):
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
         self._watcher: sqlite3.Connection | None = None
+        # Threads of this process queue here: SQLite's own way to wait for a lock is to sleep. Taken
+        # inside a loan, so that nobody holds it while the process forks.
+        self._turn = threading.Lock()
         DOOR.keepers.add(self)
 
     def let_go(self) -> None:
@@ -159,7 +162,7 @@ class SQLiteStore(SqlStore):
 
     def _unsynced(self, name: str, **parameters: object) -> list[Row]:
         parameters["now"] = self._now()
-        with self._lent() as connection:
+        with self._lent() as connection, self._turn:
             connection.execute("pragma synchronous = normal")
             try:
                 cursor = self._run(connection, name, parameters)
@@ -173,7 +176,7 @@ class SQLiteStore(SqlStore):
         erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
     ) -> bool:
-        with self._lent() as connection:
+        with self._lent() as connection, self._turn:
             connection.execute("begin immediate")
             try:
                 written = run is None or self._steered(connection, run)
