@@ -166,12 +166,11 @@ class LangGraph:
 
     def after_the_crash(self, key: str, order: int) -> list[str]:
         thread, found = langgraph.thread(key), []
-        kept = self._saver.get_tuple(thread).pending_writes or ()
-        if not any(channel == "__resume__" for _, channel, _ in kept):
-            found.append("answer lost")
+        if any(task.interrupts for task in self._graph.get_state(thread).tasks):
+            found.append("question asked again")  # every list of what is pending shows it
         came = self._graph.invoke(None, thread)
         if "__interrupt__" in came:
-            found.append("question asked again")
+            found.append("answer lost")
             self._graph.invoke(langgraph.resumed("approve"), thread)
         return found + ["action ran twice"] * (self._place.times(order) > 1)
 

@@ -131,6 +131,11 @@ def order_early(run: Running, folder: str, number: int, kind: str) -> list[str]:
     return [packed, payment.result(), question.result()]
 
 
+def wrap(run: Running, folder: str, number: int) -> list[Any]:
+    """Ask two things at once, and do nothing else."""
+    return run.gather(lambda: run.question("Which box?"), lambda: run.question("Which ribbon?"))
+
+
 def fragile(run: Running, folder: str, number: int) -> str:
     """Do something between verbs that may kill whoever carries it on."""
     note(folder, "steps", f"{number} began")
@@ -138,7 +143,13 @@ def fragile(run: Running, folder: str, number: int) -> str:
     return run.step(pack, folder, number)
 
 
-WORKFLOWS: tuple[Callable[..., Any], ...] = (order, order_billed, order_early, fragile)
+WORKFLOWS: tuple[Callable[..., Any], ...] = (
+    order,
+    order_billed,
+    order_early,
+    wrap,
+    fragile,
+)
 
 
 def shop(desk: Desk) -> Desk:

@@ -23,7 +23,7 @@ from sayso.model.verdicts import Verdict
 from sayso.runs.worker import ATTEMPTS
 from sayso.store.contract import RunRow
 from tests.crash.runs_mortal import Act, Child, Nursery, nursing
-from tests.crash.shop import fragile, noted, order, order_billed, order_early, payments, shop
+from tests.crash.shop import fragile, noted, order, order_billed, order_early, payments, shop, wrap
 from tests.places import Place
 from tests.together import until
 
@@ -363,9 +363,9 @@ def test_a_worker_frozen_before_the_intent_cannot_spend_the_approval(orders: Sho
 
 def test_a_worker_that_wakes_after_its_lease_cannot_put_the_run_to_sleep(orders: Shop) -> None:
     """It had nothing more to write than that the run waits: only the fence stops it."""
-    one = orders.begin(order_early, "plain")
+    one = orders.begin(wrap)
     assert one.take_over() == "waiting"
-    orders.desk.reject(one.ask("question"))  # of two; it is woken, and will wait for the other
+    orders.desk.respond(one.run.asks[0], "red")  # woken by this, it will wait for the other
     frozen = one.worker({"before the pause": "freeze"})
     frozen.wait_frozen()
     one.await_lapse()

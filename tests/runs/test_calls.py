@@ -255,22 +255,46 @@ def test_a_failing_tool_fails_the_same_way_at_every_replay(desk: Desk):
     assert RAN == [40]
 
 
-def test_a_failed_call_is_not_carried_out_again_by_a_retry(desk: Desk):
-    def broke(amount: int) -> None:
+def test_a_failed_call_is_carried_out_again_only_after_another_yes(desk: Desk):
+    """An approval covers one execution: whoever retries the run does not decide that."""
+
+    def flaky(amount: int) -> str:
         RAN.append(amount)
-        raise LookupError("no funds")
+        if len(RAN) == 1:
+            raise LookupError("no funds")
+        return "paid"
 
     @desk.workflow
     def flow(run: Running) -> Any:
-        run.call(broke, amount=40)
+        return [run.call(flaky, amount=40), run.question("And now?")]
 
     run = begun(desk, flow)
     approved(desk, run)
-    assert run.status == "failed"
+    assert desk.runs(status="failed")
     desk.retry(run)
     carried_on(desk, run)
+    assert RAN == [40]
+    assert desk.runs(status="waiting")
 
-    assert RAN == [40], "an approval covers one execution"
+    approved(desk, run, "flaky")
+    answered(desk, run, "ok", "And now?")
+    assert run.output == ["paid", "ok"]
+    assert RAN == [40, 40]
+    assert desk.verify()
+
+
+def test_a_later_may_be_looked_at_and_collected_as_often_as_one_likes(desk: Desk):
+    @desk.workflow
+    def flow(run: Any) -> Any:
+        later = run.later.call(pay, amount=40)
+        return [later.result(), later.done(), later.result(), later.done()]
+
+    run = begun(desk, flow)
+    approved(desk, run)
+
+    assert run.output == ["paid 40", True, "paid 40", True]
+    assert RAN == [(40, "anna")]
+    assert titles(run) == ["pay"], "no doubt about what is known"
 
 
 def in_doubt(desk: Desk) -> Run:

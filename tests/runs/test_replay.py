@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from typing import Any
 
 import sayso
@@ -238,6 +239,31 @@ def test_lanes_count_for_themselves(desk: Desk):
         "Left?": f"{run.id}:3.1.1",
         "Right?": f"{run.id}:3.2.2",
     }
+
+
+def test_a_replay_is_linear_in_the_journal(local: Desk):
+    """Four times the journal takes at most about four times as long, not sixteen."""
+
+    def inner(run: Running, number: int) -> Any:
+        return run.random()
+
+    @local.workflow
+    def flow(run: Running, size: int) -> Any:
+        for number in range(size):
+            run.workflow(inner, number)
+        return run.question("Which?")
+
+    def replayed(size: int) -> float:
+        run = begun(local, flow, size)
+        local.respond(ask_of(run), "this")
+        began = time.process_time()
+        carried_on(local, run)
+        assert run.output == "this"
+        return time.process_time() - began
+
+    replayed(50)
+    short, long = replayed(400), replayed(1600)
+    assert long < 8 * short
 
 
 def test_nothing_is_held_in_memory_while_a_run_waits(desk: Desk):

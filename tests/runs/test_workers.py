@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -280,6 +282,84 @@ def test_in_the_foreground_a_run_waits_for_whoever_decides(
     assert said.count(run.asks[0].id) in (0, 2), (
         "said once, with the command; unless it was decided"
     )
+
+
+def ctrl_c() -> None:
+    """Press it: the main thread is the one that hears it."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+@pytest.mark.parametrize("awaits", [False, True], ids=["plain", "async"])
+def test_a_step_interrupted_by_ctrl_c_is_run_again_by_whoever_goes_on(live: Desk, awaits: bool):
+    def once() -> str:
+        RAN.append("plain")
+        if len(RAN) == 1:
+            ctrl_c()
+        return "came"
+
+    async def once_async() -> str:
+        RAN.append("async")
+        if len(RAN) == 1:
+            threading.Timer(0.1, ctrl_c).start()
+            await asyncio.sleep(10)
+        return "came"
+
+    def plain(run: Running) -> Any:
+        return run.step(once)
+
+    async def awaited(run: Any) -> Any:
+        return await run.step(once_async)
+
+    with pytest.raises(KeyboardInterrupt):
+        live.run(live.workflow(name="flow")(awaited if awaits else plain))
+    (run,) = live.runs()
+    assert run.status == "ready"
+    carried_on(live, run)
+
+    assert run.output == "came"
+    assert len(RAN) == 2
+
+
+def test_a_tool_interrupted_by_ctrl_c_is_in_doubt(live: Desk):
+    def interrupted() -> str:
+        RAN.append("tool")
+        ctrl_c()
+        return "came"
+
+    @live.workflow
+    def flow(run: Running) -> Any:
+        return run.call(interrupted)
+
+    run = begun(live, flow)
+    live.approve(ask_of(run))
+    with pytest.raises(KeyboardInterrupt):
+        live.work(until="idle")
+    carried_on(live, run)
+
+    assert ask_of(run).kind == "doubt"
+    assert RAN == ["tool"]
+
+
+def test_ctrl_c_leaves_a_run_waiting_and_any_worker_goes_on(live: Desk, place: Place):
+    @live.workflow
+    def flow(run: Running) -> Any:
+        return run.question("Which?")
+
+    def press() -> None:
+        with Desk(place.url, account="sam@till") as elsewhere:
+            until(lambda: elsewhere.runs(status="waiting"))
+        time.sleep(0.1)
+        ctrl_c()
+
+    pressing = in_thread(press)
+    with pytest.raises(KeyboardInterrupt):
+        live.run(flow)
+    pressing.result(10)
+    (run,) = live.runs()
+    assert run.status == "waiting"
+    answered(live, run, "this")
+
+    assert run.output == "this"
 
 
 def test_a_vote_that_does_not_decide_yet_wakes_nobody(team: Desk):

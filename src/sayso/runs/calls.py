@@ -81,7 +81,7 @@ def asked_for(run: Caller, key: str, gate: Gated, bound: Bound) -> Ask:
     Raises:
         Diverged: the journal has another call here.
     """
-    run.met.update({key, *(p for p in tuple(run.journal.asks) if p.partition("!")[0] == key)})
+    run.met.update(run.journal.places(key))
     key = run.journal.place(key)
     known = run.journal.asks.get(key)
     if known is None:
@@ -223,19 +223,19 @@ def _open_doubt(run: Caller, lane: Lane, key: str, reason: str) -> None:
 
 def _doubting(run: Caller, key: str) -> dict[str, Any]:
     journal = run.journal
-    count = sum(1 for place in tuple(journal.asks) if place.startswith(f"{key}?"))
-    name = f"{journal.id}:{key}?{count + 1}"
+    count = 1
+    while f"{key}?{count}" in journal.asks:
+        count += 1
+    name = f"{journal.id}:{key}?{count}"
     return {"origin": journal.origin, "key": name, "commit": journal.commit}
 
 
 def _doubt_of(run: Caller, ask: Ask) -> Ask | None:
     if ask.effect is None or ask.effect.doubt is None:
         return None
-    for place, other in tuple(run.journal.asks.items()):
-        if other.id == ask.effect.doubt:
-            run.met.add(place)
-            return other
-    return None
+    return next(
+        (other for other in tuple(run.journal.asks.values()) if other.id == ask.effect.doubt), None
+    )
 
 
 def _resolved(run: Caller, lane: Lane, key: str) -> None:

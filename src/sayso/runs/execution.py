@@ -10,12 +10,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from sayso.asks.standing import stamped
+from sayso.asks.withdrawing import take_back
 from sayso.errors import BadValue, Diverged
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
 from sayso.runs.failures import behind, text_of, trace_of
-from sayso.runs.journal import Journal
+from sayso.runs.journal import Journal, prefixes
 from sayso.runs.lanes import inside
 from sayso.runs.running import Leader, Running
 from sayso.runs.steering import cancel
@@ -130,13 +131,21 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
         return "ready"
     fault = run.fault or run.cut_off() or _unmet(run, came)
     if fault is not None:
-        journal.drop_openings()
-        return _ended(journal, "parked", reason=one_line(str(fault), 1000))
+        return _parked(journal, str(fault))
     if run.waits:
         waits = tuple(run.waits)
         return "waiting" if journal.leave("waiting", waits=waits, wake=journal.wake) else None
     output, error = _storable(workflow, came)
     return _ended(journal, "done", output=output) if error is None else _failed(run, error)
+
+
+def _parked(journal: Journal, reason: str) -> RunStatus:
+    """Park a run that went astray, and take back what it asked on the way."""
+    asked = journal.drop_openings()
+    status = park(journal, reason)
+    for ask in asked:
+        take_back(journal.store, ask, origin=journal.origin)
+    return status
 
 
 def _storable(workflow: Workflow, came: Came) -> tuple[Any, BaseException | None]:
@@ -154,9 +163,11 @@ def _unmet(run: Running, came: Came) -> Exception | None:
         return None
     journal = run.journal
     for key in (*journal.entries, *journal.asks):
-        if key in run.met or "?" in key:
+        if key in run.met or "?" in key or not run.finished.isdisjoint(prefixes(key)):
             continue
         entry, ask = journal.entries.get(key), journal.asks.get(key)
+        if ask is not None and ask.status == "withdrawn":
+            continue
         was = (
             f"{entry.verb} {entry.name!r}" if entry else f"{ask.kind} {ask.label!r}" if ask else ""
         )

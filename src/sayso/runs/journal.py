@@ -133,12 +133,16 @@ class Journal:
         self._read_as = {events[0].stream: tuple(events) for events in journals}
         asks = asks_of(self.id, journals)
         self.asks = {ask.key.removeprefix(f"{self.id}:"): ask for ask in asks if ask.key}
-        self.prefixes = {prefix for key in (*self.entries, *self.asks) for prefix in _prefixes(key)}
+        self.prefixes = {prefix for key in (*self.entries, *self.asks) for prefix in prefixes(key)}
 
     def place(self, key: str) -> str:
         """Return where a call is asked for now: once a person retried it, in a new place."""
         again = self._again[key]
         return f"{key}!{again}" if again else key
+
+    def places(self, key: str) -> list[str]:
+        """Return where a call was ever asked for."""
+        return [key, *(f"{key}!{number}" for number in range(1, self._again[key] + 1))]
 
     def standing(self, key: str) -> Standing | None:
         """Return an ask as it was read, if it is still known to be so."""
@@ -224,11 +228,14 @@ class Journal:
             self.asks[key] = ask
         return ask
 
-    def drop_openings(self) -> None:
-        """Forget asks that were not written yet: the run does not go on from here."""
+    def drop_openings(self) -> list[Ask]:
+        """Forget asks that were not written yet, and return those of this claim that were."""
         with self._lock:
+            unwritten = {a.event.stream for a in self._buffer if a.event.kind == "ask.opened"}
             self._buffer = [a for a in self._buffer if a.event.kind != "ask.opened"]
+            written = [ask for ask in self.opened if ask.stream not in unwritten]
             self.opened.clear()
+        return written
 
     def _add(self, append: Append) -> None:
         self._buffer.append(append)
@@ -439,7 +446,8 @@ def _check_chain(stream: str, events: Sequence[Event]) -> None:
         before = event.hash
 
 
-def _prefixes(key: str) -> Iterator[str]:
+def prefixes(key: str) -> Iterator[str]:
+    """Yield the places around a place: of `3.1.2` these are `3.1` and `3`."""
     while "." in key:
         key = key.rpartition(".")[0]
         yield key

@@ -11,14 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from sayso.errors import Misuse
-
 LANE: ContextVar[Lane | None] = ContextVar("sayso_lane", default=None)
 INSIDE: ContextVar[str | None] = ContextVar("sayso_inside", default=None)
-
-
-class Crossed(Misuse):
-    """Two verbs at the same time in one lane."""
 
 
 class Lane:
@@ -42,17 +36,9 @@ class Lane:
         """The key of the verb that came last."""
         return f"{self.path}.{self._count}" if self.path else str(self._count)
 
-    def enter(self) -> None:
-        """Let one verb in at a time.
-
-        Raises:
-            Crossed: another one is at work in this lane.
-        """
-        if not self._busy.acquire(blocking=False):
-            raise Crossed(
-                "Two verbs of a run at the same time in one lane: their order would differ at the "
-                "next replay. Put them into branches: run.gather(lambda: ..., lambda: ...)."
-            )
+    def enter(self) -> bool:
+        """Let one verb in at a time; False if another one is at work in this lane."""
+        return self._busy.acquire(blocking=False)
 
     def leave(self) -> None:
         """Let the next verb in."""

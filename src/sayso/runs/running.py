@@ -33,7 +33,7 @@ from sayso.runs.calls import asked_for, call_passage
 from sayso.runs.differing import difference
 from sayso.runs.failures import failure_of
 from sayso.runs.journal import Entry, Journal
-from sayso.runs.lanes import INSIDE, LANE, Crossed, Lane
+from sayso.runs.lanes import INSIDE, LANE, Lane
 from sayso.runs.retrying import rule_of
 from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
@@ -75,6 +75,7 @@ class Running(Verbs):
         self.fault: Exception | None = None
         self.waits: dict[str, None] = {}
         self.met: set[str] = set()
+        self.finished: set[str] = set()
         self._failures: list[tuple[str, BaseException]] = []
         self._siblings: list[tuple[BaseException, BaseException]] = []
         self.in_flight: dict[object, None] = {}
@@ -354,6 +355,9 @@ class Running(Verbs):
                     yield Pause(rule.pause)
                     continue
                 raise self._failed(key, name, put_in, error) from error
+            except asyncio.CancelledError:
+                self.cut.append(f"{key} ({name})")
+                raise
             finally:
                 self.journal.doing = None
             break
@@ -474,11 +478,7 @@ class Running(Verbs):
         name, returns = _name(fn), returned_type(fn)
         entry = self.entry(key, "workflow", name, holds=True)
         if entry is not None:
-            self.met.update(
-                place
-                for place in (*self.journal.entries, *self.journal.asks)
-                if place.startswith(f"{key}.")
-            )
+            self.finished.add(key)
             return self._recorded(key, entry, returns)
         inner = Lane(self, key, awaits=inspect.iscoroutinefunction(fn))
         if inner.awaits and not lane.awaits:
@@ -616,11 +616,12 @@ class Entered:
     def __enter__(self) -> None:
         """Enter the lane, if the verb may act now."""
         self._run.check(self._lane)
-        try:
-            self._lane.enter()
-        except Crossed as error:
-            self._run.fault = error
-            raise
+        if not self._lane.enter():
+            self._run.fault = Misuse(
+                "Two verbs of a run at the same time in one lane: their order would differ at the "
+                "next replay. Put them into branches: run.gather(lambda: ..., lambda: ...)."
+            )
+            raise self._run.fault
         self._run.in_flight[self] = None
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
