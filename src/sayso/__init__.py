@@ -1,6 +1,8 @@
 """Human oversight for AI agents: nothing leaves without your say-so."""
 
+import importlib
 import logging
+from typing import TYPE_CHECKING
 
 from sayso.asks.carrying import CannotTell, DidNotHappen, Happened, current_call, tool
 from sayso.asks.forms import Feedback
@@ -27,11 +29,13 @@ from sayso.model.ask import Ask, Decision
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
 from sayso.model.requirement import Requirement
-from sayso.runs.handle import Run
 from sayso.runs.here import choose, confirm, question, step
-from sayso.runs.memory import ActionStep, AnswerStep, DecisionStep, PlanStep, TaskStep
 from sayso.runs.retrying import retrying
-from sayso.runs.running import Running
+
+if TYPE_CHECKING:
+    from sayso.runs.handle import Run
+    from sayso.runs.memory import ActionStep, AnswerStep, DecisionStep, PlanStep, TaskStep
+    from sayso.runs.running import Running
 
 __all__ = [
     "ActionStep",
@@ -78,6 +82,20 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# A program that runs nothing need not load the engine: these come when they are asked for.
+_LATER = {
+    "Run": "handle",
+    "Running": "running",
+    **dict.fromkeys(("ActionStep", "AnswerStep", "DecisionStep", "PlanStep", "TaskStep"), "memory"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"sayso.runs.{_LATER[name]}"), name)
+
 
 # A library is silent unless its user listens.
 logging.getLogger("sayso").addHandler(logging.NullHandler())

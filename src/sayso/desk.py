@@ -6,7 +6,6 @@ beyond a few lines, what it does belongs into `asks`.
 
 from __future__ import annotations
 
-import asyncio
 import getpass
 import os
 import platform
@@ -45,7 +44,6 @@ from sayso.model.span import aware, span
 from sayso.model.text import one_line
 from sayso.model.verdicts import RejectKind, Verdict
 from sayso.runs.front import RunDesk
-from sayso.runs.worker import Crew
 from sayso.store import Clock, Store, SystemClock, open_store
 from sayso.store.audit import Progress, Report, Seal, make_seal, verify
 from sayso.store.contract import InboxQuery, Lease
@@ -112,15 +110,7 @@ class Desk(Verbs, RunDesk):
         self.people = People(lambda: self.store, self.origin)
         self._ears = Ears(lambda: self.store)
         self.flows = {}
-        self.crew = Crew(
-            lambda: self.store,
-            serves=self.flows,
-            agent=self.forms.agent,
-            origin=self.origin,
-            lease=span(lease).total_seconds(),
-            sweep=self.sweep,
-            opened=self.opened,
-        )
+        self.lease = span(lease).total_seconds()
         if workers:
             self.crew.start(workers)
 
@@ -139,7 +129,7 @@ class Desk(Verbs, RunDesk):
 
     def close(self) -> None:
         """Let go of connections and threads. The desk opens them again if it is used again."""
-        self.crew.stop()
+        self.let_go()
         self._ears.close()
         self._own.close()
 
@@ -241,6 +231,8 @@ class Desk(Verbs, RunDesk):
 
     async def settle_async(self, ask: Ask) -> Ask:
         """Wait as `settle` does without blocking the event loop."""
+        import asyncio
+
         if self.console.interactive():
             return await asyncio.to_thread(self.settle, ask)
         at = await asyncio.to_thread(standing, self.store, ask.id)

@@ -8,7 +8,6 @@ in between is a short transaction.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import logging
@@ -267,6 +266,8 @@ async def _walk_async(host: Host, passage: _Passage) -> Any:  # noqa: ANN401 - a
 
 
 async def _awaited(host: Host, step: _Step) -> Any:  # noqa: ANN401 - depends on the step
+    import asyncio
+
     match step:
         case _Settle(ask):
             return await host.settle_async(ask)
@@ -286,6 +287,8 @@ async def _hop(move: _Move, value: object, passage: _Passage) -> _Step | _End | 
 
     A passage that is still under way then hears of the cancelling at its next step.
     """
+    import asyncio
+
     work = asyncio.ensure_future(asyncio.to_thread(_advance, move, value))
     try:
         return await asyncio.shield(work)

@@ -25,7 +25,8 @@ from typing import Any, Literal
 from sayso import Desk
 from sayso.runs.journal import Journal
 from sayso.store.base import SqlStore
-from tests.crash.shop import MOMENTS, WORKFLOWS, reached, shop
+from tests.crash.mortal import Killer, arm
+from tests.crash.shop import MOMENTS, WORKFLOWS, reached, shop, wrap
 
 ROOT = Path(__file__).resolve().parents[2]
 Act = Literal["die", "freeze", "hold", "linger"]
@@ -83,10 +84,30 @@ def _act(act: Act, moment: str, folder: str) -> Callable[[], None]:
             os.kill(os.getpid(), signal.SIGSTOP)
         else:
             Path(folder, f"{moment}: here").touch()
-            while not Path(folder, f"{moment}: go on").exists():
-                time.sleep(0.005)
+            _wait_for(Path(folder, f"{moment}: go on").exists)
 
     return strike
+
+
+def fork_and_work(desk: Desk, folder: str, run_id: str) -> None:
+    """Fork while a thread carries a run on. Parent and child both have work of their own."""
+    run = desk.get_run(run_id)
+    desk.crew.start(1)
+    _wait_for(Path(folder, "in pack: here").exists)
+    child = os.fork()
+    if child == 0:
+        waiting = desk.run(wrap, folder, 0, wait=False).status == "waiting"
+        os._exit(0 if waiting and run.status == "running" else 1)
+    assert os.waitpid(child, 0)[1] == 0, "the forked child could not work"
+    Path(folder, "in pack: go on").touch()
+    _wait_for(lambda: run.status != "running")
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < ends, "it never came true"
+        time.sleep(0.005)
 
 
 def live(order: Order) -> None:
@@ -99,7 +120,12 @@ def live(order: Order) -> None:
         desk = Desk(order["url"], lease=order["lease"], agent="shop", account="sam@till")
         shop(desk)
         signal.signal(signal.SIGTERM, lambda *_: desk.crew.halt())
-        desk.work(until=order["until"], threads=order["threads"], only=order["run"])
+        if order["statement"] is not None:
+            arm(Killer(*order["statement"]))
+        if order["forks"]:
+            fork_and_work(desk, order["folder"], order["run"])
+        else:
+            desk.work(until=order["until"], threads=order["threads"], only=order["run"])
         desk.close()
     except BaseException:
         traceback.print_exc()
@@ -160,10 +186,7 @@ class Child:
 
     def wait_at(self, moment: str) -> None:
         """Wait until it is held at a moment."""
-        ends = time.monotonic() + 20
-        while not (self._folder / f"{moment}: here").exists():
-            assert time.monotonic() < ends, f"it never came to: {moment}"
-            time.sleep(0.005)
+        _wait_for((self._folder / f"{moment}: here").exists)
 
     def go_on(self, moment: str) -> None:
         """Let it go on from there."""
@@ -206,8 +229,13 @@ class Nursery:
         lease: float = 0.15,
         until: str | None = "idle",
         threads: int = 1,
+        forks: bool = False,
+        statement: tuple[int, str] | None = None,
     ) -> Child:
-        """Start a worker. It ends when there is nothing to do, unless told otherwise."""
+        """Start a worker. It ends when there is nothing to do, unless told otherwise.
+
+        With `statement` it dies before or after the n-th one it sends to the database.
+        """
         order = {
             "url": url,
             "folder": str(folder),
@@ -216,6 +244,8 @@ class Nursery:
             "lease": lease,
             "until": until,
             "threads": threads,
+            "forks": forks,
+            "statement": statement,
         }
         child = Child(self, self.say(order), folder)
         self._children.append(child)

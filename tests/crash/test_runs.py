@@ -10,7 +10,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -176,9 +176,14 @@ AROUND_THE_EFFECT = {
 }
 
 
+NESTED = ("after effect.intended", "after the effect", "before effect.done")
+
+
 @TRIALS
-@pytest.mark.parametrize("workflow", [order, order_billed])
-@pytest.mark.parametrize("moment", AROUND_THE_EFFECT)
+@pytest.mark.parametrize(
+    ("workflow", "moment"),
+    [*product([order], AROUND_THE_EFFECT), *product([order_billed], NESTED)],
+)
 def test_a_death_around_the_effect_is_never_a_second_payment_in_silence(
     orders: Shop, workflow: Any, moment: str, trials: int
 ) -> None:
@@ -243,6 +248,38 @@ def test_a_death_around_the_question_asks_it_once(orders: Shop, moment: str, tri
         assert twice is (moment == "in pack") or moment == "before ask.opened"
         one.check(again=["pack"] if twice else [])
         assert (len(one.run.asks), doubts, len(one.paid())) == (1, [], 1)
+    assert orders.desk.verify()
+
+
+FEWEST = 20  # statements that it takes at least
+
+
+@pytest.mark.parametrize(
+    "stride", [pytest.param(10, id="some"), pytest.param(1, id="every", marks=pytest.mark.soak)]
+)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_death_at_any_statement_is_never_a_second_payment_in_silence(
+    orders: Shop, kind: str, when: str, stride: int
+) -> None:
+    """Not only where we think it matters: from the claim to the end, whatever is sent."""
+    deaths, number, through = 0, 1, False
+    while not through or number < FEWEST:
+        assert number < 200, "it never got through"
+        one = orders.approved(order_billed, kind)
+        worker = one.worker({}, statement=(number, when))
+        # Threads share the count, so a death may be missed: that it got through counts later on.
+        through = worker.wait() == 0
+        deaths += not through
+        happened = len(one.paid())
+
+        doubts = one.carry_through()
+
+        one.check(again=[name for name in ("ship", "book") if one.steps().count(name) == 2])
+        assert len(doubts) <= (kind == "plain")
+        assert len(one.paid()) == 1 or (kind == "idempotent" and happened)
+        number += stride
+    assert deaths >= FEWEST / stride / 2, "the statements are not counted"
     assert orders.desk.verify()
 
 
@@ -579,3 +616,17 @@ def test_a_worker_told_to_end_in_the_middle_of_a_call_records_it_first(orders: S
     assert one.take_over() == "done"
     one.check()
     assert len(one.paid()) == 1
+
+
+def test_a_worker_that_forks_shares_nothing_with_its_child(orders: Shop) -> None:
+    """The child of a fork carries on runs of its own, under its own name; the parent its own."""
+    one = orders.begin(order, "plain")
+
+    assert one.worker({"in pack": "hold"}, lease=3600, forks=True).wait() == 0
+
+    assert one.run.status == "waiting"
+    assert one.steps() == ["pack"]
+    (other,) = orders.desk.runs(workflow="wrap")
+    assert other.status == "waiting"
+    assert other.row.worker != one.run.row.worker
+    assert orders.desk.verify()

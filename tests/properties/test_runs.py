@@ -160,8 +160,10 @@ class People:
 def arranged(people: People, plan: Plan) -> Iterator[None]:
     """Let people decide at the moments that the code passes by."""
     leave, pulse = Journal.leave, Journal.flush_if_due
+    left_times = count(1)
 
     def left(self: Journal, status: Any, **more: Any) -> bool:
+        assert next(left_times) < 100, "it goes round and round"
         if status == "waiting":
             people.now_is("about to wait")
             if "written" in plan.when.values():

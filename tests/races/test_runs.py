@@ -330,6 +330,7 @@ def test_a_fleet_of_workers_carries_all_runs_through_whoever_dies(
         assert len(paid) == 1 or kinds[number % 3] == "idempotent", number
         assert [ask.kind for ask in run.asks if ask.kind != "doubt"] == ["action"]
     assert reviewer.refused >= size
+    print("DOUBTS", len(reviewer.doubts), len(noted(tmp_path,"paid")), len(noted(tmp_path,"steps")))
     assert desk.verify()
 
 

@@ -290,6 +290,29 @@ def test_a_later_call_that_changed_is_noticed_before_what_comes_behind_it(
     assert RAN == []
 
 
+def test_what_wrong_code_asked_before_it_was_noticed_is_taken_back(
+    desk: Desk, place: Place, clock: FakeClock
+):
+    @desk.workflow(name="flow")
+    def old(run: Running) -> Any:
+        return run.gather(lambda: run.question("Which?"))
+
+    def new(run: Running) -> Any:
+        return run.gather(lambda: 1, lambda: run.later.question("What?").result())
+
+    run = begun(desk, old)
+    desk.respond(ask_of(run), "this")
+    with Desk(place.url, clock=clock) as second:
+        second.workflow(name="flow")(new)
+        second.work(until="idle")
+    assert desk.runs(status="parked")
+    assert desk.inbox().count == 0, "nobody is asked in vain"
+
+    desk.retry(run)
+    carried_on(desk, run)
+    assert run.output == ["this"], run.error
+
+
 def test_an_edit_by_a_person_is_no_change_of_the_code(desk: Desk):
     @desk.workflow
     def flow(run: Running) -> Any:

@@ -308,6 +308,29 @@ def test_a_decision_while_the_run_is_running_is_not_lost(desk: Desk):
     assert run.output == ["B", "A"]
 
 
+@pytest.mark.parametrize("awaits", [False, True], ids=["plain", "async"])
+def test_a_decision_right_before_the_run_waits_for_it_is_not_lost(desk: Desk, awaits: bool):
+    """The run has read its asks, the answer comes, the run is about to wait for that answer."""
+
+    def decide(ask_id: str) -> None:
+        if desk.get(ask_id).open:
+            desk.respond(desk.get(ask_id), "just in time")
+
+    def plain(run: Running) -> Any:
+        later = run.later.question("Which?")
+        decide(later.id)
+        return later.result()
+
+    async def awaited(run: Any) -> Any:
+        later = run.later.question("Which?")
+        decide(later.id)
+        return await later.result()
+
+    run = begun(desk, desk.workflow(name="flow")(awaited if awaits else plain))
+
+    assert (run.status, run.output) == ("done", "just in time")
+
+
 def test_a_call_that_just_ended_is_known_when_a_pause_misses(desk: Desk):
     """Its result is not written yet when the pause finds that there is more to do."""
 

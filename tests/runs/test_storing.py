@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
+import sqlite3
 import sys
 import threading
 import time
@@ -15,6 +17,8 @@ import pytest
 import sayso
 from sayso import Desk, Running, StepFailed
 from sayso.errors import BadValue, RunFailed
+from sayso.testing import FakeClock
+from tests.places import Place
 from tests.runs.people import answered, approved, asked, begun, carried_on
 
 RAN: list[Any] = []
@@ -458,3 +462,51 @@ def test_what_a_step_that_was_left_behind_still_does_is_not_recorded(desk: Desk)
     assert len(run.events) == before
     assert run.asks == []
     assert len(RAN) == 1
+
+
+# --- no room left ------------------------------------------------------------------------------
+
+
+class Small(sqlite3.Connection):
+    """A connection to a disk with room for so many pages."""
+
+    pages: int
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.execute(f"pragma max_page_count = {self.pages}")
+
+
+def test_a_full_disk_stops_a_run_and_nothing_recorded_is_lost(
+    sqlite: Place, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+):
+    def flow(run: Running) -> Any:
+        for number in range(20):
+            run.step(fill, number)
+        return "done"
+
+    def fill(number: int) -> str:
+        RAN.append(number)
+        return "x" * 20_000
+
+    with Desk(sqlite.url, clock=clock, account="sam@till") as desk:
+        run = desk.start(desk.workflow(flow))
+    monkeypatch.setattr(Small, "pages", sqlite.one("pragma page_count") + 40, raising=False)
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Small))
+    with Desk(sqlite.url, clock=clock, account="sam@till") as full:
+        full.workflow(flow)
+        full.work(until="idle")
+    monkeypatch.undo()
+    before = list(RAN)
+    assert 2 < len(before) < 20
+    assert before == list(range(len(before)))
+
+    with Desk(sqlite.url, clock=clock, account="sam@till") as roomy:
+        roomy.workflow(flow)
+        clock.advance("2m")
+        found = carried_on(roomy, roomy.get_run(run.id))
+
+        assert found.output == "done", (found.status, found.error)
+        assert roomy.verify()
+    assert sorted(set(RAN)) == list(range(20))
+    assert len(RAN) <= 22, "only what could not be written was done again"

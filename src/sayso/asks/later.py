@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
@@ -46,6 +45,8 @@ class Later(Generic[T]):
 
     async def result_async(self, timeout: float | None = None) -> T:  # noqa: ASYNC109 - as `result`
         """Wait as `result` does, without holding a thread."""
+        import asyncio
+
         while True:
             closed = await self._wait_async(self.ask.id, timeout)
             outcome = await asyncio.to_thread(self._read, closed)

@@ -6,7 +6,6 @@ of the ask and the caller's own patience say when to look without being called.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 import time
@@ -42,6 +41,8 @@ def wait(store: Store, ask_id: str, timeout: float | None = None) -> Ask:
 
 async def wait_async(store: Store, ask_id: str, timeout: float | None = None) -> Ask:  # noqa: ASYNC109 - the same words as `wait`
     """Wait as `wait` does, without holding a thread; each look is one thread hop."""
+    import asyncio
+
     heard = asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 import time
@@ -82,6 +81,8 @@ def _called(workflow: Workflow, run: Running) -> Came:
 async def _awaited(
     workflow: Workflow, run: Running, args: list[Any], kwargs: dict[str, Any]
 ) -> Any:  # noqa: ANN401 - whatever it returns
+    import asyncio
+
     with inside(run.root):
         try:
             value = await workflow.fn(run, *args, **kwargs)
@@ -96,6 +97,8 @@ async def _awaited(
 
 def _in_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - what it returns
     """Run it in an event loop of its own; on another thread, if this one has a loop already."""
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -7,22 +7,26 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeVar, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from sayso.asks.attending import attend
 from sayso.asks.forms import Forms
 from sayso.channels.console import Console
 from sayso.errors import BadValue, Misuse
 from sayso.model.actor import Actor, Origin
+from sayso.model.ask import Ask
 from sayso.model.content import check_word
 from sayso.model.lifecycle import RUN, RunStatus
-from sayso.runs.handle import OVER, Run, served, unserved
-from sayso.runs.memory import Memory
-from sayso.runs.steering import cancel, known, new_row, retry, said_at_start, start
-from sayso.runs.worker import Crew
-from sayso.runs.workflow import Workflow, declare, workflow_of
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import RunQuery, Store
+
+# A program that runs nothing does not load what runs need: the engine comes with the first use.
+if TYPE_CHECKING:
+    from sayso.runs.handle import Run
+    from sayso.runs.memory import Memory
+    from sayso.runs.worker import Crew
+    from sayso.runs.workflow import Workflow
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,8 +37,32 @@ class RunDesk(ABC):
     origin: Origin
     console: Console
     forms: Forms
-    crew: Crew
     flows: dict[str, Workflow]
+    lease: float
+
+    @cached_property
+    def crew(self) -> Crew:
+        """Whoever carries runs on in this process."""
+        from sayso.runs.worker import Crew
+
+        return Crew(
+            lambda: self.store,
+            serves=self.flows,
+            agent=self.forms.agent,
+            origin=self.origin,
+            lease=self.lease,
+            sweep=self.sweep,
+            opened=self.opened,
+        )
+
+    def let_go(self) -> None:
+        """End the threads that carry runs on, if there are any."""
+        if "crew" in self.__dict__:
+            self.crew.stop()
+
+    @abstractmethod
+    def opened(self, ask: Ask) -> None:
+        """Hear of an ask that a run opened."""
 
     @property
     @abstractmethod
@@ -62,6 +90,8 @@ class RunDesk(ABC):
         return self._add(fn, name)
 
     def _add(self, fn: F, name: str | None) -> F:
+        from sayso.runs.workflow import declare
+
         flow = declare(fn, self, name)
         other = self.flows.get(flow.name)
         if other is not None and other.path != flow.path:
@@ -94,6 +124,8 @@ class RunDesk(ABC):
             BadValue: an argument cannot be stored.
             ThreadBusy: another run of the thread is not over.
         """
+        from sayso.runs.steering import start
+
         _, row, said = self._begun(workflow, args, kwargs, thread, fresh)
         return self._handle(start(self.store, row, said, agent=self.forms.agent).id)
 
@@ -126,6 +158,8 @@ class RunDesk(ABC):
         thread: str | None,
         fresh: bool,  # noqa: FBT001 - passed on
     ) -> tuple[Workflow, Any, dict[str, Any]]:
+        from sayso.runs.steering import new_row, said_at_start
+
         flow = self._flow(workflow)
         said = said_at_start(
             flow, args, dict(kwargs), origin=self.origin, thread=thread, fresh=fresh
@@ -133,6 +167,8 @@ class RunDesk(ABC):
         return flow, new_row(self.store, flow, thread), said
 
     def _flow(self, workflow: object) -> Workflow:
+        from sayso.runs.workflow import workflow_of
+
         flow = workflow_of(workflow)
         if flow is None:
             raise Misuse(
@@ -163,6 +199,8 @@ class RunDesk(ABC):
 
     def _attended(self, run: Run) -> Run:
         """Carry a run on, and ask for whatever it waits for, until it is over."""
+        from sayso.runs.handle import OVER
+
         heard = threading.Event()
         told: set[str] = set()
         with self.store.bell.listening(heard.set):
@@ -223,9 +261,13 @@ class RunDesk(ABC):
         Raises:
             UnknownRun: there is none of this id.
         """
+        from sayso.runs.steering import known
+
         return self._handle(known(self.store, run_id).id)
 
     def _handle(self, run_id: str) -> Run:
+        from sayso.runs.handle import Run
+
         return Run(lambda: self.store, run_id, decode=self._decoded)
 
     def _decoded(self, workflow: str, kept: Any) -> Any:  # noqa: ANN401 - what it returned
@@ -253,6 +295,8 @@ class RunDesk(ABC):
 
     def thread(self, name: str) -> Memory:
         """Return what the runs of a thread remember, from the last fresh start on."""
+        from sayso.runs.memory import Memory
+
         steps: list[Any] = []
         for run in self.runs(thread=name, limit=500):
             events = run.events
@@ -267,6 +311,8 @@ class RunDesk(ABC):
         Raises:
             RunOver: it has ended already.
         """
+        from sayso.runs.steering import cancel
+
         run_id = run if isinstance(run, str) else run.id
         cancel(self.store, run_id, actor=self._somebody(), origin=self.origin, note=note)
         return self.get_run(run_id)
@@ -277,6 +323,8 @@ class RunDesk(ABC):
         Raises:
             RunOver: it is neither.
         """
+        from sayso.runs.steering import retry
+
         run_id = run if isinstance(run, str) else run.id
         retry(self.store, run_id, actor=self._somebody(), origin=self.origin)
         return self.get_run(run_id)
@@ -286,6 +334,8 @@ class RunDesk(ABC):
 
     def unserved(self, run_id: str) -> str | None:
         """Return the word for people when nobody has the code to carry a run on."""
+        from sayso.runs.handle import served, unserved
+
         row = self.store.run(run_id)
         if row is None or row.status != "ready" or served(self.store, row.workflow):
             return None

@@ -12,13 +12,12 @@ from typing import Any, Unpack
 from sayso.asks.forms import Terms
 from sayso.errors import Misuse
 from sayso.runs.lanes import INSIDE, LANE
-from sayso.runs.running import Running
 
 
-def running() -> Running | None:
-    """Return the run that is being carried on here, if any."""
+def running() -> Any:  # noqa: ANN401 - a Running; a program that runs nothing need not load it
+    """Return the run that is being carried on here, or `None`."""
     lane = LANE.get()
-    return lane.run if lane is not None and isinstance(lane.run, Running) else None
+    return None if lane is None else lane.run
 
 
 def _here(verb: str) -> Any:  # noqa: ANN401 - a Running, whose verbs may be awaitable

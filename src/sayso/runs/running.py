@@ -7,7 +7,6 @@ the verb does what it says and the journal has it from then on.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import random
@@ -355,8 +354,9 @@ class Running(Verbs):
                     yield Pause(rule.pause)
                     continue
                 raise self._failed(key, name, put_in, error) from error
-            except asyncio.CancelledError:
-                self.cut.append(f"{key} ({name})")
+            except BaseException as error:
+                if _cancelled(error):
+                    self.cut.append(f"{key} ({name})")
                 raise
             finally:
                 self.journal.doing = None
@@ -637,7 +637,7 @@ class Entered:
                 self._run.stop = error
             case Diverged():
                 self._run.fault = error
-            case asyncio.CancelledError():
+            case _ if _cancelled(error):
                 self._run.cut.append(self._lane.here)
             case _:
                 return
@@ -718,6 +718,12 @@ class RunLaters(LaterVerbs):
 
 def _shown(ask: Ask) -> str:
     return f"{ask.kind} {one_line(ask.tool or ask.title, 60)!r}"
+
+
+def _cancelled(error: BaseException) -> bool:
+    """Whether a task was cancelled; said so that a plain workflow need not load asyncio."""
+    loaded = sys.modules.get("asyncio")
+    return loaded is not None and isinstance(error, loaded.CancelledError)
 
 
 def _verb(frame: FrameType | None) -> str:

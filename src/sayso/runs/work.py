@@ -6,7 +6,6 @@ returned, or the exception it raised; everything else it does itself.
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import inspect
 import threading
@@ -195,6 +194,8 @@ def _side_by_side(branches: Sequence[Nested]) -> list[Came]:
 
 
 async def _awaited(todo: Todo) -> Any:  # noqa: ANN401 - whatever it returns
+    import asyncio
+
     match todo:
         case Pause(seconds):
             return await asyncio.sleep(seconds)
@@ -224,6 +225,8 @@ async def _value(result: object, name: str) -> object:
 
 
 async def _side_by_side_async(branches: Sequence[Nested]) -> list[Came]:
+    import asyncio
+
     async def run(branch: Nested) -> Came:
         try:
             with _set(branch):
