@@ -45,9 +45,19 @@ def nursery(_nursery: Nursery) -> Iterator[Nursery]:
     _nursery.clear()
 
 
+@pytest.fixture(scope="session")
+def desk_in_cluster(cluster: str) -> Iterator[Desk]:
+    """One for all tests: closing it takes longer than most of them."""
+    with Desk(cluster, agent="shop", account="sam@till") as desk:
+        yield shop(desk)
+
+
 @pytest.fixture
-def desk(place: Place) -> Iterator[Desk]:
+def desk(place: Place, request: pytest.FixtureRequest) -> Iterator[Desk]:
     """The desk of this process, which also has the code of the shop."""
+    if place.dialect == "postgres":
+        yield request.getfixturevalue("desk_in_cluster")
+        return
     with Desk(place.url, agent="shop", account="sam@till") as desk:
         yield shop(desk)
 

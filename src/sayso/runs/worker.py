@@ -71,7 +71,7 @@ class Crew:
 
     def _reset(self) -> None:
         self._pid = os.getpid()
-        self.name = f"{platform.node()}:{self._pid}"
+        self._name = f"{platform.node()}:{self._pid}"
         self.id = os.urandom(8).hex()
         self._shift = Shift()
         self._pulse = Pulse(self.lease)
@@ -80,10 +80,17 @@ class Crew:
         self._busy = 0
         self._lock = threading.Lock()
 
+    @property
+    def name(self) -> str:
+        """The machine and the process."""
+        self._check_fork()
+        return self._name
+
     # --- one run ---
 
     def journal(self, row: RunRow, started: dict[str, Any] | None = None) -> Journal:
         """Return the journal of a run that this process may carry on."""
+        self._check_fork()
         return Journal(
             self._store(),
             row,
@@ -138,6 +145,7 @@ class Crew:
         self, workflow: Workflow, journal: Journal, shift: Shift | None = None
     ) -> RunStatus | None:
         """Carry a run on while the pulse holds its lease."""
+        self._check_fork()
         with self._pulse.watching(journal):
             return carry_on(workflow, journal, shift or Shift(), opened=self._opened)
 
@@ -288,7 +296,7 @@ class Pulse:
             with self._lock:
                 live = dict(self._live)
                 quiet = 0 if live else quiet + 1
-                if quiet > 250:  # nothing for five seconds
+                if quiet > 50:  # nothing for a second
                     self._thread = None
                     return
             for journal, due in live.items():

@@ -78,7 +78,7 @@ class SQLiteStore(SqlStore):
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
-        self._watcher: sqlite3.Connection | None = None
+        self._eyes: set[_Eye] = set()
         # Threads of this process queue here: SQLite's own way to wait for a lock is to sleep. Taken
         # inside a loan, so that nobody holds it while the process forks.
         self._turn = threading.Lock()
@@ -87,9 +87,8 @@ class SQLiteStore(SqlStore):
     def let_go(self) -> None:
         """Close every connection, because the process is about to fork."""
         self._pool.close()
-        if self._watcher is not None:
-            self._watcher.close()
-            self._watcher = None
+        for eye in tuple(self._eyes):
+            eye.close()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -243,26 +242,27 @@ class SQLiteStore(SqlStore):
     def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:
         tick = threading.Event()
         seen = None
+        eye = _Eye()  # of this thread alone: the one before it may still be closing its own
+        self._eyes.add(eye)
         try:
             while wanted():
-                version = self._version()
+                version = self._version(eye)
                 if version != seen:
                     ring()
                 seen = version
                 tick.wait(POLL)
         finally:
             with DOOR:
-                if self._watcher is not None:
-                    self._watcher.close()
-                    self._watcher = None
+                self._eyes.discard(eye)
+                eye.close()
 
-    def _version(self) -> tuple[int, int]:
+    def _version(self, eye: _Eye) -> tuple[int, int]:
         """Return what changes with every commit of another connection, and with each of ours."""
         with DOOR:
-            if self._watcher is None:
-                self._watcher = self._connect()
-            found = self._watcher.execute("pragma data_version").fetchone()
-            return id(self._watcher), found[0]
+            if eye.connection is None:
+                eye.connection = self._connect()
+            found = eye.connection.execute("pragma data_version").fetchone()
+            return id(eye.connection), found[0]
 
     def schema(self) -> tuple[int, int]:
         """Return the version of the file, and the newest this program knows."""
@@ -320,6 +320,18 @@ class SQLiteStore(SqlStore):
                 "backup or name another file."
             )
         return StoreUnavailable(f"{where}: {error}. Nothing was written.")
+
+
+class _Eye:
+    """The connection through which one thread watches for commits of others."""
+
+    def __init__(self) -> None:
+        self.connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
 
 
 def _statements(script: str) -> Iterator[str]:
