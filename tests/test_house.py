@@ -129,7 +129,7 @@ def test_only_the_clock_reads_the_clock(call: str, place: str, allowed: bool) ->
     assert (done.returncode == 0) is allowed, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["run", "dev"])
+@pytest.mark.parametrize("name", ["run", "dev", "bench"])
 def test_requirements_are_exact_and_name_no_host(name: str) -> None:
     lines = (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()
     pins = [line for line in lines if not line.lstrip().startswith("#")]

@@ -47,16 +47,8 @@ class Caller(Protocol):
         ...
 
 
-def call_passage(
-    run: Caller,
-    lane: Lane,
-    key: str,
-    gate: Gated,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Passage:
+def call_passage(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
     """Ask for one call, and carry it out once it is approved."""
-    bound = gate.tool.bind(args, kwargs)
     ask = run.closed(lane, asked_for(run, key, gate, bound))
     key = run.journal.place(key)
     if not ask.decision:

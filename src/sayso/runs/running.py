@@ -27,6 +27,7 @@ from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical, frozen, text_digest
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.text import one_line
+from sayso.model.tool import Bound
 from sayso.model.verdicts import Kind
 from sayso.runs.calls import asked_for, call_passage
 from sayso.runs.differing import difference
@@ -461,8 +462,12 @@ class Running(Verbs):
         """Ask for a call and carry it out; or run the workflow that a tool is."""
         if gate.rules.asks:
             return (yield from self._nesting(lane, key, gate.tool.fn, args, kwargs))
+        return (yield from self.calling_bound(lane, key, gate, gate.tool.bind(args, kwargs)))
+
+    def calling_bound(self, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
+        """Do the same with arguments that are frozen already."""
         try:
-            return (yield from call_passage(self, lane, key, gate, args, kwargs))
+            return (yield from call_passage(self, lane, key, gate, bound))
         except StepFailed as failure:
             self._failures.append((key, failure))
             raise
@@ -688,11 +693,10 @@ class RunLaters(LaterVerbs):
         if gate.rules.asks:
             raise Misuse(f"{gate.tool.name} asks people itself, so there is nothing to open yet.")
 
-        def open_(_: Lane, key: str) -> Ask:
-            return asked_for(self._run, key, gate, gate.tool.bind(args, kwargs))
-
+        bound = gate.tool.bind(args, kwargs)  # now: what becomes of the objects is no matter
         return self._run.put_later(
-            open_, lambda lane, key: self._run.calling(lane, key, gate, args, kwargs)
+            lambda _, key: asked_for(self._run, key, gate, bound),
+            lambda lane, key: self._run.calling_bound(lane, key, gate, bound),
         )
 
     def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
