@@ -129,7 +129,7 @@ class Desk(Verbs, RunDesk):
 
     def close(self) -> None:
         """Let go of connections and threads. The desk opens them again if it is used again."""
-        self.let_go()
+        self._let_go()
         self._ears.close()
         self._own.close()
 

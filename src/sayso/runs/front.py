@@ -55,7 +55,7 @@ class RunDesk(ABC):
             opened=self.opened,
         )
 
-    def let_go(self) -> None:
+    def _let_go(self) -> None:
         """End the threads that carry runs on, if there are any."""
         if "crew" in self.__dict__:
             self.crew.stop()

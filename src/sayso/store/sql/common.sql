@@ -59,11 +59,13 @@ select id from asks
 
 -- name: lapsed
 -- Of a run that was cancelled, its worker reports or nobody does.
-select id from asks
- where effect = 'intended'
-   and (lease_until <= (select {now})
-        or (lease_until is null
-            and exists (select 1 from runs r where r.id = asks.run and r.status = 'cancelled')))
+select id from (
+    select id, lease_until from asks
+     where effect = 'intended' and lease_until <= (select {now})
+    union all
+    select a.id, 0 from asks a join runs r on r.id = a.run
+     where a.effect = 'intended' and a.lease_until is null and r.status = 'cancelled'
+) silent
  order by lease_until limit :limit
 
 -- name: renew
