@@ -501,3 +501,26 @@ def test_a_short_tool_costs_nothing_when_the_desk_is_closed_and_used_again(desk:
     effect = asked(run, "pay").effect
     assert effect is not None
     assert effect.attempt == 1
+
+
+def test_idle_means_that_nobody_is_about_to_begin_either(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    """One thread has claimed the run and not begun; the others find nothing, and must not end it."""
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.question("Which?")
+
+    claim = desk.store.claim
+
+    def slowly(*args: Any, **kwargs: Any) -> Any:
+        row = claim(*args, **kwargs)
+        time.sleep(0.2 if row else 0)
+        return row
+
+    monkeypatch.setattr(desk.store, "claim", slowly)
+    runs = [desk.start(flow) for _ in range(3)]
+    desk.work(until="idle", threads=4)
+
+    assert [run.status for run in runs] == ["waiting"] * 3

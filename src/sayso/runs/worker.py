@@ -106,10 +106,10 @@ class Crew:
         serves = tuple(self._serves)
         if not serves:
             return None
-        row = self._store().claim(serves, os.urandom(8).hex(), self.name, self.lease, only)
-        if row is None:
-            return None
-        with self._at_work():
+        with self._at_work():  # before the claim: what is claimed is never nobody's work
+            row = self._store().claim(serves, os.urandom(8).hex(), self.name, self.lease, only)
+            if row is None:
+                return None
             self._carry_on(row, shift)
         return row.status
 
