@@ -106,6 +106,10 @@ on conflict (name) do update set roles = excluded.roles, active = excluded.activ
 
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
 
+-- name: run_columns
+id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
+started_at, changed_at, doing, progress, {now}
+
 -- name: run_start
 insert into runs (id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until,
                   attempt, started_at, changed_at, doing, progress)
@@ -158,8 +162,7 @@ update runs
  where id = (select r.id from runs r
               where r.status = 'ready' and {served} and (cast(:only as text) is null or r.id = cast(:only as text))
               order by r.changed_at limit 1 {locked}) and {unsynced}
-returning id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-          started_at, changed_at, doing, progress, {now}
+returning {@run_columns}
 
 -- name: reclaim
 -- From a worker that fell silent.
@@ -170,28 +173,24 @@ update runs
               where r.status = 'running' and r.lease_until <= (select {now}) and {served}
                 and (cast(:only as text) is null or r.id = cast(:only as text))
               order by r.lease_until limit 1 {locked}) and {unsynced}
-returning id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-          started_at, changed_at, doing, progress, {now}
+returning {@run_columns}
 
 -- name: run_beat
 update runs set lease_until = {now} + cast(:span as bigint), doing = :doing where id = :id and token = :token
 
 -- name: run
-select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-       started_at, changed_at, doing, progress, {now}
+select {@run_columns}
   from runs where id = :id
 
 -- name: runs
-select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-       started_at, changed_at, doing, progress, {now}
+select {@run_columns}
   from runs
  where (cast(:workflow as text) is null or workflow = cast(:workflow as text))
    and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
  order by started_at desc, id desc limit :limit
 
 -- name: runs_of_status
-select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-       started_at, changed_at, doing, progress, {now}
+select {@run_columns}
   from runs
  where status = :status
    and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
@@ -199,8 +198,7 @@ select id, workflow, path, thread, status, seq, wake, waits, token, worker, leas
  order by started_at desc, id desc limit :limit
 
 -- name: runs_of_thread
-select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-       started_at, changed_at, doing, progress, {now}
+select {@run_columns}
   from runs
  where thread = :thread
    and (cast(:status as text) is null or status = cast(:status as text))
@@ -209,8 +207,7 @@ select id, workflow, path, thread, status, seq, wake, waits, token, worker, leas
  order by started_at desc, id desc limit :limit
 
 -- name: run_of_thread
-select id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-       started_at, changed_at, doing, progress, {now}
+select {@run_columns}
   from runs
  where thread = :thread and status in ('ready', 'running', 'waiting', 'parked')
 

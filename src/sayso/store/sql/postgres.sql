@@ -14,13 +14,22 @@ indexed as (
 )
 select pg_notify('sayso', '')
 
+-- name: noted
+-- The end of each statement that first changes a row: the event, if the row was there to change.
+written as (
+    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
+    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from changed
+    returning 1
+)
+select pg_notify('sayso', '') from written
+
 -- name: grow
 -- Writes nothing once it is too late: that is decided here, not by whoever looked before. The
 -- run that is woken comes first, here and everywhere: two who want both must not wait for each other.
 with woken as (
     {@run_wake} returning 1
 ),
-indexed as (
+changed as (
     update asks
        set status = :status, version = :version, voters = :voters, effect = :effect,
            holder = case when :over then null else coalesce(:holder, holder) end,
@@ -29,30 +38,20 @@ indexed as (
      where {guard} and (select count(*) from woken) >= 0
     returning 1
 ),
-written as (
-    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
-    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from indexed
-    returning 1
-)
-select pg_notify('sayso', '') from written
+{@noted}
 
 -- name: judge
 -- The same for an ask that nobody holds or carries out: fewer columns, fewer indexes.
 with woken as (
     {@run_wake} returning 1
 ),
-indexed as (
+changed as (
     update asks
        set status = :status, version = :version, voters = :voters
      where {guard} and (select count(*) from woken) >= 0
     returning 1
 ),
-written as (
-    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
-    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from indexed
-    returning 1
-)
-select pg_notify('sayso', '') from written
+{@noted}
 
 -- name: note
 with written as (
@@ -65,21 +64,11 @@ select pg_notify('sayso', '')
 
 -- name: run_hold_noting
 with changed as ({@run_hold} returning 1),
-written as (
-    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
-    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from changed
-    returning 1
-)
-select pg_notify('sayso', '') from written
+{@noted}
 
 -- name: run_leave_noting
 with changed as ({@run_leave} returning 1),
-written as (
-    insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
-    select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash from changed
-    returning 1
-)
-select pg_notify('sayso', '') from written
+{@noted}
 
 -- name: tail
 select e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
