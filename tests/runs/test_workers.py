@@ -68,8 +68,7 @@ def test_two_workers_carry_two_runs_on_at_the_same_time(staffed: Desk):
 
     runs = [staffed.start(flow), staffed.start(flow)]
 
-    for run in runs:
-        run.result(timeout=15)
+    assert [run.result(timeout=15) for run in runs] == [None, None], "each met the other"
 
 
 def test_no_run_is_carried_on_twice_at_once(staffed: Desk):

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar, Unpack
 
 from sayso.asks.carrying import Gated, Pause, gated, gated_of
 from sayso.asks.forms import Form, Forms, Maker, PlanMaker, Step, Terms
-from sayso.asks.verbs import LaterVerbs, Verbs
+from sayso.asks.verbs import Verbs
 from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.content import LIMIT, Content, check_words
@@ -29,11 +29,13 @@ from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.text import one_line
 from sayso.model.tool import Bound
 from sayso.model.verdicts import Kind
-from sayso.runs.calls import asked_for, call_passage
+from sayso.runs.calls import call_passage
 from sayso.runs.differing import difference
+from sayso.runs.entering import Entered, cancelled
 from sayso.runs.failures import failure_of
 from sayso.runs.journal import Entry, Journal
 from sayso.runs.lanes import INSIDE, LANE, Lane
+from sayso.runs.laters import RunLater, RunLaters
 from sayso.runs.retrying import rule_of
 from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
@@ -194,7 +196,7 @@ class Running(Verbs):
             if sure or known is not None:
                 return (yield from self._value(key, "escalate", lambda: answer, str))
             if refine is None:
-                return (yield from self._asking(lane, key, form(answer)))
+                return (yield from self.asking(lane, key, form(answer)))
             return (yield from self._reviewing(lane, key, refine, form, first=answer))
 
         return self._go(passage)
@@ -222,25 +224,31 @@ class Running(Verbs):
         return RunLaters(self)
 
     def _ask(self, form: Form[T]) -> T:
-        return self._go(lambda lane, key: self._asking(lane, key, form))  # type: ignore[no-any-return]
+        return self._go(lambda lane, key: self.asking(lane, key, form))  # type: ignore[no-any-return]
 
     # --- how a verb is entered ---
 
     def _go(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
-        lane = self._lane()
+        return self._through(lambda lane: passage(lane, lane.next()))
+
+    def _through(self, passage: Callable[[Lane], Passage], apart: Lane | None = None) -> Any:  # noqa: ANN401
+        """Walk through a verb in the lane of whoever calls, or in one apart; awaited, if it must."""
+        lane = apart or self._lane()
         if lane.awaits:
             number = next(self._numbers)
-            verb = self._go_async(passage, number)
+            verb = self._through_async(passage, apart, number)
             self._handed_out[number] = (_verb(sys._getframe(1)), verb)  # noqa: SLF001
             return verb
-        with self.entered(lane):
-            return drive(passage(lane, lane.next()))
+        with Entered(self, lane):
+            return drive(passage(lane))
 
-    async def _go_async(self, passage: Callable[[Lane, str], Passage], number: int) -> Any:  # noqa: ANN401
+    async def _through_async(
+        self, passage: Callable[[Lane], Passage], apart: Lane | None, number: int
+    ) -> Any:  # noqa: ANN401
         self._handed_out.pop(number, None)
-        lane = self._lane()
-        with self.entered(lane):
-            return await drive_async(passage(lane, lane.next()))
+        lane = apart or self._lane()  # a branch of a gather awaits it in a lane of its own
+        with Entered(self, lane):
+            return await drive_async(passage(lane))
 
     def check_awaited(self) -> None:
         """Refuse to end as if all were done when a verb was never awaited.
@@ -282,10 +290,6 @@ class Running(Verbs):
             other = lane.run.id if isinstance(lane.run, Running) else "another run"
             raise Misuse(f"This is the run {self.id}, and {other} is carried on here. Use its run.")
         return lane
-
-    def entered(self, lane: Lane) -> Entered:
-        """Check that a verb may act now, and note what stops the run for good."""
-        return Entered(self, lane)
 
     def check(self, lane: Lane) -> None:
         """Refuse a verb that must not act now."""
@@ -356,7 +360,7 @@ class Running(Verbs):
                     continue
                 raise self._failed(key, name, put_in, error) from error
             except BaseException as error:
-                if _cancelled(error):
+                if cancelled(error):
                     self.cut.append(f"{key} ({name})")
                 raise
             finally:
@@ -423,7 +427,8 @@ class Running(Verbs):
             raise Ended(ask)
         return ask
 
-    def _asking(self, lane: Lane, key: str, form: Form[T]) -> Passage:
+    def asking(self, lane: Lane, key: str, form: Form[T]) -> Passage:
+        """Put a form to people, and the one that its outcome may be."""
         yield from ()
         for number in range(1, 1000):
             place = key if number == 1 else f"{key}~{number}"
@@ -510,16 +515,8 @@ class Running(Verbs):
 
     def join(self) -> Any:  # noqa: ANN401 - awaitable, if the workflow is
         """Wait for what was opened and never collected, at the end of the workflow."""
-        lane = Lane(self, awaits=self.root.awaits)
         laters = self.uncollected()
-        if lane.awaits:
-            return self._join_async(lane, laters)
-        with self.entered(lane):
-            return drive(self._joining(laters))
-
-    async def _join_async(self, lane: Lane, laters: Sequence[RunLater]) -> None:
-        with self.entered(lane):
-            await drive_async(self._joining(laters))
+        return self._through(lambda _: self._joining(laters), Lane(self, awaits=self.root.awaits))
 
     def _gathering(self, lane: Lane, key: str, branches: Sequence[Any]) -> Passage:
         self.entry(key, "gather", "gather", holds=True)
@@ -566,7 +563,7 @@ class Running(Verbs):
     ) -> RunLater:
         """Open an ask now, for an answer that is needed later."""
         lane = self._lane()
-        with self.entered(lane):
+        with Entered(self, lane):
             key = lane.next()
             known = key in self.journal.asks
             ask = open_(lane, key)
@@ -576,163 +573,30 @@ class Running(Verbs):
         self._laters.append(later)
         return later
 
-    def collect(self, later: RunLater) -> Any:  # noqa: ANN401
+    def collect(self, later: RunLater) -> Any:  # noqa: ANN401 - what the verb returns
         """Return what a later comes to, as a verb of the lane that wants it."""
-        lane = self._lane()
-        if lane.awaits:
-            return self._collect_async(later)
-        with self.entered(lane):
-            return drive(later.passage(lane))
-
-    async def _collect_async(self, later: RunLater) -> Any:  # noqa: ANN401
-        lane = self._lane()
-        with self.entered(lane):
-            return await drive_async(later.passage(lane))
+        return self._through(later.passage)
 
     def later_done(self, later: RunLater) -> Any:  # noqa: ANN401 - a bool, or awaitable
         """Whether a later is decided, recorded: it may decide where the workflow goes."""
-        return self._go(
-            lambda _, key: self._flag(key, lambda: not self.journal.reread(later.key).open)
-        )
 
-    def _flag(self, key: str, look: Callable[[], bool]) -> Passage:
-        yield from ()
-        entry = self.entry(key, "done", "done")
-        if entry is not None:
-            return entry.said["result"]
-        found = look()
-        self.journal.record(key, "done", "done", result=found)
-        return found
+        def decided() -> bool:
+            return not self.journal.reread(later.key).open
+
+        return self._go(lambda _, key: self._value(key, "done", decided, bool))
 
     def uncollected(self) -> list[RunLater]:
         """What was opened and never asked for: it is joined when the workflow returns."""
         return [later for later in self._laters if not later.collected]
 
 
-class Entered:
-    """A verb at work in its lane. A class, because every step of a replay comes through here."""
-
-    __slots__ = ("_lane", "_run")
-
-    def __init__(self, run: Running, lane: Lane) -> None:
-        self._run = run
-        self._lane = lane
-
-    def __enter__(self) -> None:
-        """Enter the lane, if the verb may act now."""
-        self._run.check(self._lane)
-        if not self._lane.enter():
-            self._run.fault = Misuse(
-                "Two verbs of a run at the same time in one lane: their order would differ at the "
-                "next replay. Put them into branches: run.gather(lambda: ..., lambda: ...)."
-            )
-            raise self._run.fault
-        self._run.in_flight[self] = None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Leave it, and remember what stops the lane or the run."""
-        self._run.in_flight.pop(self, None)
-        self._lane.leave()
-        match error:
-            case None:
-                return
-            case Paused():
-                self._lane.paused = True
-            case Stop():
-                self._run.stop = error
-            case Diverged():
-                self._run.fault = error
-            case _ if _cancelled(error):
-                self._run.cut.append(self._lane.here)
-            case _:
-                return
-
-
-class RunLater:
-    """An answer that a run does not need yet."""
-
-    def __init__(
-        self, run: Running, lane: Lane, key: str, ask: Ask, result: Callable[..., Passage]
-    ) -> None:
-        self.ask = ask
-        self.lane = lane
-        self.key = key
-        self.collected = False
-        self._run = run
-        self._result = result
-
-    @property
-    def id(self) -> str:
-        """The id of the ask."""
-        return self.ask.id
-
-    def result(self) -> Any:  # noqa: ANN401 - what the verb returns
-        """Return what the verb returns, pausing the run until people have answered."""
-        return self._run.collect(self)
-
-    def passage(self, lane: Lane) -> Passage:
-        """Collect it, as part of a verb in this lane."""
-        self.collected = True
-        return self._result(lane, self.key)
-
-    def done(self) -> Any:  # noqa: ANN401 - a bool, or awaitable
-        """Whether it is decided by now. The answer is recorded, so that a replay goes the same way."""
-        return self._run.later_done(self)
-
-
-class RunLaters(LaterVerbs):
-    """The verbs of a run, returning at once."""
-
-    def __init__(self, run: Running) -> None:
-        self._run = run
-        self._forms = run.forms
-
-    def call(self, tool: Callable[..., Any], *args: Any, **kwargs: Any) -> RunLater:  # noqa: ANN401
-        """Ask for a call; it is carried out when the result is wanted, or at the end."""
-        gate = gated_of(tool) or gated(tool)
-        if gate.rules.asks:
-            raise Misuse(f"{gate.tool.name} asks people itself, so there is nothing to open yet.")
-
-        bound = gate.tool.bind(args, kwargs)  # now: what becomes of the objects is no matter
-        return self._run.put_later(
-            lambda _, key: asked_for(self._run, key, gate, bound),
-            lambda lane, key: self._run.calling_bound(lane, key, gate, bound),
-        )
-
-    def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
-        """Ask for a review of a text."""
-        if callable(text):
-            raise Misuse("later.draft takes a text; with a function use run.draft in a gather.")
-        return self._put(self._forms.draft(text, title=title, **terms))
-
-    def plan(
-        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
-    ) -> Any:  # noqa: ANN401 - the steps, or awaitable
-        """Ask for a review of a plan."""
-        if callable(steps):
-            raise Misuse("later.plan takes steps; with a function use run.plan in a gather.")
-        return self._put(self._forms.plan(steps, title=title, **terms))
-
-    def _put(self, form: Form[T]) -> Any:  # noqa: ANN401
-        return self._run.put_later(
-            lambda _, key: self._run.asked(key, form.content),
-            lambda lane, key: self._run._asking(lane, key, form),  # noqa: SLF001 - its other half
-        )
-
-
 def _shown(ask: Ask) -> str:
     return f"{ask.kind} {one_line(ask.tool or ask.title, 60)!r}"
 
 
-def _cancelled(error: BaseException) -> bool:
-    """Whether a task was cancelled; said so that a plain workflow need not load asyncio."""
-    loaded = sys.modules.get("asyncio")
-    return loaded is not None and isinstance(error, loaded.CancelledError)
-
-
 def _verb(frame: FrameType | None) -> str:
     """Return which verb was called, to name it if it is never awaited."""
-    while frame is not None and frame.f_code.co_name.startswith(("_", "<")):
+    while frame is not None and frame.f_code.co_name.startswith(("_", "<", "collect")):
         frame = frame.f_back
     return frame.f_code.co_name.removesuffix("_gated") if frame is not None else "verb"
 
