@@ -33,12 +33,14 @@ from sayso.runs.here import choose, confirm, question, step
 from sayso.runs.retrying import retrying
 
 if TYPE_CHECKING:
+    from sayso.agent import Agent, ScriptedModel
     from sayso.runs.handle import Run
     from sayso.runs.memory import ActionStep, AnswerStep, DecisionStep, PlanStep, TaskStep
     from sayso.runs.running import Running
 
 __all__ = [
     "ActionStep",
+    "Agent",
     "AnswerStep",
     "Answered",
     "Ask",
@@ -67,6 +69,7 @@ __all__ = [
     "RunParked",
     "Running",
     "SaysoError",
+    "ScriptedModel",
     "Skipped",
     "StepFailed",
     "StillOpen",
@@ -84,17 +87,20 @@ __all__ = [
 __version__ = "0.1.0"
 
 # A program that runs nothing need not load the engine: these come when they are asked for.
+_STEPS = ("ActionStep", "AnswerStep", "DecisionStep", "PlanStep", "TaskStep")
 _LATER = {
-    "Run": "handle",
-    "Running": "running",
-    **dict.fromkeys(("ActionStep", "AnswerStep", "DecisionStep", "PlanStep", "TaskStep"), "memory"),
+    "Agent": "agent",
+    "ScriptedModel": "agent",
+    "Run": "runs.handle",
+    "Running": "runs.running",
+    **dict.fromkeys(_STEPS, "runs.memory"),
 }
 
 
 def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"sayso.runs.{_LATER[name]}"), name)
+    return getattr(importlib.import_module(f"sayso.{_LATER[name]}"), name)
 
 
 # A library is silent unless its user listens.

@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 import tomllib
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from sayso.model.event import Event
 from sayso.model.span import aware, span
 from sayso.model.text import one_line
 from sayso.model.verdicts import RejectKind, Verdict
+from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
 from sayso.store import Clock, Store, SystemClock, open_store
 from sayso.store.audit import Progress, Report, Seal, make_seal, verify
@@ -109,7 +111,7 @@ class Desk(Verbs, RunDesk):
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
         self._ears = Ears(lambda: self.store)
-        self.flows = {}
+        self.flows = ChainMap({}, AMBIENT)
         self.lease = span(lease).total_seconds()
         if workers:
             self.crew.start(workers)

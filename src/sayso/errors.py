@@ -37,6 +37,8 @@ SaysoError
 │   ├── RunFailed          the run ended with an error
 │   ├── RunCancelled       the run was cancelled
 │   └── RunParked          the run cannot go on without a person
+├── ModelFailed            the model did not reply, and will not to the same prompt
+│   └── ModelUnavailable   not now: too many requests, a broken connection, an overloaded provider
 └── Outcome                not faults: what people said, raised where a value was expected
     ├── Rejected           a person, or the clock, said no
     ├── Answered           a person answered instead of approving
@@ -446,6 +448,25 @@ class RunParked(RunError):
             f"{run_id}"
         )
         self.run_id = run_id
+
+
+class ModelFailed(SaysoError):
+    """The model did not reply, and will not to the same prompt: a wrong key, a refused request."""
+
+    code = "model-failed"
+
+
+class ModelUnavailable(ModelFailed):
+    """The model did not reply now: too many requests, a broken connection, an overloaded provider.
+
+    `after` is how many seconds the provider wants us to wait, if it said so.
+    """
+
+    code = "model-unavailable"
+
+    def __init__(self, message: str, *, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
 
 
 class Forbidden(SaysoError):

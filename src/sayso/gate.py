@@ -13,7 +13,7 @@ import inspect
 import logging
 import time
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from sayso.asks.carrying import CURRENT, Do, Gated, Pause, at_once, gated, refused, tried
@@ -76,7 +76,7 @@ class Host(Protocol):
 
 def make_gate(host: Host, fn: Callable[P, R], **given: Any) -> Callable[P, R]:  # noqa: ANN401
     """Return the function behind a gate, with the same signature."""
-    gate = gated(fn, **given)
+    gate = replace(gated(fn, **given), always=True)
     host.forms.check(gate.rules.terms)
     if inspect.iscoroutinefunction(fn):
 

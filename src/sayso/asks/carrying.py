@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sayso.asks.forms import Forms, Terms
-from sayso.asks.spending import Call
+from sayso.asks.spending import Allowed, Call
 from sayso.errors import Answered, BadValue, InvalidAnswer, InvalidEdit, Misuse, Rejected
 from sayso.model.ask import Ask
 from sayso.model.content import Content
@@ -27,7 +27,7 @@ from sayso.model.tool import Bound, Tool
 _log = logging.getLogger("sayso.gate")
 _TRIES = 3
 MISSING = object()
-CURRENT: ContextVar[Call] = ContextVar("sayso_current_call")
+CURRENT: ContextVar[Call | Allowed] = ContextVar("sayso_current_call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ class Gated:
 
     tool: Tool
     rules: Rules
+    always: bool = False  # a gate on a desk asks, whatever its tool declares
 
     def content(self, forms: Forms, bound: Bound, **more: Any) -> Content:  # noqa: ANN401 - terms
         """Return what people are shown of one call."""
@@ -176,8 +177,8 @@ def refused(ask: Ask, rules: Rules) -> Any:  # noqa: ANN401 - the value of on_re
     return rules.on_reject
 
 
-def current_call() -> Call:
-    """Return the approved call that is being carried out, for its idempotency key.
+def current_call() -> Call | Allowed:
+    """Return the call that is being carried out, for its idempotency key.
 
     Raises:
         Misuse: no gated function is running here.
@@ -198,7 +199,13 @@ class Do:
     fn: Callable[..., Any]
     receiver: tuple[Any, ...] = field(repr=False)
     args: dict[str, Any] = field(repr=False)
-    call: Call
+    call: Call | Allowed
+
+    @property
+    def hides(self) -> bool:
+        """Whether it has arguments that must not be seen, not even in a log."""
+        hidden = self.call.hidden if self.call.ask is None else self.call.ask.content.hidden
+        return bool(hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +244,7 @@ def verified(rules: Rules, do: Do, begun: float) -> Generator[Do | Pause, Any, F
         try:
             found = yield Do(rules.verify, (), do.args, do.call)
         except Exception:  # noqa: BLE001 - a verify that fails tells nothing
-            _log.warning(
-                "verify of %s failed", do.call.tool, exc_info=not do.call.ask.content.hidden
-            )
+            _log.warning("verify of %s failed", do.call.tool, exc_info=not do.hides)
             return CannotTell()
         if isinstance(found, Happened):
             return found

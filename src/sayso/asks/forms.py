@@ -74,7 +74,7 @@ class Form(Generic[T]):
     outcome: Callable[[Ask], T | Form[T]]
 
 
-_STEP = {
+_STEP: dict[str, Any] = {
     "anyOf": [
         {"type": "string", "minLength": 1},
         {
@@ -84,12 +84,33 @@ _STEP = {
         },
     ]
 }
-_PLAN = {
+_PLAN: dict[str, Any] = {
     "type": "object",
     "properties": {"steps": {"type": "array", "minItems": 1, "maxItems": 200, "items": _STEP}},
     "required": ["steps"],
     "additionalProperties": False,
 }
+
+
+def _plan_schema(tools: Sequence[str] | None) -> dict[str, Any]:
+    if tools is None:
+        return _PLAN
+    fields: dict[str, Any] = {
+        "title": {"type": "string", "minLength": 1},
+        "detail": {"type": "string"},
+        "tool": {"enum": [*tools]} if tools else {"type": "null"},
+        "needs_approval": {"type": "boolean"},
+    }
+    step = {
+        "type": "object",
+        "properties": fields,
+        "required": ["title"],
+        "additionalProperties": False,
+    }
+    steps = {**_PLAN["properties"]["steps"], "items": {"anyOf": [_STEP["anyOf"][0], step]}}
+    return {**_PLAN, "properties": {"steps": steps}}
+
+
 _DRAFT = {
     "type": "object",
     "properties": {"text": {"type": "string", "minLength": 1}},
@@ -226,9 +247,18 @@ class Forms:
         return form(written)
 
     def plan(
-        self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]
+        self,
+        steps: Sequence[Step] | PlanMaker,
+        *,
+        title: str = "Plan",
+        tools: Sequence[str] | None = None,
+        **terms: Unpack[Terms],
     ) -> Form[list[Step]]:
-        """Ask for a review of a plan. Cancelling raises `Rejected`; a maker can be sent back."""
+        """Ask for a review of a plan. Cancelling raises `Rejected`; a maker can be sent back.
+
+        Where the tools are known, a step says only what an agent understands: title, detail,
+        one of the tools, and whether it needs approval.
+        """
         if isinstance(steps, str):
             raise BadValue(f"A plan is a list of steps, not one text: [{steps!r}].")
         maker = steps if callable(steps) else None
@@ -246,7 +276,7 @@ class Forms:
             content = self._content(
                 "plan",
                 check_title(title, "The title"),
-                _checked({"steps": list(planned)}, _PLAN, "plan"),
+                _checked({"steps": list(planned)}, _plan_schema(tools), "plan"),
                 terms,
                 without=() if maker else ("respond",),
                 sentence="The program wants its plan reviewed before the first step.",

@@ -39,6 +39,18 @@ class Call:
     holder: str
 
 
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A call that nobody had to approve, while a run carries it out."""
+
+    tool: str
+    args: dict[str, Any]
+    key: str
+    attempt: int
+    hidden: tuple[str, ...] = ()
+    ask: None = None
+
+
 def begin(
     store: Store,
     ask_id: str,

@@ -266,7 +266,9 @@ def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
     content = ask.content
     if ask.kind != "doubt":
         return None
-    about = Text(f"It is about {content.about}; see `sayso inbox show {content.about}`.")
+    about = None
+    if content.about is not None:
+        about = Text(f"It is about {content.about}; see `sayso inbox show {content.about}`.")
     late = [
         told(
             Text("A result came after its time was up; it proves nothing by itself:"),
@@ -274,13 +276,14 @@ def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
         )
         for item in ask.evidence
     ]
-    return told(about, *late)
+    return told(about, *late) if about is not None or late else None
 
 
 def _belongs(ask: Ask) -> RenderableType | None:
-    run, thread = ask.content.run, ask.content.thread
+    run, thread, chain = ask.content.run, ask.content.thread, ask.content.chain
     parts = [one_line(run, 60)] if run else []
     parts += [f"thread {one_line(thread, 60)}"] if thread else []
+    parts += [f"asked through {one_line(chain, 200)}"] if chain else []
     return Text(", ".join(parts)) if parts else None
 
 

@@ -67,6 +67,7 @@ _STATED = (
     "about",
     "run",
     "thread",
+    "chain",
 )
 
 

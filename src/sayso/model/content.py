@@ -30,7 +30,7 @@ LIMIT = 1024 * 1024
 _AS_TEXT = ("preview", "facts", "answer", "returns")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
-    *("about", "run", "thread"),
+    *("about", "run", "thread", "chain"),
 )
 
 
@@ -135,6 +135,7 @@ class Content:
     about: str | None = None
     run: str | None = None
     thread: str | None = None
+    chain: str | None = None
 
     def with_args(self, args: dict[str, Any]) -> Content:
         """Return the same content proposing other arguments, as an edit does."""

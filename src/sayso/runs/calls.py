@@ -238,9 +238,12 @@ def _resolved(run: Caller, lane: Lane, key: str) -> None:
 
 
 def _fate(run: Caller, ask: Ask) -> str:
-    """Say what is known of the worker that began it."""
     begun = [e for e in run.journal.store.stream(ask.stream) if e.kind == "effect.intended"]
-    worker = str(((begun[-1].payload or {}) if begun else {}).get("worker") or "")
+    return fate_of(str(((begun[-1].payload or {}) if begun else {}).get("worker") or ""))
+
+
+def fate_of(worker: str) -> str:
+    """Say what is known of the worker that began a call."""
     name = worker or "somebody"
     host, _, pid = worker.rpartition(":")
     if host == platform.node() and pid.isdigit() and not _alive(int(pid)):

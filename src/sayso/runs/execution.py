@@ -19,7 +19,7 @@ from sayso.runs.journal import Journal, prefixes
 from sayso.runs.lanes import inside
 from sayso.runs.running import Leader, Running
 from sayso.runs.steering import cancel
-from sayso.runs.stops import Ended, Fenced, NotStarted, Paused, Released, Stop
+from sayso.runs.stops import Ended, Fenced, NotStarted, Parked, Paused, Released, Stop
 from sayso.runs.work import Came
 from sayso.runs.workflow import Workflow
 
@@ -64,7 +64,7 @@ def _called(workflow: Workflow, run: Running) -> Came:
     try:
         args, kwargs = workflow.thaw(run.journal.started["input"])
         if workflow.awaits:
-            value = _in_a_loop(_awaited(workflow, run, args, kwargs))
+            value = in_a_loop(_awaited(workflow, run, args, kwargs))
         else:
             with inside(run.root):
                 try:
@@ -95,7 +95,7 @@ async def _awaited(
         return value
 
 
-def _in_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - what it returns
+def in_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - what it returns
     """Run it in an event loop of its own; on another thread, if this one has a loop already."""
     import asyncio
 
@@ -129,6 +129,8 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
         raise stop
     if isinstance(stop, Ended):
         return _cancelled(journal, stop.ask)
+    if isinstance(stop, Parked):
+        return park(journal, str(stop), more=stop.more)
     if isinstance(stop, Released) or isinstance(came.error, KeyboardInterrupt):
         journal.leave("ready")
         return "ready"
@@ -204,6 +206,6 @@ def _cancelled(journal: Journal, ask: Ask) -> RunStatus:
     return "cancelled"
 
 
-def park(journal: Journal, reason: str) -> RunStatus:
-    """Give a run up until a person looks at it."""
-    return _ended(journal, "parked", reason=one_line(reason, 1000))
+def park(journal: Journal, reason: str, *, more: bool = False) -> RunStatus:
+    """Give a run up until a person looks at it, who may grant it `more`."""
+    return _ended(journal, "parked", reason=one_line(reason, 1000), more=more or None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -37,7 +38,7 @@ class RunDesk(ABC):
     origin: Origin
     console: Console
     forms: Forms
-    flows: dict[str, Workflow]
+    flows: ChainMap[str, Workflow]
     lease: float
 
     @cached_property
@@ -93,15 +94,18 @@ class RunDesk(ABC):
         from sayso.runs.workflow import declare
 
         flow = declare(fn, self, name)
-        other = self.flows.get(flow.name)
+        self._serve(flow)
+        fn.__sayso_workflow__ = flow  # type: ignore[attr-defined]
+        return fn
+
+    def _serve(self, flow: Workflow) -> None:
+        other = self.flows.maps[0].get(flow.name)
         if other is not None and other.path != flow.path:
             raise BadValue(
                 f"Two workflows are called {flow.name!r}: {other.path} and {flow.path}. Name one of "
-                "them: @desk.workflow(name=...)."
+                "them otherwise: @desk.workflow(name=...)."
             )
         self.flows[flow.name] = flow
-        fn.__sayso_workflow__ = flow  # type: ignore[attr-defined]
-        return fn
 
     def start(
         self,
@@ -173,10 +177,10 @@ class RunDesk(ABC):
         if flow is None:
             raise Misuse(
                 f"{getattr(workflow, '__name__', workflow)!r} is no workflow: put @desk.workflow "
-                "above the function."
+                "above the function, or give an agent."
             )
         if flow.host is not self:
-            self.flows.setdefault(flow.name, flow)
+            self._serve(flow)
         return flow
 
     def resume(self, run: Run | str, *, wait: bool = True) -> Run:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sayso.asks.opening import opening
@@ -55,6 +55,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """A call that needs no approval, as it was last begun."""
+
+    args: Mapping[str, Any]
+    worker: str
+    attempt: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """A call that came to its end, not yet written down."""
 
@@ -86,6 +96,8 @@ class Journal:
         self.doing: str | None = None
         self.progress: float | None = None
         self.entries: dict[str, Entry] = {}
+        self.begun: dict[str, Begun] = {}
+        self.granted = 0  # how often a person let it go on after it had used up what it was given
         self.asks: dict[str, Ask] = {}
         self.opened: list[Ask] = []
         self.prefixes: set[str] = set()
@@ -123,6 +135,10 @@ class Journal:
         self.started = check_journal(self.id, events, self.row.seq)
         self._seq, self._head = events[-1].seq, events[-1].hash
         self.entries = entries_of(events)
+        self.begun = begun_of(events)
+        self.granted = sum(
+            1 for e in events if e.kind == "run.parked" and (e.payload or {}).get("more")
+        )
         self._again = forgotten(events)
         self._read_asks()
 
@@ -196,6 +212,13 @@ class Journal:
         payload = {"key": key, "verb": verb, "name": name, **said}
         self.note("step.failed" if failed else "step.done", payload)
         self.entries[key] = Entry(verb, name, payload, failed)
+
+    def begin(self, key: str, name: str, args: Mapping[str, Any], attempt: int) -> None:
+        """Write down that a call which needs no approval is about to be carried out."""
+        worker = self.row.worker or ""
+        said = {"key": key, "name": name, "args": args, "attempt": attempt, "worker": worker}
+        self.note("step.begun", said)
+        self.begun[key] = Begun(args, worker, attempt, self.store.now())
 
     def open(self, key: str, content: Content) -> Ask:
         """Add the opening of an ask. It is written with whatever is written next."""
@@ -465,6 +488,19 @@ def entries_of(events: Sequence[Event]) -> dict[str, Entry]:
             for key in (event.payload or {}).get("forgets", ()):
                 entries.pop(key, None)
     return entries
+
+
+def begun_of(events: Sequence[Event]) -> dict[str, Begun]:
+    """Return the calls without approval that were begun. A retry begins a failed one anew."""
+    begun: dict[str, Begun] = {}
+    for event in events:
+        said = event.payload or {}
+        if event.kind == "step.begun":
+            begun[said["key"]] = Begun(said["args"], said["worker"], said["attempt"], event.at)
+        elif event.kind == "run.retried":
+            for key in said.get("forgets", ()):
+                begun.pop(key, None)
+    return begun
 
 
 def forgotten(events: Sequence[Event]) -> Counter[str]:

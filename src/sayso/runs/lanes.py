@@ -13,6 +13,8 @@ from contextvars import ContextVar
 
 LANE: ContextVar[Lane | None] = ContextVar("sayso_lane", default=None)
 INSIDE: ContextVar[str | None] = ContextVar("sayso_inside", default=None)
+# Who works for whom: the agents around the code that runs here, the outermost first.
+CHAIN: ContextVar[tuple[str, ...]] = ContextVar("sayso_chain", default=())
 
 
 class Lane:

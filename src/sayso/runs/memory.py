@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sayso.model.ask import Ask, Decision
 from sayso.model.event import Event
+
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +35,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionStep:
-    """A step or a call, with what it came to."""
+    """A step or a call, with what it came to. `thought` is what an agent's model said to it."""
 
     at: datetime
     name: str
@@ -41,6 +44,7 @@ class ActionStep:
     error: str | None = None
     status: str = "done"
     ask: str | None = None
+    thought: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,34 +83,86 @@ class Memory:
         return iter(self.steps)
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A step and where in the run it belongs, which orders what has the same time."""
+
+    step: Step
+    place: str
+
+    @property
+    def order(self) -> tuple[datetime, int, list[int]]:
+        first, last = isinstance(self.step, TaskStep), isinstance(self.step, AnswerStep)
+        return self.step.at, last - first, [int(number) for number in _NUMBER.findall(self.place)]
+
+
 def remember(events: Sequence[Event], asks: Sequence[Ask]) -> Memory:
     """Read the journal of one run and of its asks as steps, in the order things happened."""
-    steps: list[Step] = []
-    for event in events:
-        steps.extend(_of_run(event))
+    said = [(event, event.payload or {}) for event in events]
+    begun = {words["key"]: words for event, words in said if event.kind == "step.begun"}
+    thoughts = {
+        words["key"]: (words.get("result") or {}).get("text") or None
+        for _, words in said
+        if words.get("verb") == "model"
+    }
+    placed = [
+        _Placed(step, words.get("key", ""))
+        for event, words in said
+        for step in _of_run(event, words, begun, thoughts)
+    ]
     for ask in asks:
-        steps.extend(_of_ask(ask))
-    return Memory(tuple(sorted(steps, key=lambda step: step.at)))
+        place = (ask.key or "").partition(":")[2]
+        placed += [_Placed(step, place) for step in _of_ask(ask, _thought(place, thoughts))]
+    return Memory(tuple(one.step for one in sorted(placed, key=lambda one: one.order)))
 
 
-def _of_run(event: Event) -> Iterator[Step]:
-    said = event.payload or {}
+def _thought(place: str, thoughts: Mapping[str, str | None]) -> str | None:
+    """Return what the model said to a call: its reply stands right before the turn of the call."""
+    turn = place.rpartition(".")[0]
+    lane, _, number = turn.rpartition(".")
+    if not number.isdigit():
+        return None
+    before = str(int(number) - 1)
+    return thoughts.get(f"{lane}.{before}" if lane else before)
+
+
+def _of_run(
+    event: Event,
+    said: Mapping[str, Any],
+    begun: Mapping[str, Mapping[str, Any]],
+    thoughts: Mapping[str, str | None],
+) -> Iterator[Step]:
+    key, verb = said.get("key", ""), said.get("verb")
     match event.kind:
         case "run.started":
             yield TaskStep(at=event.at, workflow=said.get("workflow", ""), task=_task(said))
-        case "step.done" if said.get("verb") in ("step", "workflow"):
+        case "step.done" if verb in ("step", "workflow"):
             yield ActionStep(at=event.at, name=said["name"], result=said.get("result"))
+        case "step.done" if verb == "call":
+            yield ActionStep(
+                at=event.at,
+                name=said["name"],
+                args=begun.get(key, {}).get("args"),
+                result=said.get("result"),
+                thought=_thought(key, thoughts),
+            )
         case "step.failed":
             error = said.get("error", {})
-            text = f"{error.get('kind')}: {error.get('message')}"
-            yield ActionStep(at=event.at, name=said["name"], error=text, status="failed")
+            yield ActionStep(
+                at=event.at,
+                name=said["name"],
+                args=begun.get(key, {}).get("args"),
+                error=f"{error.get('kind')}: {error.get('message')}",
+                status="failed",
+                thought=_thought(key, thoughts) if verb == "call" else None,
+            )
         case "run.done":
             yield AnswerStep(at=event.at, output=said.get("output"))
         case _:
             return
 
 
-def _task(said: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever it was started with
+def _task(said: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it was started with
     put_in = said.get("input") or {}
     args, kwargs = put_in.get("args", []), put_in.get("kwargs", {})
     if len(args) == 1 and not kwargs:
@@ -114,7 +170,7 @@ def _task(said: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever it was starte
     return {**{str(n): value for n, value in enumerate(args)}, **kwargs} if args or kwargs else None
 
 
-def _of_ask(ask: Ask) -> Iterator[Step]:
+def _of_ask(ask: Ask, thought: str | None) -> Iterator[Step]:
     if ask.kind == "plan":
         plan = ask.args.get("steps", [])
         yield PlanStep(at=ask.opened_at, plan=plan, ask=ask.id, status=ask.status)
@@ -130,4 +186,5 @@ def _of_ask(ask: Ask) -> Iterator[Step]:
             error=effect.error,
             status=effect.status,
             ask=ask.id,
+            thought=thought,
         )

@@ -34,13 +34,14 @@ from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
 from sayso.runs.failures import failure_of
 from sayso.runs.journal import Entry, Journal
-from sayso.runs.lanes import INSIDE, LANE, Lane
+from sayso.runs.lanes import CHAIN, INSIDE, LANE, Lane
 from sayso.runs.laters import RunLater, RunLaters
 from sayso.runs.retrying import rule_of
 from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
 from sayso.runs.work import Step as Work
-from sayso.runs.workflow import returned_type
+from sayso.runs.workflow import returned_type, workflow_of
+from sayso.store.contract import RunRow
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -58,12 +59,18 @@ class Leader(Protocol):
 class RunForms(Forms):
     """The forms of a desk, filed under a run."""
 
-    def __init__(self, agent: str, now: Callable[[], datetime], run: str, thread: str | None):
+    def __init__(self, agent: str, now: Callable[[], datetime], row: RunRow) -> None:
         super().__init__(agent, now)
-        self._filed: dict[str, Any] = {"run": run, "thread": thread}
+        self._workflow = row.workflow
+        self._filed: dict[str, Any] = {"run": row.id, "thread": row.thread}
 
     def _content(self, kind: Kind, title: str, proposal: Any, terms: Terms, **more: Any) -> Content:  # noqa: ANN401
         named: Terms = {**terms, **self._filed}  # type: ignore[typeddict-item]
+        agents = CHAIN.get()
+        if agents:
+            named["agent"] = terms.get("agent") or agents[-1]
+            chain = agents if agents[0] == self._workflow else (self._workflow, *agents)
+            more["chain"] = " > ".join(chain) if len(chain) > 1 else None
         return super()._content(kind, title, proposal, named, **more)
 
 
@@ -72,7 +79,7 @@ class Running(Verbs):
 
     def __init__(self, journal: Journal, leader: Leader, *, awaits: bool) -> None:
         self.journal = journal
-        self.forms = RunForms(journal.actor.id, journal.store.now, journal.id, journal.row.thread)
+        self.forms = RunForms(journal.actor.id, journal.store.now, journal.row)
         self.stop: Stop | None = None
         self.fault: Exception | None = None
         self.waits: dict[str, None] = {}
@@ -131,6 +138,19 @@ class Running(Verbs):
         return self._go(  # type: ignore[no-any-return]
             lambda lane, key: self._nesting(lane, key, fn, (self, *args), kwargs)
         )
+
+    def agent(self, agent: Any, task: str) -> Any:  # noqa: ANN401 - its answer, or awaitable
+        """Give a task to an agent, inside this run, and return its answer.
+
+        What it asks reaches people with the whole chain of who asked whom.
+
+        Raises:
+            Misuse: it is no agent.
+        """
+        flow = workflow_of(agent)
+        if flow is None:
+            raise Misuse(f"{agent!r} is no agent: make one with sayso.Agent(...).")
+        return self.workflow(flow.fn, task)
 
     def gather(self, *branches: Any) -> list[Any]:  # noqa: ANN401 - functions, or awaitables
         """Run branches side by side, and return what each returned, in order.
@@ -227,6 +247,10 @@ class Running(Verbs):
         return self._go(lambda lane, key: self.asking(lane, key, form))  # type: ignore[no-any-return]
 
     # --- how a verb is entered ---
+
+    def verb(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
+        """Go through a verb of somebody else's making, such as a turn of an agent."""
+        return self._go(passage)
 
     def _go(self, passage: Callable[[Lane, str], Passage]) -> Any:  # noqa: ANN401
         return self._through(lambda lane: passage(lane, lane.next()))

@@ -34,6 +34,17 @@ class Released(Stop):
     """The worker is shutting down; another one goes on."""
 
 
+class Parked(Stop):
+    """It cannot go on by itself; once a person has seen to it, it goes on from here.
+
+    `more` says that it used up what it was given: whoever retries it grants as much again.
+    """
+
+    def __init__(self, reason: str, *, more: bool = False) -> None:
+        super().__init__(reason)
+        self.more = more
+
+
 class Ended(Stop):
     """A person ended the run."""
 

@@ -18,11 +18,12 @@ from sayso.model.content import check_word
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import frozen
 from sayso.model.signature import hinted_types, return_type
+from sayso.runs.ambient import AMBIENT
 
 _LARGEST = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Workflow:
     """A function that can be run durably, and where its code is found."""
 
@@ -118,7 +119,7 @@ def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
         raise BadValue(f"name={called!r}: a workflow's name has no '|'.")
     return Workflow(
         called,
-        f"{_module(fn)}:{fn.__qualname__}",
+        f"{module_of(fn.__module__)}:{fn.__qualname__}",
         fn,
         host,
         inspect.iscoroutinefunction(fn),
@@ -150,10 +151,10 @@ def _returned(fn: Callable[..., Any]) -> object:
         return Any
 
 
-def _module(fn: Callable[..., Any]) -> str:
-    """Return the module under which another process would import this function."""
-    if fn.__module__ != "__main__":
-        return fn.__module__
+def module_of(name: str) -> str:
+    """Return the name under which another process would import a module."""
+    if name != "__main__":
+        return name
     main = sys.modules["__main__"]
     if getattr(main, "__spec__", None) is not None and main.__spec__ is not None:
         return main.__spec__.name
@@ -168,7 +169,7 @@ def workflow_of(fn: object) -> Workflow | None:
 
 
 def find(path: str) -> Workflow:
-    """Import the workflow of a path such as `app:support`.
+    """Import the workflow of a path such as `app:support`; of an agent, its name.
 
     Raises:
         Misuse: there is none; says what to do.
@@ -177,13 +178,18 @@ def find(path: str) -> Workflow:
     found: Any = load(module)
     for part in name.split("."):
         found = getattr(found, part, None)
-    known = workflow_of(found)
+    known = workflow_of(found) or _ambient(path, name)
     if known is None:
         raise Misuse(
             f"{path} is no workflow any more: {module} has nothing of that name that was registered "
-            "with @desk.workflow."
+            "with @desk.workflow, and no agent of that name."
         )
     return known
+
+
+def _ambient(path: str, name: str) -> Workflow | None:
+    known = AMBIENT.get(name)
+    return known if known is not None and known.path == path else None
 
 
 def load(module: str) -> ModuleType:
@@ -192,6 +198,9 @@ def load(module: str) -> ModuleType:
     Raises:
         Misuse: it cannot be imported.
     """
+    main = sys.modules.get("__main__")
+    if main is not None and module == module_of("__main__"):
+        return main  # the program itself: importing it again would run it again
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

@@ -1,0 +1,21 @@
+"""Our own agent: planning, tools, memory, messages, models."""
+
+from sayso.agent.agent import Agent
+from sayso.agent.messages import Message, Model, Prompt, Reply, ToolCall, ToolSpec, Usage
+from sayso.agent.scripted import ScriptedModel, call
+from sayso.agent.voice import Voice, speaking
+
+__all__ = [
+    "Agent",
+    "Message",
+    "Model",
+    "Prompt",
+    "Reply",
+    "ScriptedModel",
+    "ToolCall",
+    "ToolSpec",
+    "Usage",
+    "Voice",
+    "call",
+    "speaking",
+]

@@ -1,0 +1,89 @@
+"""What an agent has in mind while it works on one task, and what it may still spend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sayso.agent.history import History, of_thread
+from sayso.agent.limits import Spent
+from sayso.agent.messages import Message, Prompt, ToolSpec
+from sayso.agent.modelling import Replied
+from sayso.agent.plan import Plan
+from sayso.agent.profile import Profile
+from sayso.agent.words import SYSTEM
+from sayso.runs.running import Running
+from sayso.runs.stops import Parked
+
+
+class Job:
+    """One task in the hands of an agent."""
+
+    def __init__(self, agent: Profile, run: Running, task: str, *, inner: bool) -> None:
+        self.agent = agent
+        self.run = run
+        self.task = task
+        self.inner = inner  # whether somebody inside the run gave the task
+        self.history = History(Message(role="user", text=task))
+        self.plan: Plan | None = None
+        self.spent = Spent()
+        self.ids: frozenset[str] = frozenset()
+        self.refused: set[tuple[str, str]] = set()
+        self.empty = 0
+        self.steps_since_plan = agent.plan_every or 0
+        self.fresh = not run.journal.entries and not run.journal.asks
+        self._earlier: list[Message] | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The present."""
+        return self.run.journal.store.now()
+
+    def prompt(
+        self, more: Sequence[Message], tools: tuple[ToolSpec, ...], *, must: str | None = None
+    ) -> Prompt:
+        """Return what the model is shown: instructions, the thread, the conversation, and more."""
+        agent = self.agent
+        if self._earlier is None:
+            self._earlier = [] if self.inner else of_thread(self.run.journal)
+        system = f"{SYSTEM}\n\n{agent.instructions}" if agent.instructions else SYSTEM
+        return Prompt(
+            messages=(
+                Message(role="system", text=system),
+                *self._earlier,
+                *self.history.messages,
+                *more,
+            ),
+            tools=tools,
+            must=must,
+            say=self._say,
+            number=self.spent.calls + 1,
+        )
+
+    def _say(self, piece: str) -> None:
+        self.agent.voice.text(self.agent.name, piece)
+        if self.agent.on_text is not None:
+            self.agent.on_text(piece)
+
+    def count(self, said: Replied) -> None:
+        """Count what a reply took."""
+        self.spent.model(said.reply.usage, said.took)
+
+    def check_limits(self, *, planning: bool = False) -> None:
+        """Stop before a bound is passed; a person may raise it and let the run go on.
+
+        Raises:
+            Parked: one of them is reached.
+        """
+        limits = self.agent.limits.times(1 + self.run.journal.granted)
+        over = self.spent.over(limits, planning=planning)
+        if over is not None:
+            raise Parked(
+                f"{self.agent.name} has reached a limit: {over} Retry to grant it as much again.",
+                more=True,
+            )
+
+    def progress(self, share: float) -> None:
+        """Say how far the plan has come. What an agent inside does is not the whole run's."""
+        if not self.inner:
+            self.run.journal.progress = share

@@ -1,0 +1,159 @@
+"""The tools of an agent: what a model is told of each, and which of them ask a person first."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sayso.agent.messages import ToolCall, ToolSpec
+from sayso.agent.plan import NAME as PLAN
+from sayso.asks.carrying import Gated, gated, gated_of
+from sayso.errors import BadValue, InvalidAnswer
+from sayso.model.conversion import decode
+from sayso.model.faults import violations
+from sayso.model.tool import HIDDEN, Bound
+from sayso.runs.execution import in_a_loop
+
+ASKED_RISKS = ("medium", "high", "critical")
+
+
+class BadCall(Exception):
+    """A call that cannot be made as the model wrote it. Says why, for the model to read."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One tool in the hands of an agent."""
+
+    gate: Gated
+    spec: ToolSpec
+    confirmed: bool
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.spec.name
+
+    def asks(self, bound: Bound | None = None) -> bool:
+        """Whether a person is asked before this call; without one, whether that can happen."""
+        tool = self.gate.tool
+        if self.confirmed or self.gate.always or "needs" in self.gate.rules.terms:
+            return True
+        if tool.reversible is False or tool.affects:
+            return True
+        if callable(tool.risk):
+            return bound is None or tool.risk_of(bound) in ASKED_RISKS
+        return tool.risk in ASKED_RISKS
+
+    @property
+    def why(self) -> str:
+        """Why it asks, in words."""
+        tool = self.gate.tool
+        reasons = ["listed in confirm"] if self.confirmed else []
+        reasons += ["gated on the desk"] if self.gate.always else []
+        if callable(tool.risk):
+            reasons.append("its risk depends on the call")
+        elif tool.risk in ASKED_RISKS:
+            reasons.append(f"risk {tool.risk}")
+        reasons += ["cannot be undone"] if tool.reversible is False else []
+        reasons += [f"affects {tool.affects}"] if tool.affects else []
+        return ", ".join(reasons)
+
+    def bind(self, call: ToolCall) -> Bound:
+        """Freeze the arguments that a model sent.
+
+        Raises:
+            BadCall: they do not fit.
+        """
+        if call.broken is not None:
+            raise BadCall("BadArguments", f"The arguments are no JSON object: {call.broken[:200]}")
+        tool = self.gate.tool
+        sent = [name for name in tool.secret if name in call.args]
+        if sent:
+            raise BadCall("BadArguments", f"There is no argument {sent[0]!r}.")
+        wrong = violations(dict(self.spec.schema), dict(call.args))
+        if wrong:
+            said = "; ".join(f"{where}: {what}" for where, what in list(wrong.items())[:5])
+            raise BadCall("BadArguments", f"The arguments do not fit {call.tool}: {said}")
+        try:
+            values = {
+                name: decode(tool.types.get(name, Any), value) for name, value in call.args.items()
+            }
+            return tool.bind((), values)
+        except InvalidAnswer as error:
+            said = "; ".join(f"{where}: {what}" for where, what in error.fields.items())
+            raise BadCall("BadArguments", f"The arguments do not fit {call.tool}: {said}") from None
+        except (BadValue, TypeError) as error:
+            raise BadCall("BadArguments", f"{call.tool} does not take this: {error}") from None
+
+
+Kit = Mapping[str, Held]
+
+
+def kit_of(
+    tools: Sequence[Callable[..., Any]], confirm: Sequence[str] | Literal[True], *, agent: str
+) -> dict[str, Held]:
+    """Return the tools of an agent by name.
+
+    Raises:
+        BadValue: a tool cannot be one, two share a name, or `confirm` names none of them.
+    """
+    kit: dict[str, Held] = {}
+    for fn in tools:
+        gate = gated_of(fn) or gated(fn)
+        name = gate.tool.name
+        if name in kit or name == PLAN:
+            taken = "is the name under which plans are handed in" if name == PLAN else "is taken"
+            raise BadValue(
+                f"Two tools of {agent} are called {name!r}; the name {taken}. Give one another "
+                "name: @sayso.tool(name=...)."
+            )
+        kit[name] = Held(_leaf(gate), _spec(gate, agent), confirm is True)
+    for name in () if confirm is True else confirm:
+        if name not in kit:
+            near = difflib.get_close_matches(name, kit, n=1)
+            hint = (
+                f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(kit) or 'none'}."
+            )
+            raise BadValue(f"confirm={name!r}: {agent} has no such tool.{hint}")
+        kit[name] = replace(kit[name], confirmed=True)
+    return kit
+
+
+def _spec(gate: Gated, agent: str) -> ToolSpec:
+    """Return what a model is told; it never hears of arguments that people must not see."""
+    tool = gate.tool
+    schema = dict(tool.schema)
+    for hidden in tool.secret:
+        parameter = inspect.signature(tool.fn).parameters[hidden]
+        if parameter.default is parameter.empty:
+            raise BadValue(
+                f"{tool.name} of {agent} takes {hidden!r}, which is secret, so no model can give it. "
+                f"Give it a default, or bind it: functools.partial({tool.name}, {hidden}=...)."
+            )
+    schema["properties"] = {
+        name: shape for name, shape in schema["properties"].items() if shape != {"const": HIDDEN}
+    }
+    schema["required"] = [n for n in schema.get("required", ()) if n in schema["properties"]]
+    return ToolSpec(tool.name, inspect.getdoc(tool.fn) or tool.name, schema)
+
+
+def _leaf(gate: Gated) -> Gated:
+    """Let an `async def` tool run in a loop of its own: an agent's turns are plain."""
+    fn = gate.tool.fn
+    if gate.rules.asks or not inspect.iscoroutinefunction(fn):
+        return gate
+
+    def run(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the tool itself
+        return in_a_loop(fn(*args, **kwargs))
+
+    run.__name__, run.__qualname__ = fn.__name__, fn.__qualname__
+    run.__signature__ = inspect.signature(fn)  # type: ignore[attr-defined]
+    return replace(gate, tool=replace(gate.tool, fn=run))

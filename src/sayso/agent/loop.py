@@ -1,0 +1,136 @@
+"""One run of an agent: plan, think, act, until there is an answer.
+
+It is an ordinary workflow. Whatever the model replies and whatever tools return is
+a verb, so the loop below is walked again from its beginning at every resume,
+and comes out where it stopped.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sayso.agent.job import Job
+from sayso.agent.messages import Message, Reply
+from sayso.agent.modelling import Replied, modelled
+from sayso.agent.planning import plan_passage
+from sayso.agent.profile import Profile
+from sayso.agent.telling import told
+from sayso.agent.turn import Settled, turn_passage
+from sayso.agent.words import NOTHING, planned
+from sayso.runs.lanes import CHAIN
+from sayso.runs.memory import AnswerStep, Step, TaskStep
+from sayso.runs.running import Running
+from sayso.runs.stops import Parked
+
+_EMPTY = 3
+
+
+def work(agent: Profile, run: Running, task: str) -> str:
+    """Work on a task until there is an answer."""
+    chain = CHAIN.get()
+    token = CHAIN.set((*chain, agent.name))
+    try:
+        inner = bool(chain) or run.journal.row.workflow != agent.name
+        return _answer(Job(agent, run, task, inner=inner))
+    finally:
+        CHAIN.reset(token)
+
+
+def _answer(job: Job) -> str:
+    if job.fresh:
+        job.agent.voice.begun(job.agent.name, job.task)
+    _tell(job, TaskStep(at=job.now, workflow=job.agent.name, task=job.task))
+    while True:
+        _plan_if_due(job)
+        job.check_limits()
+        reply = _think(job)
+        if reply.calls:
+            _act(job, reply)
+        elif not reply.text.strip():
+            _nothing(job)
+        elif _approved(job, reply.text):
+            job.progress(1.0)
+            _tell(job, AnswerStep(at=job.now, output=reply.text))
+            return reply.text
+
+
+def _plan_if_due(job: Job) -> None:
+    every = job.agent.plan_every
+    if every is None or job.steps_since_plan < every:
+        return
+    job.plan, step = job.run.verb(partial(plan_passage, job))
+    job.steps_since_plan = 0
+    job.history.add(Message(role="user", text=planned(job.plan)))
+    job.progress(0.0)
+    _tell(job, step)
+
+
+def _think(job: Job) -> Reply:
+    tools = tuple(held.spec for held in job.agent.kit.values())
+    prompt = partial(job.prompt, (), tools)
+    digest = job.history.digest()
+    said: Replied = job.run.verb(
+        lambda _, key: modelled(job.run, key, job.agent, prompt, digest, job.ids)
+    )
+    job.count(said)
+    job.spent.steps += 1
+    job.steps_since_plan += 1
+    return said.reply
+
+
+def _act(job: Job, reply: Reply) -> None:
+    job.empty = 0
+    settled: list[Settled] = job.run.verb(lambda lane, key: turn_passage(job, lane, key, reply))
+    calls = tuple(one.call for one in settled)
+    job.ids |= {call.id for call in calls}
+    job.history.add(
+        Message(role="assistant", text=reply.text, calls=calls, native=reply.native),
+        *(one.message for one in settled),
+    )
+    for one in settled:
+        job.spent.seconds += one.took
+        if one.carried_out and job.plan is not None:
+            job.plan = job.plan.approved(one.steps).after(one.call.tool)
+            job.progress(job.plan.progress)
+        if one.new:
+            job.agent.voice.step(job.agent.name, one.step)
+        _tell(job, one.step)
+
+
+def _nothing(job: Job) -> None:
+    """Tell the model that it said nothing; a few times, then a person has to look."""
+    job.empty += 1
+    if job.empty >= _EMPTY * (1 + job.run.journal.granted):
+        raise Parked(
+            f"the model of {job.agent.name} replied with nothing, {job.empty} times.", more=True
+        )
+    job.history.add(Message(role="user", text=NOTHING))
+
+
+def _approved(job: Job, answer: str) -> bool:
+    """Whether the answer may go out: a plan may have kept a step for a person to approve."""
+    steps = job.plan.unapproved() if job.plan is not None else ()
+    if job.plan is None or not steps:
+        return True
+    decision = job.run.confirm(
+        f"Is this the answer of {job.agent.name}?",
+        facts={"answer": answer},
+        why=job.plan.named(steps),
+    )
+    if decision:
+        return True
+    said = decision.note or decision.text or "no reason was given"
+    job.history.add(
+        Message(role="assistant", text=answer),
+        Message(role="user", text=f"{decision.by.id} did not approve this answer: {said}"),
+    )
+    return False
+
+
+def _tell(job: Job, step: Step) -> None:
+    """Call whoever wants to hear of steps of this type; they may ask for a review."""
+    for kind, callback in job.agent.on_step.items():
+        if isinstance(step, kind):
+            said = job.run.verb(partial(told, job, callback, step))
+            if said is not None:
+                job.history.add(Message(role="user", text=said))

@@ -1,0 +1,257 @@
+"""The calls of one turn: what may run runs, what must be asked is asked all at once.
+
+Each call has a lane of its own under the turn. A turn ends when all of its calls
+are settled; until then those that are decided go on, unless the agent wants them
+decided `together`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sayso.agent.history import result_text, shortened
+from sayso.agent.job import Job
+from sayso.agent.kit import BadCall, Held
+from sayso.agent.messages import Message, Reply, ToolCall
+from sayso.agent.words import outcome
+from sayso.asks.carrying import Gated
+from sayso.errors import InvalidEdit, Outcome, Rejected, StepFailed
+from sayso.model.ask import Ask
+from sayso.model.digest import canonical
+from sayso.model.tool import Bound
+from sayso.runs.alone import alone, refuse
+from sayso.runs.calls import asked_for
+from sayso.runs.lanes import Lane
+from sayso.runs.memory import ActionStep
+from sayso.runs.stops import Paused
+from sayso.runs.work import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What came of one call, and the call itself as it was made in the end."""
+
+    call: ToolCall
+    text: str
+    step: ActionStep
+    steps: tuple[int, ...] = ()
+    took: float = 0.0
+    carried_out: bool = False
+    refused: bool = False
+    new: bool = True
+
+    @property
+    def message(self) -> Message:
+        """What the model is told."""
+        failed = self.step.error is not None or self.refused
+        return Message(
+            role="tool", call=self.call.id, tool=self.call.tool, text=self.text, failed=failed
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How one call is made: its place, its frozen arguments, and whether people are asked."""
+
+    place: str
+    call: ToolCall
+    gate: Gated | None = None
+    bound: Bound | None = None
+    asks: bool = False
+    steps: tuple[int, ...] = ()
+    bad: StepFailed | None = None
+    new: bool = True
+
+
+def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
+    """Settle every call of a reply, and return what came of each, in order."""
+    run = job.run
+    run.entry(key, "turn", job.agent.name, holds=True)
+    ways = [_way(job, f"{key}.{n}", call, reply) for n, call in enumerate(reply.calls, start=1)]
+    opened = [_asked(job, way) for way in ways if way.asks]
+    settled: dict[str, Settled] = {}
+    waits = job.agent.together and any(ask is not None and ask.open for ask in opened)
+    # Those that need nobody run first: whoever is asked meanwhile decides in parallel.
+    for way in sorted(ways, key=lambda way: way.asks):
+        try:
+            if waits and way.asks:
+                _check_open(job, lane, way)
+            settled[way.place] = yield from _settled(job, lane, way)
+        except Paused:
+            continue
+    if len(settled) < len(ways):
+        raise Paused(run.id)
+    return [settled[way.place] for way in ways]
+
+
+def _check_open(job: Job, lane: Lane, way: Way) -> None:
+    """Wait for this one, and for the others if this one is decided."""
+    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    if ask is not None:
+        job.run.closed(lane, ask)
+    raise Paused(job.run.id)
+
+
+def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
+    """Decide how a call is made. What the journal has at its place stands."""
+    journal = job.run.journal
+    held = job.agent.kit.get(call.tool)
+    if held is None:
+        known = ", ".join(job.agent.kit) or "none"
+        why = f"There is no such tool. There are: {known}."
+        return Way(place, call, bad=_bad(call, "UnknownTool", why))
+    try:
+        bound = held.bind(call)
+    except BadCall as error:
+        return Way(place, call, bad=_bad(call, error.kind, str(error)))
+    recorded = place in journal.entries or place in journal.begun
+    asked = journal.place(place) in journal.asks or f"{place}.1" in journal.asks
+    steps = job.plan.unapproved(call.tool) if job.plan is not None else ()
+    asks = asked or (not recorded and (held.asks(bound) or bool(steps)))
+    if asks and not asked and (call.tool, canonical(bound.args)) in job.refused:
+        why = "A person said no to this very call before. Go on another way."
+        return Way(place, call, bad=_bad(call, "RejectedBefore", why))
+    gate = _explained(job, held, steps, reply)
+    return Way(place, call, gate, bound, asks, steps, new=not (recorded or _ended(job, place)))
+
+
+def _ended(job: Job, place: str) -> bool:
+    ask = job.run.journal.asks.get(job.run.journal.place(place))
+    return ask is not None and ask.effect is not None and ask.effect.status in ("done", "failed")
+
+
+def _bad(call: ToolCall, kind: str, why: str) -> StepFailed:
+    return StepFailed(call.tool, kind, why)
+
+
+def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply) -> Gated:
+    """Let the ask say, in the agent's words, why the call is made."""
+    said = [job.plan.named(steps)] if steps and job.plan is not None else []
+    said += [reply.text] if reply.text else []
+    if not said:
+        return held.gate
+    rules = held.gate.rules
+    return replace(held.gate, rules=replace(rules, terms={**rules.terms, "why": ". ".join(said)}))
+
+
+def _asked(job: Job, way: Way) -> Ask | None:
+    """Open the ask of a call, if it has none yet."""
+    if way.gate is None or way.bound is None or way.gate.rules.asks:
+        return None  # an agent as a tool is confirmed when its turn comes
+    new = job.run.journal.place(way.place) not in job.run.journal.asks
+    ask = asked_for(job.run, way.place, way.gate, way.bound)
+    if new:
+        job.agent.voice.asked(job.agent.name, ask)
+    return ask
+
+
+def _settled(job: Job, lane: Lane, way: Way) -> Passage:
+    """Make one call, and say what came of it."""
+    run, call = job.run, way.call
+    try:
+        if way.bad is not None:
+            raise refuse(run, way.place, call.tool, way.bad)
+        result = yield from _made(job, lane, way)
+    except (Outcome, StepFailed) as error:
+        return _failed(job, way, error)
+    except InvalidEdit as error:
+        return _failed(job, way, StepFailed(call.tool, "InvalidEdit", str(error)))
+    final = _final(job, way)
+    plain = _plain(way, result)
+    step = _step(job, way, final, result=plain)
+    return Settled(
+        final,
+        shortened(result_text(plain)),
+        step,
+        way.steps,
+        _took(job, way.place),
+        carried_out=True,
+        new=way.new,
+    )
+
+
+def _made(job: Job, lane: Lane, way: Way) -> Passage:
+    run = job.run
+    if way.gate is None or way.bound is None:
+        raise AssertionError("unreachable: a call that can be made has a gate")
+    if way.gate.rules.asks:
+        return (yield from _inner(job, lane, way, way.gate, way.bound))
+    if way.asks:
+        return (yield from run.calling_bound(lane, way.place, way.gate, way.bound))
+    if way.new:
+        job.agent.voice.calling(job.agent.name, way.call)
+    return (yield from alone(run, lane, way.place, way.gate, way.bound))
+
+
+def _inner(job: Job, lane: Lane, way: Way, gate: Gated, bound: Bound) -> Passage:
+    """Run a tool that asks people itself, such as another agent; confirmed first, if it must be."""
+    run = job.run
+    run.entry(way.place, "inner", way.call.tool, holds=True)
+    if way.asks:
+        form = run.forms.confirm(
+            f"Call {way.call.tool}?", facts=bound.args, why=gate.rules.terms.get("why")
+        )
+        decision = yield from run.asking(lane, f"{way.place}.1", form)
+        if not decision:
+            raise Rejected(run.journal.asks[f"{way.place}.1"])
+    args = gate.tool.thaw(bound.args, bound)
+    return (yield from run.calling(lane, f"{way.place}.2", gate, (), args))
+
+
+def _plain(way: Way, result: object) -> object:
+    """Return a result as JSON again: the model reads what the journal has."""
+    return way.gate.kept(result) if way.gate is not None else result
+
+
+def _final(job: Job, way: Way) -> ToolCall:
+    """Return the call as it was made: edited, if a person edited it."""
+    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    if ask is None or ask.original is None or not ask.decision:
+        return way.call
+    return replace(way.call, args=ask.args)
+
+
+def _failed(job: Job, way: Way, error: Outcome | StepFailed) -> Settled:
+    text = outcome(error)
+    final = _final(job, way)
+    said_no = isinstance(error, Rejected) and way.bound is not None and _for_good(error)
+    if said_no and way.bound is not None:
+        job.refused.add((way.call.tool, canonical(way.bound.args)))
+    step = _step(job, way, final, error=str(error), status="failed")
+    return Settled(
+        final,
+        text,
+        step,
+        took=_took(job, way.place),
+        refused=isinstance(error, Outcome),
+        new=way.new,
+    )
+
+
+def _took(job: Job, place: str) -> float:
+    """Return for how long a tool worked; how long people took does not count."""
+    journal = job.run.journal
+    entry, ask = journal.entries.get(place), journal.asks.get(journal.place(place))
+    if entry is not None:
+        return float(entry.said.get("took", 0.0))
+    if ask is None or ask.effect is None or ask.effect.ended_at is None:
+        return 0.0
+    return (ask.effect.ended_at - ask.effect.begun_at).total_seconds()
+
+
+def _for_good(error: Rejected) -> bool:
+    decision: Any = error.decision
+    return decision is not None and decision.kind != "not-now"
+
+
+def _step(job: Job, way: Way, final: ToolCall, **came: Any) -> ActionStep:  # noqa: ANN401
+    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    return ActionStep(
+        at=job.run.journal.store.now(),
+        name=final.tool,
+        args=dict(final.args),
+        ask=ask.id if ask is not None else None,
+        **came,
+    )

@@ -1,0 +1,117 @@
+"""What an agent says while it works, to whoever looks on. Told live, never on a replay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+from sayso.agent.messages import ToolCall
+from sayso.model.ask import Ask
+from sayso.model.digest import canonical
+from sayso.model.text import one_line, visible
+from sayso.runs.memory import Step
+
+
+class Voice(Protocol):
+    """Somebody to tell."""
+
+    def begun(self, agent: str, task: str) -> None:
+        """An agent begins, or goes on with, a task."""
+
+    def text(self, agent: str, piece: str) -> None:
+        """The model writes."""
+
+    def calling(self, agent: str, call: ToolCall) -> None:
+        """A tool is about to run."""
+
+    def asked(self, agent: str, ask: Ask) -> None:
+        """People are asked."""
+
+    def step(self, agent: str, step: Step) -> None:
+        """A step was recorded."""
+
+    def waiting(self, why: str, seconds: float) -> None:
+        """The model does not reply, and is asked again later."""
+
+
+class Silence:
+    """A voice that says nothing."""
+
+    def begun(self, agent: str, task: str) -> None:
+        """Say nothing."""
+
+    def text(self, agent: str, piece: str) -> None:
+        """Say nothing."""
+
+    def calling(self, agent: str, call: ToolCall) -> None:
+        """Say nothing."""
+
+    def asked(self, agent: str, ask: Ask) -> None:
+        """Say nothing."""
+
+    def step(self, agent: str, step: Step) -> None:
+        """Say nothing."""
+
+    def waiting(self, why: str, seconds: float) -> None:
+        """Say nothing."""
+
+
+class Lines(Silence):
+    """One line a step on standard error; with a verbosity of 2, what the model writes as well."""
+
+    def __init__(self, verbosity: int) -> None:
+        self._all = verbosity > 1
+
+    def begun(self, agent: str, task: str) -> None:
+        """Say what the task is."""
+        _say(f"[{agent}] {one_line(task, 200)}")
+
+    def text(self, agent: str, piece: str) -> None:
+        """Say what the model writes."""
+        if self._all:
+            sys.stderr.write(visible(piece))
+            sys.stderr.flush()
+
+    def calling(self, agent: str, call: ToolCall) -> None:
+        """Say what is called."""
+        _say(f"[{agent}] {one_line(call.tool, 60)}({one_line(canonical(dict(call.args)), 160)})")
+
+    def asked(self, agent: str, ask: Ask) -> None:
+        """Say who is asked."""
+        _say(f"[{agent}] asks {ask.id}: {one_line(ask.title, 120)}")
+
+    def step(self, agent: str, step: Step) -> None:
+        """Say what came of it."""
+        result = getattr(step, "error", None) or getattr(step, "result", None)
+        if result is not None:
+            _say(f"[{agent}]   {one_line(str(result), 200)}")
+
+    def waiting(self, why: str, seconds: float) -> None:
+        """Say that the model is not there."""
+        _say(f"{one_line(why, 200)} Trying again in {seconds:.0f} s.")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+_VOICE: ContextVar[Voice | None] = ContextVar("sayso_voice", default=None)
+
+
+@contextmanager
+def speaking(voice: Voice) -> Iterator[None]:
+    """Let every agent that is carried on in this block speak with this voice."""
+    token = _VOICE.set(voice)
+    try:
+        yield
+    finally:
+        _VOICE.reset(token)
+
+
+def voice_of(verbosity: int) -> Callable[[], Voice]:
+    """Return who is told: the voice of the block, or lines by the agent's verbosity."""
+    own = Lines(verbosity) if verbosity else Silence()
+    return lambda: _VOICE.get() or own
