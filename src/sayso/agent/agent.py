@@ -114,7 +114,17 @@ class Agent:
         fn.__name__ = fn.__qualname__ = self.name
         path = f"{module_of(module)}:{self.name}"
         signature = inspect.signature(fn)
-        return Workflow(self.name, path, fn, None, False, signature, {"task": str}, str)  # noqa: FBT003
+        return Workflow(
+            name=self.name,
+            path=path,
+            fn=fn,
+            host=None,
+            awaits=False,
+            signature=signature,
+            types={"task": str},
+            returns=str,
+            agent=self.name,
+        )
 
     def as_tool(
         self, description: str | None = None, *, name: str | None = None

@@ -56,12 +56,13 @@ class Job:
             ),
             tools=tools,
             must=must,
-            say=self._say,
+            say=self._say if agent.voice.streams or agent.on_text is not None else None,
             number=self.spent.calls + 1,
         )
 
     def _say(self, piece: str) -> None:
-        self.agent.voice.text(self.agent.name, piece)
+        if self.agent.voice.streams:
+            self.agent.voice.text(self.agent.name, piece)
         if self.agent.on_text is not None:
             self.agent.on_text(piece)
 

@@ -16,7 +16,9 @@ from sayso.runs.memory import Step
 
 
 class Voice(Protocol):
-    """Somebody to tell."""
+    """Somebody to tell. `streams` says whether it wants to hear the model write."""
+
+    streams: bool
 
     def begun(self, agent: str, task: str) -> None:
         """An agent begins, or goes on with, a task."""
@@ -39,6 +41,8 @@ class Voice(Protocol):
 
 class Silence:
     """A voice that says nothing."""
+
+    streams = False
 
     def begun(self, agent: str, task: str) -> None:
         """Say nothing."""
@@ -63,7 +67,7 @@ class Lines(Silence):
     """One line a step on standard error; with a verbosity of 2, what the model writes as well."""
 
     def __init__(self, verbosity: int) -> None:
-        self._all = verbosity > 1
+        self.streams = verbosity > 1
 
     def begun(self, agent: str, task: str) -> None:
         """Say what the task is."""
@@ -71,9 +75,8 @@ class Lines(Silence):
 
     def text(self, agent: str, piece: str) -> None:
         """Say what the model writes."""
-        if self._all:
-            sys.stderr.write(visible(piece))
-            sys.stderr.flush()
+        sys.stderr.write(visible(piece))
+        sys.stderr.flush()
 
     def calling(self, agent: str, call: ToolCall) -> None:
         """Say what is called."""

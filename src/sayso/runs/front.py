@@ -130,8 +130,9 @@ class RunDesk(ABC):
         """
         from sayso.runs.steering import start
 
-        _, row, said = self._begun(workflow, args, kwargs, thread, fresh)
-        return self._handle(start(self.store, row, said, agent=self.forms.agent).id)
+        flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
+        agent = flow.agent or self.forms.agent
+        return self._handle(start(self.store, row, said, agent=agent).id)
 
     def run(
         self,

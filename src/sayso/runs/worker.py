@@ -91,10 +91,11 @@ class Crew:
     def journal(self, row: RunRow, started: dict[str, Any] | None = None) -> Journal:
         """Return the journal of a run that this process may carry on."""
         self._check_fork()
+        flow = self._serves.get(row.workflow)
         return Journal(
             self._store(),
             row,
-            agent=self._agent,
+            agent=(flow.agent if flow is not None else None) or self._agent,
             origin=self._origin,
             span=self.lease,
             started=started,

@@ -35,6 +35,7 @@ class Workflow:
     signature: inspect.Signature
     types: Mapping[str, Any]
     returns: object
+    agent: str | None = None  # who acts, if it is not simply the program of the desk
 
     def freeze(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return its input as it is stored.
