@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -57,11 +56,11 @@ def test_an_event_follows_the_one_it_was_linked_to_and_no_other() -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_no_part_of_an_event_can_be_changed_unnoticed(change: dict[str, object]) -> None:
-    assert not follows(replace(event(), **change), GENESIS)  # type: ignore[arg-type]
+    assert not follows(event()._replace(**change), GENESIS)  # type: ignore[arg-type]
 
 
 def test_an_erased_payload_leaves_the_chain_whole() -> None:
-    erased = replace(event(), text=None, salt=None)
+    erased = event()._replace(text=None, salt=None)
 
     assert follows(erased, GENESIS)
     assert erased.payload is None

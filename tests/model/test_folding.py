@@ -15,7 +15,7 @@ from tests.journals import SHOP, START, Journal, person
 
 
 def erased(event: Event) -> Event:
-    return replace(event, text=None, salt=None)
+    return event._replace(text=None, salt=None)
 
 
 def test_an_opened_ask_is_open_and_shows_what_was_proposed() -> None:

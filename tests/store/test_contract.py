@@ -642,6 +642,26 @@ def test_what_is_written_under_a_fence_is_written_whole_or_not_at_all(
     assert store.head("r-0001").seq == 1
 
 
+def test_what_comes_too_late_takes_everything_back_that_went_before_it(
+    desk: Desk, store: Store, clock: FakeClock
+) -> None:
+    ask = opened(desk, within="1h", run="r-0001")
+    new_run(store)
+    clock.advance("1h")
+    before = claimed(store)
+    late = next_of(ask, at=store.now(), in_time=True)
+    assert not store.commit(late)
+    assert store.run("r-0001") == before  # not woken either
+    clock.advance("1s")
+    noted = Append(event=note("r-0001", 2, at=store.now()))
+    assert not store.commit(late, noted, run=held())
+    row = store.run("r-0001")
+    assert row is not None
+    assert before is not None
+    assert (row.seq, row.wake, row.lease_until) == (1, 0, before.lease_until)
+    assert store.head("r-0001").seq == 1
+
+
 def test_a_decision_wakes_the_run_that_waits_for_it(desk: Desk, store: Store) -> None:
     ask = opened(desk, run="r-0001")
     new_run(store)
@@ -726,6 +746,20 @@ def test_the_asks_of_a_run_come_in_the_order_of_opening(
     assert store.commit(next_of(second, at=store.now()))
     found = store.run_asks("r-0001")
     assert [(events[0].stream, len(events)) for events in found] == [("a-0009", 1), ("a-0001", 2)]
+
+
+def test_the_history_of_a_run_is_its_own_journal_and_then_its_asks(
+    desk: Desk, store: Store, clock: FakeClock
+) -> None:
+    opened(desk, "a-0009", run="r-0001")
+    assert [events[0].stream for events in store.history("r-0001")] == ["a-0009"]
+    clock.advance(1)
+    opened(desk, "a-0001", run="r-0001")
+    clock.advance(1)
+    new_run(store, "r-0001")
+    assert store.history("r-0001") == [store.stream("r-0001"), *store.run_asks("r-0001")]
+    assert [events[0].stream for events in store.history("r-0001")][1:] == ["a-0009", "a-0001"]
+    assert store.history("r-0002") == []
 
 
 def test_workers_are_known_while_they_say_so(store: Store, clock: FakeClock) -> None:

@@ -18,14 +18,14 @@ def plan(desk: Desk, place: Place, name: str, **parameters: Any) -> str:
     store: Any = desk.store
     given = {"now": store._now(), **parameters}
     with store._lent() as connection:
+        sql, names = store._sql[name]
+        values = [given[name] for name in names]
         if place.dialect == "sqlite":
-            sql, names = store._sql[name]
-            values = [given[name] for name in names]
             rows = connection.execute(f"explain query plan {sql}", values).fetchall()
             return "\n".join(row[3] for row in rows)
         for setting in ONLY_INDEXES:
             connection.execute(setting)
-        rows = connection.execute(f"explain {store._sql[name]}", given).fetchall()
+        rows = connection.execute(f"explain {sql}", values).fetchall()
         connection.execute("reset all")
         return "\n".join(row[0] for row in rows)
 

@@ -170,7 +170,7 @@ def _answer(ask: Ask, ballot: Ballot) -> Any:  # noqa: ANN401 - an answer is of 
         answer = frozen(ballot.answer, limit=LIMIT, what="answer")
     except BadValue as error:
         raise InvalidAnswer(str(error)) from error
-    schema = ask.content.answer_schema
+    schema = ask.content.answer
     wrong = violations(schema, answer) if schema is not None else {}
     if wrong:
         raise InvalidAnswer("The answer does not fit the question.", fields=wrong)

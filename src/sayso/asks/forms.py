@@ -31,7 +31,7 @@ from sayso.model.conversion import decode
 from sayso.model.digest import canonical
 from sayso.model.faults import violations
 from sayso.model.requirement import Requirement
-from sayso.model.schema import check_schema, schema_of
+from sayso.model.schema import check_schema, schema_text
 from sayso.model.span import aware, span
 from sayso.model.verdicts import Kind, Verdict, offered
 
@@ -144,7 +144,7 @@ class Forms:
         return self.call(
             _called(tool, _mapping(args, "Arguments are"), schema),
             title=None if title is None else check_title(title, "The title"),
-            returns=None if returns is None else canonical(_schema(returns)),
+            returns=None if returns is None else _schema(returns),
             facts=facts,
             impact=check_words(impact, "impact"),
             terms=terms,
@@ -195,7 +195,7 @@ class Forms:
             _NOTHING,
             terms,
             sentence="The program needs an answer from a person.",
-            answer=canonical(_schema(type_)),
+            answer=_schema(type_),
         )
         return Form(content, lambda ask: _answered(ask, type_))
 
@@ -213,7 +213,7 @@ class Forms:
             without=() if own_type else ("respond",),
             sentence="The program leaves this choice to a person.",
             options=listed,
-            answer=canonical(_schema(own_type)) if own_type else None,
+            answer=_schema(own_type) if own_type else None,
         )
         items = dict(zip((option.label for option in listed), options, strict=True))
         return Form(content, lambda ask: _chosen(ask, items, own_type))
@@ -421,11 +421,11 @@ def _checked(args: dict[str, Any], schema: dict[str, Any], what: str) -> Proposa
     return proposal
 
 
-def _schema(type_: object) -> dict[str, Any]:
+def _schema(type_: object) -> str:
     if not isinstance(type_, dict):
-        return schema_of(type_)
+        return schema_text(type_)
     check_schema(type_)
-    return type_
+    return canonical(type_)
 
 
 def _called(tool: str, args: dict[str, Any], schema: dict[str, Any] | None) -> Proposal:

@@ -16,6 +16,7 @@ import json
 import math
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from json.encoder import encode_basestring
 from typing import Any, TypeAlias, overload
 
 from sayso.errors import BadValue
@@ -37,6 +38,7 @@ _ENCODER = json.JSONEncoder(
     check_circular=False,  # a loop then ends in a RecursionError, which costs nobody else anything
 )
 _DECODER = json.JSONDecoder()
+_PLAIN = 2**63  # integers below it are short
 _FRAME = struct.Struct(">Q").pack  # the length of a part, in eight bytes
 
 
@@ -91,6 +93,11 @@ def written(plain: Json, *, what: str = "value") -> str:
     return text
 
 
+def quoted(text: str) -> str:
+    """Return a text as JSON has it, in the one form that `canonical` writes."""
+    return encode_basestring(text)
+
+
 def read(text: str) -> Any:  # noqa: ANN401 - JSON is what it is
     """Read what `canonical` or `written` wrote.
 
@@ -115,7 +122,19 @@ def frozen(value: object, *, limit: int | None = None, what: str = "value") -> J
     Raises:
         BadValue: as `canonical`.
     """
+    if _is_plain(value, limit):
+        return value  # type: ignore[return-value]
     return _checked(value, limit, what)[1]
+
+
+def _is_plain(value: object, limit: int | None) -> bool:
+    """Whether this is its own copy: nearly all arguments and results are, and need no writing."""
+    if type(value) is str:
+        # Escaped in JSON, a plain character takes six bytes at most.
+        return value.isascii() and (limit is None or 6 * len(value) + 2 <= limit)
+    if type(value) is int:
+        return -_PLAIN < value < _PLAIN
+    return value is None or value is True or value is False
 
 
 def digest(value: object) -> str:

@@ -8,20 +8,21 @@ to guess what was erased.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sayso.errors import BadValue, Tampered
 from sayso.model.actor import Actor
-from sayso.model.digest import read, sha256, written
+from sayso.model.digest import quoted, read, sha256, written
 
 GENESIS = bytes(32)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """What happened, to which stream, when, by whom."""
+class Event(NamedTuple):
+    """What happened, to which stream, when, by whom.
+
+    A tuple in the order of its columns: a long journal is read in half the time.
+    """
 
     stream: str
     seq: int
@@ -112,7 +113,9 @@ def _covering(salt: bytes | None, text: str) -> bytes | None:
 def _chained(
     previous: bytes, stream: str, seq: int, kind: str, when: int, actor: str, covered: bytes
 ) -> bytes:
-    return sha256(previous, written([stream, seq, kind, when, actor]).encode(), covered)
+    # As `written` writes a list of these. By hand, because every event of every replay comes by.
+    header = f"[{quoted(stream)},{seq},{quoted(kind)},{when},{quoted(actor)}]"
+    return sha256(previous, header.encode(), covered)
 
 
 def follows(event: Event, previous: bytes, *, seq: int | None = None) -> bool:

@@ -33,23 +33,31 @@ def schema_of(type_: object) -> Schema:
     Raises:
         BadValue: values of this type have no form in JSON.
     """
-    if type_ in UNTYPED:
-        return {}
+    return json.loads(schema_text(type_))  # type: ignore[no-any-return]
+
+
+def schema_text(type_: object) -> str:
+    """Return the same schema as canonical JSON.
+
+    Raises:
+        BadValue: as `schema_of`.
+    """
     try:
-        text = _remembered(type_, repr(type_))
+        return _remembered(type_, repr(type_))
     except TypeError:  # a type that cannot be a key, such as Annotated[str, []]
-        return _made(type_)
-    return json.loads(text)  # type: ignore[no-any-return]
+        return canonical(_made(type_))
 
 
 @functools.lru_cache(
     maxsize=256
 )  # asked at every replay; `int | str` equals `str | int`, but differs
 def _remembered(type_: Hashable, _order: str) -> str:
-    return json.dumps(_made(type_))
+    return canonical(_made(type_))
 
 
 def _made(type_: object) -> Schema:
+    if type_ in UNTYPED:
+        return {}
     from pydantic.errors import PydanticUserError
 
     try:

@@ -16,6 +16,8 @@ _COMPARED = ("title", "facts", "options", "answer", "allow", "needs", "deny")
 
 def difference(known: Ask, wanted: Content) -> str | None:
     """Return what the workflow asks differently now, or `None`."""
+    if known.original is None and _asks(known.content) == _asks(wanted):
+        return None  # nearly always, and found without writing both out
     was, now = known.content.to_json(), wanted.to_json()
     if known.kind != wanted.kind:
         return f"it was {known.kind} {known.label!r}, it is now {wanted.kind} {wanted.title!r}."
@@ -26,6 +28,14 @@ def difference(known: Ask, wanted: Content) -> str | None:
         if was.get(name) != now.get(name):
             return f"{name} was {_brief(was.get(name))}, it is now {_brief(now.get(name))}."
     return None
+
+
+def _asks(content: Content) -> tuple[object, ...]:
+    """Return all that must be the same, as the values they are."""
+    return (
+        *(content.kind, content.title, content.proposal, content.facts, content.options),
+        *(content.answer, content.allow, content.needs),
+    )
 
 
 def call_difference(known: Ask, tool: str | None, args: dict[str, Any]) -> str | None:

@@ -69,7 +69,8 @@ def _called(workflow: Workflow, run: Running) -> Came:
             with inside(run.root):
                 try:
                     value = workflow.fn(run, *args, **kwargs)
-                    run.join()
+                    if run.uncollected():
+                        run.join()
                 finally:
                     while run.verbs_in_flight():  # a thread of its own is in the middle of one
                         time.sleep(0.005)
@@ -86,7 +87,8 @@ async def _awaited(
     with inside(run.root):
         try:
             value = await workflow.fn(run, *args, **kwargs)
-            await run.join()
+            if run.uncollected():
+                await run.join()
         finally:
             # A task of its own may be in the middle of one.
             while run.verbs_in_flight():  # noqa: ASYNC110 - rare, and over at once

@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -150,7 +149,8 @@ class RunDesk(ABC):
         waits for people. Ctrl-C leaves the run waiting; any worker goes on with it.
         """
         flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
-        here = replace(row, status="running", token=os.urandom(8).hex(), worker=self.crew.name)
+        token = os.urandom(8).hex()
+        here = row._replace(status="running", token=token, worker=self.crew.name)
         self.crew.carry_on(flow, self.crew.journal(here, said))
         run = self._handle(row.id)
         return self._attended(run) if wait else run

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -102,7 +102,7 @@ class Journal:
         self.opened: list[Ask] = []
         self.prefixes: set[str] = set()
         self._read_as: dict[str, tuple[Event, ...]] = {}
-        self._again: Counter[str] = Counter()
+        self._again: Mapping[str, int] = {}
         self.lost = False
         self.wake = row.wake
         self._lock = threading.RLock()
@@ -131,7 +131,7 @@ class Journal:
     # --- what is known ---
 
     def _read(self) -> None:
-        events = self.store.stream(self.id)
+        events, asked = self._history()
         self.started = check_journal(self.id, events, self.row.seq)
         self._seq, self._head = events[-1].seq, events[-1].hash
         self.entries = entries_of(events)
@@ -140,25 +140,32 @@ class Journal:
             1 for e in events if e.kind == "run.parked" and (e.payload or {}).get("more")
         )
         self._again = forgotten(events)
-        self._read_asks()
+        self._take_in(asked)
 
-    def _read_asks(self) -> None:
-        journals = self.store.run_asks(self.id)
+    def _history(self) -> tuple[list[Event], list[list[Event]]]:
+        """Return the run's own journal, and those of its asks."""
+        journals = self.store.history(self.id)
+        if not journals or journals[0][0].stream != self.id:
+            return [], journals
+        return journals[0], journals[1:]
+
+    def _take_in(self, journals: Sequence[Sequence[Event]]) -> None:
         for events in journals:
             check_ask(events)
         self._read_as = {events[0].stream: tuple(events) for events in journals}
         asks = asks_of(self.id, journals)
         self.asks = {ask.key.removeprefix(f"{self.id}:"): ask for ask in asks if ask.key}
-        self.prefixes = {prefix for key in (*self.entries, *self.asks) for prefix in prefixes(key)}
+        inner = [key for key in (*self.entries, *self.asks) if "." in key]
+        self.prefixes = {prefix for key in inner for prefix in prefixes(key)}
 
     def place(self, key: str) -> str:
         """Return where a call is asked for now: once a person retried it, in a new place."""
-        again = self._again[key]
+        again = self._again.get(key, 0)
         return f"{key}!{again}" if again else key
 
     def places(self, key: str) -> list[str]:
         """Return where a call was ever asked for."""
-        return [key, *(f"{key}!{number}" for number in range(1, self._again[key] + 1))]
+        return [key, *(f"{key}!{number}" for number in range(1, self._again.get(key, 0) + 1))]
 
     def standing(self, key: str) -> Standing | None:
         """Return an ask as it was read, if it is still known to be so."""
@@ -179,7 +186,7 @@ class Journal:
         if row is None or row.token != self.token:
             raise self.fenced()
         self.wake = row.wake  # before the asks: a decision in between is then looked at twice
-        self._read_asks()
+        self._take_in(self.store.run_asks(self.id))
 
     def reread(self, key: str) -> Ask:
         """Return one ask as it stands in the database."""
@@ -297,7 +304,7 @@ class Journal:
         with self._lock:
             change: RunChange
             if self._new:
-                begun = replace(self.row, attempt=1, seq=self._seq, progress=self.progress)
+                begun = self.row._replace(attempt=1, seq=self._seq, progress=self.progress)
                 change = StartRun(begun, self.span)
             else:
                 change = HoldRun(
@@ -319,8 +326,14 @@ class Journal:
         with self._lock:
             change: RunChange
             if self._new:
-                left = {"status": status, "waits": tuple(waits), "token": None, "seq": self._seq}
-                change = StartRun(replace(self.row, progress=self.progress, **left))
+                left = self.row._replace(
+                    status=status,
+                    waits=tuple(waits),
+                    token=None,
+                    seq=self._seq,
+                    progress=self.progress,
+                )
+                change = StartRun(left)
             else:
                 change = LeaveRun(
                     id=self.id,
@@ -494,11 +507,11 @@ def begun_of(events: Sequence[Event]) -> dict[str, Begun]:
     """Return the calls without approval that were begun. A retry begins a failed one anew."""
     begun: dict[str, Begun] = {}
     for event in events:
-        said = event.payload or {}
         if event.kind == "step.begun":
+            said = event.payload or {}
             begun[said["key"]] = Begun(said["args"], said["worker"], said["attempt"], event.at)
         elif event.kind == "run.retried":
-            for key in said.get("forgets", ()):
+            for key in (event.payload or {}).get("forgets", ()):
                 begun.pop(key, None)
     return begun
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -84,7 +83,7 @@ def start(store: Store, row: RunRow, said: dict[str, Any], *, agent: str) -> Run
             break
         if row.thread is not None:
             check_thread(store, row.thread)
-        row = replace(row, id=short_id("r", os.urandom(16), _ID_LENGTH + 2))
+        row = row._replace(id=short_id("r", os.urandom(16), _ID_LENGTH + 2))
     return row
 
 

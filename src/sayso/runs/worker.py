@@ -11,8 +11,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -44,6 +43,9 @@ class Shift:
     def stopping(self) -> bool:
         """Whether runs should let go at their next verb."""
         return self.over.is_set()
+
+
+_UNENDING = Shift()  # of whoever carries on a single run and is told by nobody to stop
 
 
 class Crew:
@@ -107,12 +109,19 @@ class Crew:
         serves = tuple(self._serves)
         if not serves:
             return None
-        with self._at_work():  # before the claim: what is claimed is never nobody's work
-            row = self._store().claim(serves, os.urandom(8).hex(), self.name, self.lease, only)
+        self._count(1)  # before the claim: what is claimed is never nobody's work
+        try:
+            row = self._store().claim(serves, os.urandom(8).hex(), self._name, self.lease, only)
             if row is None:
                 return None
             self._carry_on(row, shift)
+        finally:
+            self._count(-1)
         return row.status
+
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self._busy += more
 
     def _carry_on(self, row: RunRow, shift: Shift | None) -> None:
         try:
@@ -147,18 +156,11 @@ class Crew:
     ) -> RunStatus | None:
         """Carry a run on while the pulse holds its lease."""
         self._check_fork()
-        with self._pulse.watching(journal):
-            return carry_on(workflow, journal, shift or Shift(), opened=self._opened)
-
-    @contextmanager
-    def _at_work(self) -> Iterator[None]:
-        with self._lock:
-            self._busy += 1
+        self._pulse.watch(journal)
         try:
-            yield
+            return carry_on(workflow, journal, shift or _UNENDING, opened=self._opened)
         finally:
-            with self._lock:
-                self._busy -= 1
+            self._pulse.leave(journal)
 
     # --- many ---
 
@@ -275,19 +277,18 @@ class Pulse:
         self._live: dict[Journal, float] = {}
         self._thread: threading.Thread | None = None
 
-    @contextmanager
-    def watching(self, journal: Journal) -> Iterator[None]:
-        """Keep a run alive while the block runs."""
+    def watch(self, journal: Journal) -> None:
+        """Keep a run alive until it is left."""
         with self._lock:
             self._live[journal] = time.monotonic() + self._every
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._beat, name="sayso-pulse", daemon=True)
                 self._thread.start()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._live.pop(journal, None)
+
+    def leave(self, journal: Journal) -> None:
+        """Let go of a run."""
+        with self._lock:
+            self._live.pop(journal, None)
 
     def _beat(self) -> None:
         tick = threading.Event()

@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +36,18 @@ class Workflow:
     types: Mapping[str, Any]
     returns: object
     agent: str | None = None  # who acts, if it is not simply the program of the desk
+    positional: tuple[str, ...] = field(init=False)
+    rest: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note which parameters take positional arguments, the run apart."""
+        parameters = list(self.signature.parameters.values())[1:]
+        plain = [
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        rest = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
+        object.__setattr__(self, "positional", tuple(plain))
+        object.__setattr__(self, "rest", tuple(rest))
 
     def freeze(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return its input as it is stored.
@@ -44,17 +56,26 @@ class Workflow:
             TypeError: as the function itself would.
             BadValue: an argument cannot be stored.
         """
-        bound = self.signature.bind(None, *args, **kwargs)
-        types = self.types
-        listed = [
-            _frozen(self.name, name, types.get(name, Any), value)
-            for name, value in zip(self._names(len(bound.args) - 1), bound.args[1:], strict=True)
-        ]
-        named = {
-            name: _frozen(self.name, name, types.get(name, Any), value)
-            for name, value in bound.kwargs.items()
+        given, named = args, kwargs
+        if kwargs or not len(args) == len(self.positional) == len(self.signature.parameters) - 1:
+            bound = self.signature.bind(None, *args, **kwargs)
+            given, named = bound.args[1:], bound.kwargs
+        return {
+            "args": [
+                self._frozen(name, value)
+                for name, value in zip(self._names(len(given)), given, strict=True)
+            ],
+            "kwargs": {name: self._frozen(name, value) for name, value in named.items()},
         }
-        return {"args": listed, "kwargs": named}
+
+    def _frozen(self, name: str, value: object) -> Any:  # noqa: ANN401 - JSON
+        try:
+            plain = encode(self.types.get(name, Any), value)
+            return frozen(plain, limit=_LARGEST, what=f"argument {name} of {self.name}")
+        except BadValue as error:
+            raise BadValue(
+                f"The argument {name} of {self.name} cannot be stored: {error}", path=name
+            ) from error
 
     def thaw(self, stored: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the input as the function takes it."""
@@ -66,14 +87,9 @@ class Workflow:
         ]
         return listed, {name: decode(types.get(name, Any), value) for name, value in kwargs.items()}
 
-    def _names(self, count: int) -> list[str]:
-        """Return the parameter that takes each positional argument, the run apart."""
-        parameters = list(self.signature.parameters.values())[1:]
-        more = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
-        plain = [
-            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-        return [*plain[:count], *more * max(0, count - len(plain))]
+    def _names(self, count: int) -> tuple[str, ...]:
+        """Return the parameter that takes each positional argument."""
+        return self.positional[:count] + self.rest * (count - len(self.positional))
 
     def kept(self, result: object) -> Any:  # noqa: ANN401 - JSON
         """Return the output as it is stored.
@@ -87,15 +103,6 @@ class Workflow:
     def output(self, kept: Any) -> Any:  # noqa: ANN401 - JSON in, what it returned out
         """Return the output as the function returned it."""
         return kept if self.returns is Any else decode(self.returns, kept)
-
-
-def _frozen(workflow: str, name: str, type_: object, value: object) -> Any:  # noqa: ANN401
-    try:
-        return frozen(encode(type_, value), limit=_LARGEST, what=f"argument {name} of {workflow}")
-    except BadValue as error:
-        raise BadValue(
-            f"The argument {name} of {workflow} cannot be stored: {error}", path=name
-        ) from error
 
 
 def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:

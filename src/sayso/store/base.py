@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal
 
 from sayso.errors import BadValue
@@ -41,6 +42,7 @@ from sayso.store.contract import (
 
 Row = Sequence[Any]
 _EVENT = 9  # columns of an event, always the last ones of a row
+_STREAM = attrgetter("stream")
 
 
 class SqlStore(ABC):
@@ -236,8 +238,11 @@ class SqlStore(ABC):
 
     def run_asks(self, run_id: str) -> list[list[Event]]:
         """Return the journals of all asks of a run, in the order they were opened."""
-        events = [event_of(row) for row in self._rows("run_asks", id=run_id)]
-        return [list(group) for _, group in groupby(events, key=lambda event: event.stream)]
+        return _by_stream(self._rows("run_asks", id=run_id))
+
+    def history(self, run_id: str) -> list[list[Event]]:
+        """Return the journal of a run, and behind it those of all its asks."""
+        return _by_stream(self._rows("history", id=run_id))
 
     def put_worker(self, worker: Worker, keep: timedelta) -> None:
         """Say that a worker is alive and what it serves; forget those silent for longer."""
@@ -288,21 +293,14 @@ def _roster(text: str | None) -> Roster:
     return Roster({name: frozenset(roles) for name, roles in people.items()})
 
 
+def _by_stream(rows: Sequence[Row]) -> list[list[Event]]:
+    events = [event_of(row) for row in rows]
+    return [list(group) for _, group in groupby(events, key=_STREAM)]
+
+
 def event_of(row: Row, cursor: str | None = None) -> Event:
     """Return the event in the last columns of a row."""
-    stream, seq, kind, at, actor, payload, salt, digest, chained = row[-_EVENT:]
-    return Event(
-        stream,
-        seq,
-        kind,
-        at,
-        actor,
-        payload,
-        None if salt is None else bytes(salt),
-        bytes(digest),
-        bytes(chained),
-        cursor,
-    )
+    return Event._make((*row[-_EVENT:], cursor))
 
 
 def run_of(row: Row) -> RunRow:
@@ -402,53 +400,42 @@ def woken_by(append: Append) -> str | None:
     return append.ask.content.run
 
 
-def statement_of(append: Append) -> Literal["open", "grow", "judge", "note"]:
-    """Return the name of the query that writes this: of an ask, or of something else."""
-    ask = append.ask
-    if ask is None:
-        return "note"
-    if append.event.kind == "ask.opened":
-        return "open"
-    return "judge" if ask.effect is None and append.lease is None and not ask.held else "grow"
+def noted(event: Event) -> Row:
+    """Return what the query `note` takes: the columns of an event, in their order."""
+    return event[:_EVENT]
 
 
-def parameters_of(append: Append) -> dict[str, object]:
-    """Return an event, and what its ask's row and lease become, as query parameters."""
-    event, ask, lease = append.event, append.ask, append.lease
+Change = tuple[Literal["open", "grow", "judge"], dict[str, object]]
+
+
+def ask_change_of(append: Append, ask: Ask) -> Change:
+    """Return the name of the query that changes an ask's row, and its parameters."""
+    lease = append.lease
     parameters: dict[str, object] = {
-        "stream": event.stream,
-        "seq": event.seq,
-        "kind": event.kind,
-        "at": event.micros,
-        "actor": event.who,
-        "payload": event.text,
-        "salt": event.salt,
-        "digest": event.digest,
-        "hash": event.hash,
-        "in_time": append.in_time,
-        "held": append.held,
-        "people": append.people,
         "holder": lease.holder if lease else None,
         "span": _span(lease.span) if lease and lease.span else None,
     }
-    if ask is None:
-        return parameters
-    if event.kind == "ask.opened":
-        parameters.update(index_row(ask))
-        return parameters
-    parameters["id"] = ask.id
-    parameters["status"] = ask.status
-    parameters["version"] = ask.version
-    parameters["voters"] = voters_of(ask)
-    parameters["effect"] = ask.effect.status if ask.effect else None
-    parameters["due_at"] = micros(ask.due_at) if ask.due_at else None
-    parameters["over"] = ask.over
-    return parameters
+    if append.event.kind == "ask.opened":
+        return "open", parameters | index_row(ask)
+    parameters |= {
+        "id": ask.id,
+        "status": ask.status,
+        "version": ask.version,
+        "voters": _voters(ask),
+        "due_at": micros(ask.due_at) if ask.due_at else None,
+        "in_time": append.in_time,
+        "held": append.held,
+        "people": append.people,
+    }
+    if ask.effect is None and lease is None and not ask.held:
+        return "judge", parameters
+    parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
+    return "grow", parameters
 
 
-def voters_of(ask: Ask) -> str:
+def _voters(ask: Ask) -> str:
     """Return who voted on the version shown now, as the index keeps it."""
-    return f"|{'|'.join(vote.by.id for vote in ask.votes)}|"
+    return f"|{'|'.join([vote.by.id for vote in ask.votes])}|"
 
 
 INDEXED = (
@@ -471,7 +458,7 @@ def index_row(ask: Ask) -> dict[str, object]:
         "thread": content.thread,
         "key": ask.key,
         "roles": f"|{'|'.join(content.needs.roles)}|",
-        "voters": f"|{'|'.join([vote.by.id for vote in ask.votes])}|",
+        "voters": _voters(ask),
         "version": ask.version,
         "opened_at": micros(ask.opened_at),
         "due_at": micros(content.due_at) if content.due_at else None,

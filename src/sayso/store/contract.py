@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sayso.model.actor import Person, Roster
 from sayso.model.ask import Ask
@@ -55,8 +55,7 @@ class Append:
     people: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
+class RunRow(NamedTuple):
     """Who may carry a run on, and how it stands. What it did is in its journal."""
 
     id: str
@@ -64,6 +63,9 @@ class RunRow:
     path: str
     thread: str | None
     status: RunStatus
+    started_at: datetime
+    changed_at: datetime
+    now: datetime
     seq: int = 1
     wake: int = 0
     waits: tuple[str, ...] = ()
@@ -71,11 +73,8 @@ class RunRow:
     worker: str | None = None
     lease_until: datetime | None = None
     attempt: int = 0
-    started_at: datetime
-    changed_at: datetime
     doing: str | None = None
     progress: float | None = None
-    now: datetime
 
     @property
     def lapsed(self) -> bool:
@@ -252,6 +251,10 @@ class Store(Protocol):
 
     def run_asks(self, run_id: str) -> list[list[Event]]:
         """The journals of all asks of a run, in the order they were opened."""
+        ...
+
+    def history(self, run_id: str) -> list[list[Event]]:
+        """The journal of a run, and behind it those of all its asks: one moment of them all."""
         ...
 
     def put_worker(self, worker: Worker, keep: timedelta) -> None:

@@ -29,19 +29,20 @@ from sayso.store.address import without_password
 from sayso.store.base import (
     Row,
     SqlStore,
+    ask_change_of,
     change_of,
     event_of,
-    parameters_of,
+    noted,
     person_parameters,
-    statement_of,
     woken_by,
 )
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.pool import Pool
-from sayso.store.queries import percent_style, read_migrations, read_queries
+from sayso.store.queries import joined, numbered, read_migrations, read_queries
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+Part = tuple[str, Sequence[object]]  # a named query and its values
 
 # A steered clock (tests) passes its time; otherwise the parameter is null and the server's counts.
 _NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint))"
@@ -75,16 +76,13 @@ _OPTIONS = (
 )
 _HINT_EVERY = 1.0
 _LISTEN_FOR = 0.2  # at most this long until a closing store is noticed
+_MOST_PARTS = 8  # in one statement: every combination of parts is a statement to be prepared
+_WAKE = "run_wake"
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 
 class _Lost(Exception):
     """Somebody was faster; raised to roll the transaction back."""
-
-
-def _won(written: bool) -> None:  # noqa: FBT001 - its one argument
-    if not written:
-        raise _Lost
 
 
 class PostgresStore(SqlStore):
@@ -93,9 +91,9 @@ class PostgresStore(SqlStore):
     def __init__(self, url: str, clock: Clock) -> None:
         super().__init__(without_password(url), clock)
         self._conninfo = url
-        self._sql = {
-            name: percent_style(sql) for name, sql in read_queries("postgres", _WORDS).items()
-        }
+        self._queries = read_queries("postgres", _WORDS)
+        self._sql = {name: numbered(sql, "$") for name, sql in self._queries.items()}
+        self._wholes: dict[tuple[str, ...], str] = {}
         self._steps = read_migrations("postgres")
         self._pool = Pool(self._connect, psycopg.Error, self._explained)
         self._lent = self._pool.lend
@@ -109,7 +107,10 @@ class PostgresStore(SqlStore):
         }
         given |= conninfo.conninfo_to_dict(self._conninfo)
         given["options"] = f"{_OPTIONS} {given.get('options') or ''}".strip()
-        return psycopg.connect(conninfo.make_conninfo(**given), autocommit=True)
+        # Queries with $1 as they are: reading them for %(name)s takes as long as a small one.
+        return psycopg.connect(
+            conninfo.make_conninfo(**given), autocommit=True, cursor_factory=psycopg.RawCursor
+        )
 
     def _connect(self) -> Connection:
         connection = self._dial()
@@ -159,13 +160,13 @@ class PostgresStore(SqlStore):
 
     def _asked(self, name: str, parameters: dict[str, object]) -> list[Row]:
         with self._lent() as connection:
-            cursor = connection.execute(self._sql[name], {"now": self._now(), **parameters})
+            cursor = self._run(connection, name, parameters)
             # `cursor.description` would tell as well, but describes every column to do so.
             return list(cursor.fetchall()) if cursor.pgresult and cursor.pgresult.nfields else []
 
     def _unsynced(self, name: str, **parameters: object) -> list[Row]:
         with self._lent() as connection:
-            cursor = connection.execute(self._sql[name], {"now": self._now(), **parameters})
+            cursor = self._run(connection, name, parameters)
             return list(cursor.fetchall()) if cursor.description else [(1,)] * cursor.rowcount
 
     def _write(
@@ -196,71 +197,82 @@ class PostgresStore(SqlStore):
         erase: Sequence[tuple[str, int]],
         run: RunChange | None,
     ) -> bool:
-        wakes = sorted(
-            (run_id, append.event.stream) for append in appends if (run_id := woken_by(append))
-        )
+        parts = self._parts(appends, run)
         try:
-            if len(appends) == 1 and appends[0].person is None and not erase:
-                alone = self._alone(connection, appends[0], run)
-                if alone is not None:
-                    return alone
-            self._together(connection, appends, erase, run, wakes)
+            if len(parts) <= _MOST_PARTS and not erase and _apart(appends):
+                return self._at_once(connection, parts)
+            with connection.transaction():
+                self._in_turn(connection, parts, appends, erase)
             return True
         # Lost a race, in whatever words, or the idempotency key is taken.
         except (
             _Lost,
+            errors.DivisionByZero,
             errors.UniqueViolation,
             errors.DeadlockDetected,
             errors.SerializationFailure,
         ):
             return False
 
-    def _together(
-        self,
-        connection: Connection,
-        appends: Sequence[Append],
-        erase: Sequence[tuple[str, int]],
-        run: RunChange | None,
-        wakes: Sequence[tuple[str, str]],
-    ) -> None:
-        """Write several things in one transaction.
+    def _parts(self, appends: Sequence[Append], run: RunChange | None) -> list[Part]:
+        """Return what is to be written, query by query.
 
         Runs before asks, and both in one order: two who want the same must not wait for each other.
         """
-        with connection.transaction():
-            if run is not None:
-                _won(self._run(connection, *change_of(run)).rowcount == 1)
-            for run_id, ask_id in wakes:
-                self._run(connection, "run_wake", {"run_id": run_id, "woken": f"|{ask_id}|"})
-            for append in sorted(appends, key=lambda append: append.event.stream):
-                written = self._run(
-                    connection, statement_of(append), _parameters(append, wakes=False)
-                )
-                _won(written.fetchone() is not None)
-                if append.person is not None:
-                    person = person_parameters(append.person, active=append.active)
-                    self._run(connection, "put_person", person)
-            for stream, seq in erase:
-                self._run(connection, "erase", {"stream": stream, "seq": seq})
-                self._run(connection, "forget", {"stream": stream})
+        now = self._now()
+        parts = [] if run is None else [self._part(*change_of(run), now)]
+        wakes = [
+            (run_id, append.event.stream) for append in appends if (run_id := woken_by(append))
+        ]
+        for run_id, ask_id in sorted(wakes):
+            parts.append(self._part(_WAKE, {"run_id": run_id, "woken": f"|{ask_id}|"}, now))
+        for append in sorted(appends, key=lambda append: append.event.stream):
+            if append.ask is not None:
+                parts.append(self._part(*ask_change_of(append, append.ask), now))
+            parts.append(("note", noted(append.event)))
+        return parts
+
+    def _part(self, name: str, parameters: dict[str, object], now: int | None) -> Part:
+        parameters["now"] = now
+        return name, [parameters[each] for each in self._sql[name][1]]
+
+    def _at_once(self, connection: Connection, parts: Sequence[Part]) -> bool:
+        """Write everything as one statement: one round trip, and a commit of its own."""
+        names = tuple([name for name, _ in parts])
+        whole = self._wholes.get(names)
+        if whole is None:
+            queries = [self._queries[name] for name in names]
+            whole = self._wholes[names] = joined(queries, [name == _WAKE for name in names])
+        values = [value for _, given in parts for value in given]
+        return connection.execute(whole, values).fetchone() is not None
+
+    def _in_turn(
+        self,
+        connection: Connection,
+        parts: Sequence[Part],
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+    ) -> None:
+        """Write one after the other what does not fit into one statement."""
+        for name, values in parts:
+            written = connection.execute(self._sql[name][0], values)
+            if written.rowcount == 0 and name != _WAKE:
+                raise _Lost
+        for append in appends:
+            if append.person is not None:
+                person = person_parameters(append.person, active=append.active)
+                self._run(connection, "put_person", person)
+        for stream, seq in erase:
+            self._run(connection, "erase", {"stream": stream, "seq": seq})
+            self._run(connection, "forget", {"stream": stream})
+        connection.execute("select pg_notify('sayso', '')")
 
     def _run(
         self, connection: Connection, name: str, parameters: dict[str, object]
     ) -> psycopg.Cursor[tuple[Any, ...]]:
-        parameters["now"] = self._now()
-        return connection.execute(self._sql[name], parameters)
-
-    def _alone(self, connection: Connection, append: Append, run: RunChange | None) -> bool | None:
-        """Write one event as one statement; `None` if there is none for this."""
-        name: str = statement_of(append)
-        parameters = _parameters(append)
-        if run is not None:
-            change, more = change_of(run)
-            name = f"{change}_noting"
-            if append.ask is not None or name not in self._sql:
-                return None
-            parameters |= more
-        return self._run(connection, name, parameters).fetchone() is not None  # `None`: too late
+        sql, names = self._sql[name]
+        parameters.setdefault("now", self._now())
+        return connection.execute(sql, [parameters[each] for each in names])
 
     def _arrived(self, event: Event) -> bool:
         found = self.stream(event.stream, event.seq - 1)
@@ -324,16 +336,16 @@ class PostgresStore(SqlStore):
             for number, name, sql in self._steps:
                 if number > found:
                     connection.execute(sql)
-                    connection.execute("update sayso_schema set version = %s", (number,))
+                    connection.execute("update sayso_schema set version = $1", (number,))
                     taken.append(name)
-            row = connection.execute(self._sql["restored"]).fetchone()
+            row = connection.execute(self._queries["restored"]).fetchone()
             if row is not None and row[0]:
-                connection.execute(self._sql["renumber"])
+                connection.execute(self._queries["renumber"])
                 taken.append("renumbered after a restore")
         return taken
 
     def _check_restored(self, connection: Connection) -> None:
-        row = connection.execute(self._sql["restored"]).fetchone()
+        row = connection.execute(self._queries["restored"]).fetchone()
         if row is not None and row[0]:
             raise SchemaMismatch(
                 f"{self.url} was restored from a backup, and its journal is numbered ahead of this "
@@ -385,11 +397,10 @@ class PostgresStore(SqlStore):
         )
 
 
-def _parameters(append: Append, *, wakes: bool = True) -> dict[str, object]:
-    parameters = parameters_of(append)
-    parameters["run_id"] = woken_by(append) if wakes else None
-    parameters["woken"] = f"|{append.event.stream}|"
-    return parameters
+def _apart(appends: Sequence[Append]) -> bool:
+    """Whether one statement can write them: it changes no row twice, and no people."""
+    asks = [append.event.stream for append in appends if append.ask is not None]
+    return len(set(asks)) == len(asks) and all(append.person is None for append in appends)
 
 
 def _found(connection: Connection) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
@@ -30,18 +30,40 @@ def _whole(body: str, queries: Mapping[str, str]) -> str:
     return _INCLUDED.sub(lambda found: queries[found[1]], body)
 
 
-def percent_style(sql: str) -> str:
-    """Return the query with `:name` written as psycopg wants it."""
-    return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
+def numbered(sql: str, sign: str, first: int = 1) -> tuple[str, tuple[str, ...]]:
+    """Return the query with `:name` written as `?1` or `$1`, and the names in that order.
 
-
-def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
-    """Return the query with `:name` written as `?1`, and the names in that order.
-
-    SQLite takes values by their number in half the time it takes them by name.
+    Both drivers take values by their number in half the time they take them by name.
     """
     names = tuple(dict.fromkeys(_PARAMETER.findall(sql)))
-    return _PARAMETER.sub(lambda found: f"?{names.index(found[1]) + 1}", sql), names
+    return _PARAMETER.sub(lambda found: f"{sign}{names.index(found[1]) + first}", sql), names
+
+
+def joined(queries: Sequence[str], optional: Sequence[bool]) -> str:
+    """Return one statement of PostgreSQL that writes everything or nothing, in this order.
+
+    Each query waits for the one before it, and needs it to have changed a row, unless that one
+    is optional. If the first changes nothing, nothing is written. If a later one does not,
+    dividing by the number of its rows takes everything back.
+    """
+    parts: list[str] = []
+    needed: list[str] = []
+    taken, before = 0, "true"
+    for number, (query, may_miss) in enumerate(zip(queries, optional, strict=True)):
+        text, names = numbered(query, "$", taken + 1)
+        taken += len(names)
+        part = f"w{number}"
+        parts.append(f"{part} as ({text} and {before} returning 1)")
+        if may_miss:
+            before += f" and (select count(*) from {part}) >= 0"  # noqa: S608
+        else:
+            needed.append(part)
+            before = f"exists (select from {part})"
+    whole = (
+        f"with {', '.join(parts)} select pg_notify('sayso', ''),"  # noqa: S608 - our own queries
+        f" 1 / (select count(*) from {needed[-1]})"
+    )
+    return whole if optional[0] else f"{whole} from w0"
 
 
 def read_migrations(dialect: str) -> list[tuple[int, str, str]]:

@@ -27,11 +27,11 @@ from sayso.model.event import Event
 from sayso.store.base import (
     Row,
     SqlStore,
+    ask_change_of,
     change_of,
     event_of,
-    parameters_of,
+    noted,
     person_parameters,
-    statement_of,
     woken_by,
 )
 from sayso.store.clock import Clock
@@ -74,7 +74,8 @@ class SQLiteStore(SqlStore):
         self.path = Path(path).absolute()  # a program may change its folder meanwhile
         self._timeout = timeout
         queries = read_queries("sqlite", _WORDS)
-        self._sql = {name: numbered(query) for name, query in queries.items()}
+        self._sql = {name: numbered(query, "?") for name, query in queries.items()}
+        self._note, _ = self._sql["note"]
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
@@ -178,8 +179,9 @@ class SQLiteStore(SqlStore):
         with self._lent() as connection, self._turn:
             connection.execute("begin immediate")
             try:
-                written = run is None or self._steered(connection, run)
-                written = written and all(self._put(connection, append) for append in appends)
+                now = self._now()
+                written = run is None or self._steered(connection, run, now)
+                written = written and all(self._put(connection, append, now) for append in appends)
                 for stream, seq in erase if written else ():
                     self._run(connection, "erase", {"stream": stream, "seq": seq})
                     self._run(connection, "forget", {"stream": stream})
@@ -197,22 +199,22 @@ class SQLiteStore(SqlStore):
                 connection.execute("pragma wal_checkpoint(truncate)")
             return written
 
-    def _steered(self, connection: sqlite3.Connection, run: RunChange) -> bool:
+    def _steered(self, connection: sqlite3.Connection, run: RunChange, now: int | None) -> bool:
         name, parameters = change_of(run)
-        parameters["now"] = self._now()
+        parameters["now"] = now
         return self._run(connection, name, parameters).rowcount == 1
 
-    def _put(self, connection: sqlite3.Connection, append: Append) -> bool:
-        parameters = parameters_of(append)
-        parameters["now"] = self._now()
+    def _put(self, connection: sqlite3.Connection, append: Append, now: int | None) -> bool:
         run_id = woken_by(append)
         if run_id is not None:
-            parameters["run_id"], parameters["woken"] = run_id, f"|{append.event.stream}|"
-            self._run(connection, "run_wake", parameters)
-        name = statement_of(append)
-        if name != "note" and self._run(connection, name, parameters).rowcount == 0:
-            return False  # too late
-        self._run(connection, "note", parameters)
+            woken = f"|{append.event.stream}|"
+            self._run(connection, "run_wake", {"run_id": run_id, "woken": woken, "now": now})
+        if append.ask is not None:
+            name, parameters = ask_change_of(append, append.ask)
+            parameters["now"] = now
+            if self._run(connection, name, parameters).rowcount == 0:
+                return False  # too late
+        connection.execute(self._note, noted(append.event))
         if append.person is not None:
             person = person_parameters(append.person, active=append.active)
             self._run(connection, "put_person", person)

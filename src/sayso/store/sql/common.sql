@@ -104,6 +104,37 @@ update asks set key = null, run = null, thread = null where id = :stream
 insert into people (name, roles, active) values (:name, :roles, :active)
 on conflict (name) do update set roles = excluded.roles, active = excluded.active
 
+-- What is written: an event, and the row that it changes. Each of them ends with a condition, so
+-- that another one can be added.
+
+-- name: note
+-- Of any number of racers one finds the place (stream, seq) free; the others break its unique index.
+insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
+select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
+ where true
+
+-- name: open
+insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
+                  opened_at, due_at, effect, holder, lease_until)
+select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
+       :version, :opened_at, :due_at, :effect, :holder, {now} + cast(:span as bigint)
+ where true
+
+-- name: grow
+-- Changes nothing once it is too late: that is decided here, not by whoever looked before.
+update asks
+   set status = :status, version = :version, voters = :voters, effect = :effect,
+       holder = case when :over then null else coalesce(:holder, holder) end,
+       lease_until = case when :over then null
+                          else coalesce({now} + cast(:span as bigint), lease_until) end
+ where {guard}
+
+-- name: judge
+-- The same for an ask that nobody holds or carries out: fewer columns, fewer indexes.
+update asks
+   set status = :status, version = :version, voters = :voters
+ where {guard}
+
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
 
 -- name: run_columns
@@ -113,8 +144,9 @@ started_at, changed_at, doing, progress, {now}
 -- name: run_start
 insert into runs (id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until,
                   attempt, started_at, changed_at, doing, progress)
-values (:id, :workflow, :path, :thread, :status, :run_seq, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
-        :attempt, :started_at, :started_at, null, cast(:progress as double precision))
+select :id, :workflow, :path, :thread, :status, :run_seq, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
+       :attempt, :started_at, :started_at, null, cast(:progress as double precision)
+ where true
 
 -- name: run_hold
 -- Whoever holds the token goes on; everybody else finds no row and writes nothing.
@@ -210,6 +242,17 @@ select {@run_columns}
 select {@run_columns}
   from runs
  where thread = :thread and status in ('ready', 'running', 'waiting', 'parked')
+
+-- name: history
+-- All that a run goes on from in one statement: its own journal first, then as in run_asks.
+select 0, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from events e
+ where e.stream = :id
+union all
+select a.opened_at, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from asks a join events e on e.stream = a.id
+ where a.run = :id
+ order by 1, 2, 3
 
 -- name: run_asks
 -- Everything its asks say, ask by ask in the order of opening.
