@@ -17,7 +17,7 @@ from sayso.agent.telling import Callback, callbacks_of
 from sayso.agent.voice import voice_of
 from sayso.asks.carrying import gated
 from sayso.asks.forms import Span
-from sayso.errors import BadValue
+from sayso.errors import BadValue, Misuse
 from sayso.model.content import check_word
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.here import running
@@ -137,11 +137,17 @@ class Agent:
             description: What the model of the other agent is told it is good for.
             name: The name of the tool; the agent's own, if it is left out.
         """
+        called = name or self.name
 
         def ask(task: str) -> str:
-            return work(self.profile, running(), task)
+            run = running()
+            if run is None:
+                raise Misuse(
+                    f"{called}(...) works inside a run: give it to another agent as a tool, or call "
+                    "it in a workflow. By itself: desk.run(agent, task)."
+                )
+            return work(self.profile, run, task)
 
-        called = name or self.name
         ask.__name__ = ask.__qualname__ = called
         ask.__doc__ = (
             description or self.profile.instructions or f"Give a task to the agent {self.name}."

@@ -8,10 +8,12 @@ for every model call.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sayso.agent.messages import Message, ToolCall
+from sayso.agent.words import ended
 from sayso.model.digest import canonical
+from sayso.model.event import Event
 from sayso.runs.journal import Journal, asks_of
 from sayso.runs.memory import (
     ActionStep,
@@ -69,10 +71,19 @@ def of_thread(journal: Journal) -> list[Message]:
     for earlier in journal.store.runs(query):
         events = journal.store.stream(earlier.id)
         memory = remember(events, asks_of(earlier.id, journal.store.run_asks(earlier.id)))
-        found.append(list(recalled(memory, earlier.id)))
+        found.append([*recalled(memory, earlier.id), *_unfinished(earlier.status, events)])
         if (events[0].payload or {}).get("fresh"):
             break
     return [message for messages in reversed(found) for message in messages]
+
+
+def _unfinished(status: str, events: Sequence[Event]) -> list[Message]:
+    """Return how a run ended that came to no answer; else the model would take its task up."""
+    if status not in ("cancelled", "failed"):
+        return []
+    said = events[-1].payload or {}
+    why = str(said.get("reason") or said.get("error") or "")
+    return [Message(role="user", text=ended(status, why))]
 
 
 def recalled(memory: Memory, run: str) -> Iterator[Message]:
@@ -82,7 +93,7 @@ def recalled(memory: Memory, run: str) -> Iterator[Message]:
             case TaskStep():
                 yield Message(role="user", text=_text(step.task))
             case PlanStep() if step.status == "decided":
-                titles = (s if isinstance(s, str) else s.get("title", "") for s in step.plan)
+                titles = (str(item.get("title", "")) for item in step.plan)
                 yield Message(role="user", text="The plan was:\n" + _numbered(titles))
             case ActionStep() if step.status in ("done", "failed"):
                 call = ToolCall(f"{run}.{number}", step.name, step.args or {})

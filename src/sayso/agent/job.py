@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sayso.agent.history import History, of_thread
-from sayso.agent.limits import Spent
+from sayso.agent.limits import Spent, priced
 from sayso.agent.messages import Message, Prompt, ToolSpec
 from sayso.agent.modelling import Replied
 from sayso.agent.plan import Plan
@@ -68,7 +68,10 @@ class Job:
 
     def count(self, said: Replied) -> None:
         """Count what a reply took."""
-        self.spent.model(said.reply.usage, said.took)
+        usage = said.reply.usage
+        if usage.cost is None:  # a price may be named after the reply was recorded
+            usage = priced(usage, self.agent.price)
+        self.spent.model(usage, said.took)
 
     def check_limits(self, *, planning: bool = False) -> None:
         """Stop before a bound is passed; a person may raise it and let the run go on.
@@ -79,10 +82,7 @@ class Job:
         limits = self.agent.limits.times(1 + self.run.journal.granted)
         over = self.spent.over(limits, planning=planning)
         if over is not None:
-            raise Parked(
-                f"{self.agent.name} has reached a limit: {over} Retry to grant it as much again.",
-                more=True,
-            )
+            raise Parked(f"{self.agent.name} has reached a limit: {over}", more=True)
 
     def progress(self, share: float) -> None:
         """Say how far the plan has come. What an agent inside does is not the whole run's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +14,14 @@ from sayso.agent.plan import NAME as PLAN
 from sayso.asks.carrying import Gated, gated, gated_of
 from sayso.errors import BadValue, InvalidAnswer
 from sayso.model.conversion import decode
+from sayso.model.digest import canonical
 from sayso.model.faults import violations
+from sayso.model.requirement import Requirement
 from sayso.model.tool import HIDDEN, Bound
 from sayso.runs.execution import in_a_loop
 
 ASKED_RISKS = ("medium", "high", "critical")
+_RECEIVERS = ("self", "cls")
 
 
 class BadCall(Exception):
@@ -64,6 +68,8 @@ class Held:
             reasons.append(f"risk {tool.risk}")
         reasons += ["cannot be undone"] if tool.reversible is False else []
         reasons += [f"affects {tool.affects}"] if tool.affects else []
+        if "needs" in self.gate.rules.terms:
+            reasons.append(f"needs {Requirement.parse(self.gate.rules.terms['needs'])}")
         return ", ".join(reasons)
 
     def bind(self, call: ToolCall) -> Bound:
@@ -107,7 +113,7 @@ def kit_of(
     """
     kit: dict[str, Held] = {}
     for fn in tools:
-        gate = gated_of(fn) or gated(fn)
+        gate = _gate(fn, agent)
         name = gate.tool.name
         if name in kit or name == PLAN:
             taken = "is the name under which plans are handed in" if name == PLAN else "is taken"
@@ -127,6 +133,51 @@ def kit_of(
     return kit
 
 
+def _gate(fn: Callable[..., Any], agent: str) -> Gated:
+    """Return a function as a tool; of a method or a `partial`, without what is bound already."""
+    if isinstance(fn, functools.partial):
+        if fn.args:
+            raise BadValue(
+                f"A tool of {agent} is a partial with positional arguments; bind them by name: "
+                "functools.partial(fn, name=...)."
+            )
+        return _bound(_gate(fn.func, agent), fn, tuple(fn.keywords))
+    gate = gated_of(fn)
+    if gate is None:
+        return gated(fn)
+    if gate.tool.receives and inspect.ismethod(fn):
+        receiver = next(iter(inspect.signature(gate.tool.fn).parameters))
+        return _bound(gate, gate.tool.fn.__get__(fn.__self__), (receiver,))
+    return gate
+
+
+def _bound(gate: Gated, fn: Callable[..., Any], gone: Sequence[str]) -> Gated:
+    """Return the same tool without the parameters that have their value already."""
+    tool = gate.tool
+    signature = inspect.signature(tool.fn)
+    left = [p for name, p in signature.parameters.items() if name not in gone]
+
+    def run(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the tool itself
+        result = fn(*args, **kwargs)
+        return in_a_loop(result) if inspect.iscoroutine(result) else result
+
+    run.__name__, run.__qualname__, run.__doc__ = tool.name, tool.name, tool.fn.__doc__
+    run.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+    shown = {n: s for n, s in tool.schema["properties"].items() if n not in gone}
+    required = [n for n in tool.schema.get("required", ()) if n not in gone]
+    schema = {**tool.schema, "properties": shown, "required": required}
+    changed = replace(
+        tool,
+        fn=run,
+        schema=schema,
+        shape=canonical(schema),
+        types={n: t for n, t in tool.types.items() if n not in gone},
+        secret=tuple(n for n in tool.secret if n not in gone),
+        receives=tool.receives and not set(gone) & set(_RECEIVERS),
+    )
+    return replace(gate, tool=changed)
+
+
 def _spec(gate: Gated, agent: str) -> ToolSpec:
     """Return what a model is told; it never hears of arguments that people must not see."""
     tool = gate.tool
@@ -136,7 +187,7 @@ def _spec(gate: Gated, agent: str) -> ToolSpec:
         if parameter.default is parameter.empty:
             raise BadValue(
                 f"{tool.name} of {agent} takes {hidden!r}, which is secret, so no model can give it. "
-                f"Give it a default, or bind it: functools.partial({tool.name}, {hidden}=...)."
+                f"Bind it: functools.partial({tool.name}, {hidden}=...)."
             )
     schema["properties"] = {
         name: shape for name, shape in schema["properties"].items() if shape != {"const": HIDDEN}

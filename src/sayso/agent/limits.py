@@ -10,6 +10,8 @@ from sayso.asks.forms import Span
 from sayso.errors import BadValue
 from sayso.model.span import say_span, span
 
+_AGAIN = "A retry grants it as much again."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -72,21 +74,22 @@ class Spent:
     def over(self, limits: Limits, *, planning: bool = False) -> str | None:
         """Say which bound is reached, if one is. A plan is no step."""
         if self.steps >= limits.steps and not planning:
-            return f"it has made its {limits.steps} steps (max_steps) and not come to an answer."
+            return f"it has made {limits.steps} steps without an answer (max_steps). {_AGAIN}"
         if limits.tokens is not None and self.tokens >= limits.tokens:
-            return f"it has used {self.tokens:,} tokens of {limits.tokens:,} (max_tokens)."
+            return f"it has used {self.tokens:,} tokens of {limits.tokens:,} (max_tokens). {_AGAIN}"
         if limits.seconds is not None and self.seconds >= limits.seconds:
-            return f"it has worked for {say_span(timedelta(seconds=self.seconds))} (max_time)."
+            worked = say_span(timedelta(seconds=self.seconds))
+            return f"it has worked for {worked} (max_time). {_AGAIN}"
         return None if limits.cost is None else self._too_dear(limits.cost)
 
     def _too_dear(self, limit: float) -> str | None:
         if not self.priced:
             return (
                 "it has a limit on cost (max_cost), and the price of its model is not known. Say "
-                "it: price=(input, output), in dollars for a million tokens."
+                "it, price=(input, output) in dollars for a million tokens, and retry."
             )
         if self.cost >= limit:
-            return f"it has cost ${self.cost:.4g} of ${limit:.4g} (max_cost)."
+            return f"it has cost ${self.cost:.4g} of ${limit:.4g} (max_cost). {_AGAIN}"
         return None
 
 

@@ -50,8 +50,9 @@ def _answer(job: Job) -> str:
             _nothing(job)
         elif _approved(job, reply.text):
             job.progress(1.0)
-            _tell(job, AnswerStep(at=job.now, output=reply.text))
-            return reply.text
+            job.history.add(Message(role="assistant", text=reply.text))
+            if not _tell(job, AnswerStep(at=job.now, output=reply.text)):
+                return reply.text
 
 
 def _plan_if_due(job: Job) -> None:
@@ -109,7 +110,7 @@ def _nothing(job: Job) -> None:
 
 def _approved(job: Job, answer: str) -> bool:
     """Whether the answer may go out: a plan may have kept a step for a person to approve."""
-    steps = job.plan.unapproved() if job.plan is not None else ()
+    steps = job.plan.left() if job.plan is not None else ()
     if job.plan is None or not steps:
         return True
     decision = job.run.confirm(
@@ -127,10 +128,13 @@ def _approved(job: Job, answer: str) -> bool:
     return False
 
 
-def _tell(job: Job, step: Step) -> None:
-    """Call whoever wants to hear of steps of this type; they may ask for a review."""
+def _tell(job: Job, step: Step) -> bool:
+    """Call whoever wants to hear of steps of this type. Whether a person had something to say."""
+    heard = False
     for kind, callback in job.agent.on_step.items():
         if isinstance(step, kind):
             said = job.run.verb(partial(told, job, callback, step))
             if said is not None:
+                heard = True
                 job.history.add(Message(role="user", text=said))
+    return heard

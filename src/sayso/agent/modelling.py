@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sayso.agent.limits import priced
-from sayso.agent.messages import Prompt, Reply, ToolCall
+from sayso.agent.messages import Prompt, Reply, ToolCall, Usage
 from sayso.agent.profile import Profile
 from sayso.asks.carrying import Pause
 from sayso.errors import BadValue, ModelFailed, ModelUnavailable
@@ -28,6 +28,7 @@ from sayso.runs.work import Step as Work
 _log = logging.getLogger("sayso.agent")
 _TRIES = 6
 _LONGEST_PAUSE = 60.0
+_LARGEST = 16 * LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,16 @@ def modelled(
     began = time.monotonic()
     said: Reply = yield from _asked(run, agent, prompt())
     took = round(time.monotonic() - began, 3)
-    reply = _tidied(said, used)
-    reply = replace(reply, usage=priced(reply.usage, agent.price))
-    run.journal.record(key, "model", agent.name, result=reply.json, input=digest, took=took)
+    try:
+        reply = _tidied(said, used)
+        reply = replace(reply, usage=priced(_counted(reply.usage), agent.price))
+        kept = frozen(reply.json, limit=_LARGEST, what="reply")
+    except (BadValue, TypeError, ValueError, AttributeError) as error:
+        raise Parked(
+            f"the model of {agent.name} returned a reply that cannot be used: "
+            f"{one_line(text_of(error), 500)}"
+        ) from error
+    run.journal.record(key, "model", agent.name, result=kept, input=digest, took=took)
     return Replied(reply, took)
 
 
@@ -69,6 +77,7 @@ def _asked(run: Running, agent: Profile, prompt: Prompt) -> Passage:
     """Ask until there is a reply, waiting longer each time. Other failures park the run."""
     for attempt in range(1, _TRIES + 1):
         run.journal.doing = "thinking"
+        agent.voice.thinking(agent.name)
         try:
             reply = yield Work(f"the model of {agent.name}", agent.model.reply, (prompt,))
         except ModelUnavailable as error:
@@ -94,6 +103,7 @@ def _asked(run: Running, agent: Profile, prompt: Prompt) -> Passage:
                 raise Parked(
                     f"the model of {agent.name} returned {type(reply).__name__}, no Reply."
                 )
+            agent.voice.replied(agent.name, reply)
             return reply
         finally:
             run.journal.doing = None
@@ -104,12 +114,16 @@ def _tidied(reply: Reply, used: frozenset[str]) -> Reply:
     """Return the reply with ids of its own for its calls, and nothing that cannot be stored."""
     calls, taken = [], set(used)
     for number, call in enumerate(reply.calls, start=1):
-        id_ = call.id if isinstance(call.id, str) else ""
+        id_ = _clean(call.id) if isinstance(call.id, str) else ""
         while not id_ or id_ in taken:
             id_ = f"call-{len(taken) + number}" if not id_ else f"{id_}+"
         taken.add(id_)
-        calls.append(_storable(replace(call, id=_clean(id_), tool=_clean(str(call.tool)))))
+        calls.append(_storable(replace(call, id=id_, tool=_clean(str(call.tool)))))
     return replace(reply, text=_clean(reply.text or ""), calls=tuple(calls))
+
+
+def _counted(usage: Usage) -> Usage:
+    return replace(usage, input=max(0, int(usage.input)), output=max(0, int(usage.output)))
 
 
 def _storable(call: ToolCall) -> ToolCall:

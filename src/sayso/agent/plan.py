@@ -1,13 +1,13 @@
 """A plan: what an agent means to do, step by step, in the version a person approved.
 
-Pure values. A call is counted for the first step that is not done and names its
-tool; else for the first that is not done. Steps before it are done with then:
-so progress can be told without believing what a model says about itself.
+Pure values. A call belongs to the first step that is not done and names its
+tool; once it is carried out, that step and those before it are done. So progress
+can be told, and approval asked for, without believing what a model says of itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,23 +60,40 @@ class Plan:
     done: int = 0
     changed: bool = False  # whether a person changed it
     by: str = ""
+    seen: frozenset[int] = frozenset()  # steps for which a person approved a call
 
     @property
     def progress(self) -> float:
         """The share of it that is done."""
         return self.done / len(self.items) if self.items else 1.0
 
-    def at(self, tool: str) -> int:
+    def at(self, tool: str) -> int | None:
         """Return the number of the step that a call of this tool belongs to, from 1."""
-        for number, item in enumerate(self.items[self.done :], start=self.done + 1):
-            if item.tool == tool:
-                return number
-        return min(self.done + 1, len(self.items))
+        left = range(self.done + 1, len(self.items) + 1)
+        return next((number for number in left if self.items[number - 1].tool == tool), None)
 
-    def unapproved(self, tool: str | None = None) -> tuple[int, ...]:
-        """Return the steps that want a person's approval before this call; before the end."""
-        last = len(self.items) if tool is None else self.at(tool)
-        numbers = range(self.done + 1, last + 1)
+    def unapproved(self, tool: str) -> tuple[int, ...]:
+        """Return the steps that want a person's approval before this call.
+
+        These are the step it belongs to and those that it passes over. A call that
+        belongs to none left is asked for if the step in hand names no tool and wants approval,
+        or if the tool's last step did: a yes to one call is no yes to the next.
+        """
+        number = self.at(tool)
+        if number is not None:
+            return self._wanting(range(self.done + 1, number + 1))
+        last = [n for n in range(1, self.done + 1) if self.items[n - 1].tool == tool][-1:]
+        here = self.done + 1
+        if here <= len(self.items) and self.items[here - 1].tool is None:
+            last.append(here)
+        return self._wanting(last)
+
+    def left(self) -> tuple[int, ...]:
+        """Return the steps that want a person's approval and never came to it."""
+        left = range(self.done + 1, len(self.items) + 1)
+        return tuple(number for number in self._wanting(left) if number not in self.seen)
+
+    def _wanting(self, numbers: Iterable[int]) -> tuple[int, ...]:
         return tuple(number for number in numbers if self.items[number - 1].needs_approval)
 
     def named(self, numbers: Sequence[int]) -> str:
@@ -87,15 +104,11 @@ class Plan:
         """Return the plan once a call of this tool has been carried out."""
         number = self.at(tool)
         # A call that the plan does not speak of brings it no further.
-        return replace(self, done=number) if self.items[number - 1].tool == tool else self
+        return self if number is None else replace(self, done=number)
 
-    def approved(self, numbers: Sequence[int]) -> Plan:
-        """Return the plan once a person approved what these steps are about."""
-        items = [
-            replace(item, needs_approval=False) if number in numbers else item
-            for number, item in enumerate(self.items, start=1)
-        ]
-        return replace(self, items=tuple(items))
+    def approved(self, numbers: Iterable[int]) -> Plan:
+        """Return the plan once a person approved a call for these steps."""
+        return replace(self, seen=self.seen.union(numbers))
 
 
 def numbered(plan: Plan) -> str:

@@ -33,7 +33,7 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
             lambda _, steps=steps: steps,  # type: ignore[misc]
             title=f"Plan of {agent.name}: {one_line(job.task, 80)}",
             tools=tuple(agent.kit),
-            why=why or None,
+            why=why[:4000] or None,
         )
         place = inner.next()
         new = place not in run.journal.asks
@@ -53,9 +53,9 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
 
 
 def _approved(ask: Ask) -> tuple[Plan, PlanStep]:
-    steps = ask.args["steps"]
+    items = tuple(PlanItem.of(step) for step in ask.args["steps"])
     who = ask.decision.by.id if ask.decision is not None else ""
-    items = tuple(PlanItem.of(step) for step in steps)
+    steps = [item.json for item in items]
     step = PlanStep(at=ask.opened_at, plan=steps, ask=ask.id, status=ask.status)
     return Plan(items, changed=ask.original is not None, by=who), step
 

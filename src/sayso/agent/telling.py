@@ -55,7 +55,9 @@ def told(job: Job, callback: Callback, step: Step, lane: Lane, key: str) -> Pass
             wanted = yield Work(name, callback, (step,))
         except Exception as error:
             raise Parked(f"on_step {name} raised {one_line(text_of(error), 500)}") from error
-        if wanted is not None and (not isinstance(wanted, str) or not wanted.strip()):
+        if wanted is not None and (
+            not isinstance(wanted, str) or not wanted.strip() or not _storable(wanted)
+        ):
             raise Parked(
                 f"on_step {name} returned {type(wanted).__name__}: return a sentence to ask for a "
                 "review, or None."

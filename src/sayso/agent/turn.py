@@ -15,18 +15,21 @@ from sayso.agent.history import result_text, shortened
 from sayso.agent.job import Job
 from sayso.agent.kit import BadCall, Held
 from sayso.agent.messages import Message, Reply, ToolCall
-from sayso.agent.words import outcome
+from sayso.agent.words import asked_because, outcome
 from sayso.asks.carrying import Gated
-from sayso.errors import InvalidEdit, Outcome, Rejected, StepFailed
+from sayso.errors import Answered, InvalidEdit, Outcome, Rejected, SaysoError, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.tool import Bound
 from sayso.runs.alone import alone, refuse
 from sayso.runs.calls import asked_for
+from sayso.runs.failures import kind_of, message_of
 from sayso.runs.lanes import Lane
 from sayso.runs.memory import ActionStep
 from sayso.runs.stops import Paused
 from sayso.runs.work import Passage
+
+_WHY = 4000  # of what a model writes, that much goes on a card
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
 def _check_open(job: Job, lane: Lane, way: Way) -> None:
     """Wait for this one, and for the others if this one is decided."""
     ask = job.run.journal.asks.get(job.run.journal.place(way.place))
-    if ask is not None:
+    if ask is not None and ask.open:
         job.run.closed(lane, ask)
     raise Paused(job.run.id)
 
@@ -101,39 +104,43 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
     if held is None:
         known = ", ".join(job.agent.kit) or "none"
         why = f"There is no such tool. There are: {known}."
-        return Way(place, call, bad=_bad(call, "UnknownTool", why))
+        return _bad(job, place, call, "UnknownTool", why)
     try:
         bound = held.bind(call)
     except BadCall as error:
-        return Way(place, call, bad=_bad(call, error.kind, str(error)))
+        return _bad(job, place, call, error.kind, str(error))
     recorded = place in journal.entries or place in journal.begun
     asked = journal.place(place) in journal.asks or f"{place}.1" in journal.asks
     steps = job.plan.unapproved(call.tool) if job.plan is not None else ()
     asks = asked or (not recorded and (held.asks(bound) or bool(steps)))
     if asks and not asked and (call.tool, canonical(bound.args)) in job.refused:
         why = "A person said no to this very call before. Go on another way."
-        return Way(place, call, bad=_bad(call, "RejectedBefore", why))
+        return _bad(job, place, call, "RejectedBefore", why)
     gate = _explained(job, held, steps, reply)
-    return Way(place, call, gate, bound, asks, steps, new=not (recorded or _ended(job, place)))
+    over = recorded or f"{place}.2" in journal.entries or _over(job, place)
+    return Way(place, call, gate, bound, asks, steps, new=not over)
 
 
-def _ended(job: Job, place: str) -> bool:
+def _over(job: Job, place: str) -> bool:
+    """Whether a call came to its end before: carried out, or refused."""
     ask = job.run.journal.asks.get(job.run.journal.place(place))
-    return ask is not None and ask.effect is not None and ask.effect.status in ("done", "failed")
+    if ask is None or ask.open:
+        return False
+    return not ask.decision or (ask.effect is not None and ask.effect.status in ("done", "failed"))
 
 
-def _bad(call: ToolCall, kind: str, why: str) -> StepFailed:
-    return StepFailed(call.tool, kind, why)
+def _bad(job: Job, place: str, call: ToolCall, kind: str, why: str) -> Way:
+    new = place not in job.run.journal.entries
+    return Way(place, call, bad=StepFailed(call.tool, kind, why), new=new)
 
 
 def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply) -> Gated:
-    """Let the ask say, in the agent's words, why the call is made."""
+    """Let the ask say why a person is asked; and why the call is made, in the agent's words."""
     said = [job.plan.named(steps)] if steps and job.plan is not None else []
     said += [reply.text] if reply.text else []
-    if not said:
-        return held.gate
-    rules = held.gate.rules
-    return replace(held.gate, rules=replace(rules, terms={**rules.terms, "why": ". ".join(said)}))
+    why = ". ".join(said)[:_WHY] or None
+    rules = replace(held.gate.rules, terms={**held.gate.rules.terms, "why": why})
+    return replace(held.gate, rules=rules, sentence=asked_because(held.why, steps))
 
 
 def _asked(job: Job, way: Way) -> Ask | None:
@@ -154,6 +161,8 @@ def _settled(job: Job, lane: Lane, way: Way) -> Passage:
         if way.bad is not None:
             raise refuse(run, way.place, call.tool, way.bad)
         result = yield from _made(job, lane, way)
+        if _refused(job, way):
+            return _failed(job, way, None, result_text(result))
     except (Outcome, StepFailed) as error:
         return _failed(job, way, error)
     except InvalidEdit as error:
@@ -179,6 +188,9 @@ def _made(job: Job, lane: Lane, way: Way) -> Passage:
     if way.gate.rules.asks:
         return (yield from _inner(job, lane, way, way.gate, way.bound))
     if way.asks:
+        ask = run.journal.asks[run.journal.place(way.place)]
+        if way.new and ask.decision:
+            job.agent.voice.calling(job.agent.name, _final(job, way))
         return (yield from run.calling_bound(lane, way.place, way.gate, way.bound))
     if way.new:
         job.agent.voice.calling(job.agent.name, way.call)
@@ -194,10 +206,17 @@ def _inner(job: Job, lane: Lane, way: Way, gate: Gated, bound: Bound) -> Passage
             f"Call {way.call.tool}?", facts=bound.args, why=gate.rules.terms.get("why")
         )
         decision = yield from run.asking(lane, f"{way.place}.1", form)
+        ask = run.journal.asks[f"{way.place}.1"]
         if not decision:
-            raise Rejected(run.journal.asks[f"{way.place}.1"])
+            raise Answered(ask) if decision.verdict == "respond" else Rejected(ask)
     args = gate.tool.thaw(bound.args, bound)
-    return (yield from run.calling(lane, f"{way.place}.2", gate, (), args))
+    try:
+        return (yield from run.calling(lane, f"{way.place}.2", gate, (), args))
+    except SaysoError:
+        raise
+    except Exception as error:
+        # It runs again at every replay and fails again, so there is nothing to record.
+        raise StepFailed(way.call.tool, kind_of(error), message_of(error)) from error
 
 
 def _plain(way: Way, result: object) -> object:
@@ -210,22 +229,30 @@ def _final(job: Job, way: Way) -> ToolCall:
     ask = job.run.journal.asks.get(job.run.journal.place(way.place))
     if ask is None or ask.original is None or not ask.decision:
         return way.call
-    return replace(way.call, args=ask.args)
+    hidden = ask.content.hidden  # a model never hears of these
+    return replace(way.call, args={n: v for n, v in ask.args.items() if n not in hidden})
 
 
-def _failed(job: Job, way: Way, error: Outcome | StepFailed) -> Settled:
-    text = outcome(error)
+def _refused(job: Job, way: Way) -> bool:
+    """Whether people said no, although the tool has something to return then (`on_reject`)."""
+    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    return ask is not None and ask.decision is not None and not ask.decision
+
+
+def _failed(
+    job: Job, way: Way, error: Outcome | StepFailed | None, text: str | None = None
+) -> Settled:
     final = _final(job, way)
-    said_no = isinstance(error, Rejected) and way.bound is not None and _for_good(error)
-    if said_no and way.bound is not None:
+    if way.bound is not None and _for_good(job, way):
         job.refused.add((way.call.tool, canonical(way.bound.args)))
-    step = _step(job, way, final, error=str(error), status="failed")
+    said = text if error is None else outcome(error)
+    step = _step(job, way, final, error=str(error or "a person said no"), status="failed")
     return Settled(
         final,
-        text,
+        said or "",
         step,
         took=_took(job, way.place),
-        refused=isinstance(error, Outcome),
+        refused=not isinstance(error, StepFailed),
         new=way.new,
     )
 
@@ -236,14 +263,18 @@ def _took(job: Job, place: str) -> float:
     entry, ask = journal.entries.get(place), journal.asks.get(journal.place(place))
     if entry is not None:
         return float(entry.said.get("took", 0.0))
-    if ask is None or ask.effect is None or ask.effect.ended_at is None:
-        return 0.0
+    if ask is None or ask.effect is None or ask.effect.ended_at is None or ask.effect.doubt:
+        return 0.0  # in doubt, it was people who took so long
     return (ask.effect.ended_at - ask.effect.begun_at).total_seconds()
 
 
-def _for_good(error: Rejected) -> bool:
-    decision: Any = error.decision
-    return decision is not None and decision.kind != "not-now"
+def _for_good(job: Job, way: Way) -> bool:
+    """Whether a person said no, and not just for now."""
+    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    decision = ask.decision if ask is not None else None
+    if decision is None or decision.verdict != "reject" or decision.by.kind != "person":
+        return False
+    return decision.kind != "not-now"
 
 
 def _step(job: Job, way: Way, final: ToolCall, **came: Any) -> ActionStep:  # noqa: ANN401

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from sayso.agent.messages import ToolCall
+from sayso.agent.messages import Reply, ToolCall
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.text import one_line, visible
@@ -22,6 +22,12 @@ class Voice(Protocol):
 
     def begun(self, agent: str, task: str) -> None:
         """An agent begins, or goes on with, a task."""
+
+    def thinking(self, agent: str) -> None:
+        """The model is asked."""
+
+    def replied(self, agent: str, reply: Reply) -> None:
+        """The model has replied; nothing is recorded yet."""
 
     def text(self, agent: str, piece: str) -> None:
         """The model writes."""
@@ -45,6 +51,12 @@ class Silence:
     streams = False
 
     def begun(self, agent: str, task: str) -> None:
+        """Say nothing."""
+
+    def thinking(self, agent: str) -> None:
+        """Say nothing."""
+
+    def replied(self, agent: str, reply: Reply) -> None:
         """Say nothing."""
 
     def text(self, agent: str, piece: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sayso.agent.plan import Plan, numbered
 from sayso.errors import Answered, Outcome, Rejected, Skipped, StepFailed
 
@@ -50,6 +52,25 @@ def no_plan(why: str) -> str:
     return f"That plan cannot be used. {why} Hand in another one with the tool `plan`."
 
 
+def asked_because(why: str, steps: Sequence[int]) -> str:
+    """Say why a person is asked about a call: what its tool declares, or what the plan says."""
+    reasons = [why] if why else []
+    if steps:
+        numbers = " and ".join(map(str, steps))
+        reasons.append(f"step {numbers} of the approved plan wants a person's approval")
+    return f"You are asked because: {'; '.join(reasons)}."
+
+
+def _sentence(text: str) -> str:
+    """Return what somebody said with an end to it, so that ours can follow."""
+    return text if text.rstrip()[-1:] in (".", "!", "?") else f"{text.rstrip()}."
+
+
+def ended(status: str, why: str) -> str:
+    """Tell the model how an earlier task of the thread ended without an answer."""
+    return f"That task was {status}: {_sentence(why or 'no reason is recorded')} Leave it at that."
+
+
 def outcome(error: Outcome | StepFailed) -> str:
     """Tell the model why a call has no result."""
     match error:
@@ -61,7 +82,7 @@ def outcome(error: Outcome | StepFailed) -> str:
                 "it at that. Do not make this call again."
             )
         case Rejected():
-            said = f": {error.note}" if error.note else "."
+            said = f": {_sentence(error.note)}" if error.note else "."
             return f"Not carried out: {error.by or 'somebody'} said no{said} {_NO}"
         case _:
             return str(error)

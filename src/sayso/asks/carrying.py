@@ -70,6 +70,7 @@ class Gated:
     tool: Tool
     rules: Rules
     always: bool = False  # a gate on a desk asks, whatever its tool declares
+    sentence: str | None = None  # why people are asked, if there is more to say than that
 
     def content(self, forms: Forms, bound: Bound, **more: Any) -> Content:  # noqa: ANN401 - terms
         """Return what people are shown of one call."""
@@ -80,6 +81,7 @@ class Gated:
             returns=tool.returned,
             facts=tool.receiver_facts(bound),
             **tool.shown(bound),
+            sentence=self.sentence,
             terms=terms,
         )
 

@@ -157,6 +157,7 @@ class Forms:
         title: str | None = None,
         returns: str | None = None,
         facts: Mapping[str, Any] | None = None,
+        sentence: str | None = None,
         terms: Terms,
         **shown: Any,  # noqa: ANN401 - what a tool's declarations computed
     ) -> Content:
@@ -166,7 +167,7 @@ class Forms:
             title or proposal.tool or "",
             proposal,
             terms,
-            sentence="Every call of this tool needs a person's say-so.",
+            sentence=sentence or "Every call of this tool needs a person's say-so.",
             facts=_text(facts, "facts"),
             returns=returns,
             **shown,

@@ -26,6 +26,7 @@ from sayso.runs.calls import Caller, fate_of
 from sayso.runs.failures import kind_of, message_of, text_of
 from sayso.runs.journal import Begun, Entry
 from sayso.runs.lanes import Lane
+from sayso.runs.stops import Stop
 from sayso.runs.work import Passage
 
 VERB = "call"
@@ -91,11 +92,16 @@ def _perform(run: Alone, lane: Lane, key: str, gate: Gated, bound: Bound, attemp
     except gate.rules.unknown as error:
         reason = f"it raised {one_line(bound.conceal(text_of(error)), 200)}"
         return (yield from _doubted(run, lane, key, gate, bound, attempt, reason))
+    except (KeyboardInterrupt, Stop):
+        raise
     except Exception as error:
         took = time.monotonic() - began
         said = {"kind": kind_of(error), "message": bound.conceal(message_of(error))}
         journal.record(key, VERB, name, failed=True, error=said, took=round(took, 3))
         raise StepFailed(name, said["kind"], said["message"]) from error
+    except BaseException as error:  # noqa: BLE001 - sys.exit(), a cancelled task: people are asked
+        reason = f"it was left in the middle ({kind_of(error)})."
+        return (yield from _doubted(run, lane, key, gate, bound, attempt, reason))
     finally:
         journal.doing = None
     return _kept(run, key, gate, bound, result, time.monotonic() - began)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sayso.runs.handle import Run
     from sayso.runs.memory import Memory
     from sayso.runs.worker import Crew
-    from sayso.runs.workflow import Workflow
+    from sayso.runs.workflow import Runnable, Workflow
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -108,7 +108,7 @@ class RunDesk(ABC):
 
     def start(
         self,
-        workflow: Callable[..., Any],
+        workflow: Callable[..., Any] | Runnable,
         *args: Any,  # noqa: ANN401 - as the workflow takes them
         thread: str | None = None,
         fresh: bool = False,
@@ -117,7 +117,7 @@ class RunDesk(ABC):
         """Start a run and return at once; a worker carries it on, here or elsewhere.
 
         Args:
-            workflow: A function registered with `@desk.workflow`.
+            workflow: A function registered with `@desk.workflow`, or an agent.
             *args: What the workflow is given.
             thread: The conversation it belongs to; one run of a thread at a time.
             fresh: Start without the memory of earlier runs of the thread.
@@ -135,7 +135,7 @@ class RunDesk(ABC):
 
     def run(
         self,
-        workflow: Callable[..., Any],
+        workflow: Callable[..., Any] | Runnable,
         *args: Any,  # noqa: ANN401 - as the workflow takes them
         thread: str | None = None,
         fresh: bool = False,
@@ -157,7 +157,7 @@ class RunDesk(ABC):
 
     def _begun(
         self,
-        workflow: Callable[..., Any],
+        workflow: Callable[..., Any] | Runnable,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
         thread: str | None,

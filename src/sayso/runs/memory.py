@@ -25,10 +25,10 @@ class TaskStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStep:
-    """A plan as it stands: edited, if a person edited it."""
+    """A plan as it stands: edited, if a person edited it. Each step has at least a `title`."""
 
     at: datetime
-    plan: list[Any]
+    plan: list[dict[str, Any]]
     ask: str
     status: str
 
@@ -100,51 +100,69 @@ def remember(events: Sequence[Event], asks: Sequence[Ask]) -> Memory:
     """Read the journal of one run and of its asks as steps, in the order things happened."""
     said = [(event, event.payload or {}) for event in events]
     begun = {words["key"]: words for event, words in said if event.kind == "step.begun"}
-    thoughts = {
-        words["key"]: (words.get("result") or {}).get("text") or None
-        for _, words in said
-        if words.get("verb") == "model"
+    replies = {
+        words["key"]: words.get("result") or {} for _, words in said if words.get("verb") == "model"
     }
     placed = [
         _Placed(step, words.get("key", ""))
         for event, words in said
-        for step in _of_run(event, words, begun, thoughts)
+        for step in _of_run(event, words, begun, replies)
     ]
     for ask in asks:
         place = (ask.key or "").partition(":")[2]
-        placed += [_Placed(step, place) for step in _of_ask(ask, _thought(place, thoughts))]
+        placed += [_Placed(step, place) for step in _of_ask(ask, _thought(place, replies))]
     return Memory(tuple(one.step for one in sorted(placed, key=lambda one: one.order)))
 
 
-def _thought(place: str, thoughts: Mapping[str, str | None]) -> str | None:
-    """Return what the model said to a call: its reply stands right before the turn of the call."""
+Replies = Mapping[str, Mapping[str, Any]]
+
+
+def _reply(place: str, replies: Replies) -> Mapping[str, Any]:
+    """Return the reply of an agent's model that a call is from: it stands right before its turn."""
     turn = place.rpartition(".")[0]
     lane, _, number = turn.rpartition(".")
     if not number.isdigit():
-        return None
+        return {}
     before = str(int(number) - 1)
-    return thoughts.get(f"{lane}.{before}" if lane else before)
+    return replies.get(f"{lane}.{before}" if lane else before, {})
+
+
+def _thought(place: str, replies: Replies) -> str | None:
+    return _reply(place, replies).get("text") or None
+
+
+def _given(key: str, replies: Replies) -> dict[str, Any] | None:
+    """Return what an agent inside was given, by the call that gave it."""
+    place = key.rpartition(".")[0]
+    number, calls = place.rpartition(".")[2], _reply(place, replies).get("calls", ())
+    known = number.isdigit() and 0 < int(number) <= len(calls)
+    return calls[int(number) - 1].get("args") if known else None
 
 
 def _of_run(
     event: Event,
     said: Mapping[str, Any],
     begun: Mapping[str, Mapping[str, Any]],
-    thoughts: Mapping[str, str | None],
+    replies: Replies,
 ) -> Iterator[Step]:
     key, verb = said.get("key", ""), said.get("verb")
     match event.kind:
         case "run.started":
             yield TaskStep(at=event.at, workflow=said.get("workflow", ""), task=_task(said))
         case "step.done" if verb in ("step", "workflow"):
-            yield ActionStep(at=event.at, name=said["name"], result=said.get("result"))
+            yield ActionStep(
+                at=event.at,
+                name=said["name"],
+                args=_given(key, replies) if verb == "workflow" else None,
+                result=said.get("result"),
+            )
         case "step.done" if verb == "call":
             yield ActionStep(
                 at=event.at,
                 name=said["name"],
                 args=begun.get(key, {}).get("args"),
                 result=said.get("result"),
-                thought=_thought(key, thoughts),
+                thought=_thought(key, replies),
             )
         case "step.failed":
             error = said.get("error", {})
@@ -154,7 +172,7 @@ def _of_run(
                 args=begun.get(key, {}).get("args"),
                 error=f"{error.get('kind')}: {error.get('message')}",
                 status="failed",
-                thought=_thought(key, thoughts) if verb == "call" else None,
+                thought=_thought(key, replies) if verb == "call" else None,
             )
         case "run.done":
             yield AnswerStep(at=event.at, output=said.get("output"))
@@ -172,7 +190,8 @@ def _task(said: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it was sta
 
 def _of_ask(ask: Ask, thought: str | None) -> Iterator[Step]:
     if ask.kind == "plan":
-        plan = ask.args.get("steps", [])
+        steps = ask.args.get("steps", [])
+        plan = [{"title": step} if isinstance(step, str) else step for step in steps]
         yield PlanStep(at=ask.opened_at, plan=plan, ask=ask.id, status=ask.status)
     if ask.decision is not None:
         yield DecisionStep(at=ask.decision.at, ask=ask.id, title=ask.title, decision=ask.decision)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from sayso.errors import BadValue, Misuse
 from sayso.model.content import check_word
@@ -103,6 +103,15 @@ class Workflow:
     def output(self, kept: Any) -> Any:  # noqa: ANN401 - JSON in, what it returned out
         """Return the output as the function returned it."""
         return kept if self.returns is Any else decode(self.returns, kept)
+
+
+class Runnable(Protocol):
+    """What can be run besides a function: an agent."""
+
+    @property
+    def __sayso_workflow__(self) -> Workflow:
+        """It as a workflow."""
+        ...
 
 
 def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
