@@ -171,8 +171,9 @@ def test_the_intent_is_durable_before_the_function_starts(file_desk: Desk) -> No
 
     @file_desk.gate
     def refund(order: int) -> None:
-        ask_id = current_call().ask.id
-        found.append(file_desk.get(ask_id).effect)
+        ask = current_call().ask
+        assert ask is not None
+        found.append(file_desk.get(ask.id).effect)
 
     running = in_thread(lambda: refund(7))
     file_desk.approve(opened(file_desk))

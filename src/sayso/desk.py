@@ -111,7 +111,7 @@ class Desk(Verbs, RunDesk):
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
         self._ears = Ears(lambda: self.store)
-        self.flows = ChainMap({}, AMBIENT)
+        self.flows = ChainMap({}, AMBIENT, {})
         self.lease = span(lease).total_seconds()
         if workers:
             self.crew.start(workers)

@@ -93,6 +93,7 @@ CHANGES: list[dict[str, Any]] = [
     {"about": None},
     {"run": None},
     {"thread": "other"},
+    {"chain": "growth > researcher"},
 ]
 
 

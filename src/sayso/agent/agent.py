@@ -84,6 +84,12 @@ class Agent:
             raise BadValue(f"plan_every={plan_every!r}: give a whole number above 0, or None.")
         if isinstance(confirm, str):
             raise BadValue(f"confirm={confirm!r}: give a list of names: [{confirm!r}].")
+        if price is not None and not _is_price(price):
+            raise BadValue(
+                f"price={price!r}: give two numbers, dollars for a million tokens in and out."
+            )
+        if type(verbosity) is not int or verbosity not in (0, 1, 2):
+            raise BadValue(f"verbosity={verbosity!r}: it is 0, 1 or 2.")
         self.name = name
         self.profile = Profile(
             name=name,
@@ -175,3 +181,9 @@ class Agent:
                 f"  at most: {', '.join(bounds)}",
             ]
         )
+
+
+def _is_price(price: object) -> bool:
+    if not isinstance(price, tuple | list) or len(price) != 2:
+        return False
+    return all(isinstance(part, int | float) and part >= 0 for part in price)

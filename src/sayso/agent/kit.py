@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from sayso.runs.execution import in_a_loop
 
 ASKED_RISKS = ("medium", "high", "critical")
 _RECEIVERS = ("self", "cls")
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class BadCall(Exception):
@@ -111,18 +113,21 @@ def kit_of(
     Raises:
         BadValue: a tool cannot be one, two share a name, or `confirm` names none of them.
     """
+    if callable(tools):
+        raise BadValue(f"tools= is a list of functions: [{getattr(tools, '__name__', tools)}].")
     kit: dict[str, Held] = {}
     for fn in tools:
         gate = _gate(fn, agent)
-        name = gate.tool.name
+        name = _name(gate, agent)
         if name in kit or name == PLAN:
             taken = "is the name under which plans are handed in" if name == PLAN else "is taken"
             raise BadValue(
                 f"Two tools of {agent} are called {name!r}; the name {taken}. Give one another "
                 "name: @sayso.tool(name=...)."
             )
-        kit[name] = Held(_leaf(gate), _spec(gate, agent), confirm is True)
-    for name in () if confirm is True else confirm:
+        kit[name] = Held(_leaf(gate), _spec(gate, name, agent), confirm is True)
+    for given in () if confirm is True else confirm:
+        name = _FOREIGN.sub("_", given)
         if name not in kit:
             near = difflib.get_close_matches(name, kit, n=1)
             hint = (
@@ -178,7 +183,14 @@ def _bound(gate: Gated, fn: Callable[..., Any], gone: Sequence[str]) -> Gated:
     return replace(gate, tool=changed)
 
 
-def _spec(gate: Gated, agent: str) -> ToolSpec:
+def _name(gate: Gated, agent: str) -> str:
+    """Return the name under which a model calls a tool: providers take no other characters."""
+    if gate.tool.name == "<lambda>":
+        raise BadValue(f"A tool of {agent} is a lambda. Models call tools by name: use def.")
+    return _FOREIGN.sub("_", gate.tool.name)[:64]
+
+
+def _spec(gate: Gated, name: str, agent: str) -> ToolSpec:
     """Return what a model is told; it never hears of arguments that people must not see."""
     tool = gate.tool
     schema = dict(tool.schema)
@@ -193,7 +205,7 @@ def _spec(gate: Gated, agent: str) -> ToolSpec:
         name: shape for name, shape in schema["properties"].items() if shape != {"const": HIDDEN}
     }
     schema["required"] = [n for n in schema.get("required", ()) if n in schema["properties"]]
-    return ToolSpec(tool.name, inspect.getdoc(tool.fn) or tool.name, schema)
+    return ToolSpec(name, inspect.getdoc(tool.fn) or tool.name, schema)
 
 
 def _leaf(gate: Gated) -> Gated:

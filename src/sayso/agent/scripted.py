@@ -60,7 +60,7 @@ class ScriptedModel:
             return self._script(*(prompt.messages, tools)[: self._takes])
         if prompt.number > len(self._script):
             raise Misuse(
-                f"The script ends after {len(self._script)}, and the agent wants one more "
+                f"The script ends after line {len(self._script)}, and the agent wants one more "
                 f"({'a plan' if prompt.must else 'a reply'}) to: {one_line(prompt.last, 200)!r}"
             )
         return self._script[prompt.number - 1]

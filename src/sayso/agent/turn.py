@@ -17,13 +17,14 @@ from sayso.agent.kit import BadCall, Held
 from sayso.agent.messages import Message, Reply, ToolCall
 from sayso.agent.words import asked_because, outcome
 from sayso.asks.carrying import Gated
-from sayso.errors import Answered, InvalidEdit, Outcome, Rejected, SaysoError, StepFailed
+from sayso.errors import Answered, Diverged, InvalidEdit, Outcome, Rejected, SaysoError, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.tool import Bound
-from sayso.runs.alone import alone, refuse
+from sayso.runs.alone import VERB, alone, recorded, refuse
 from sayso.runs.calls import asked_for
 from sayso.runs.failures import kind_of, message_of
+from sayso.runs.journal import Entry
 from sayso.runs.lanes import Lane
 from sayso.runs.memory import ActionStep
 from sayso.runs.stops import Paused
@@ -65,6 +66,7 @@ class Way:
     asks: bool = False
     steps: tuple[int, ...] = ()
     bad: StepFailed | None = None
+    known: Entry | None = None
     new: bool = True
 
 
@@ -100,6 +102,9 @@ def _check_open(job: Job, lane: Lane, way: Way) -> None:
 def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
     """Decide how a call is made. What the journal has at its place stands."""
     journal = job.run.journal
+    entry = journal.entries.get(place)
+    if entry is not None and entry.verb == VERB:
+        return Way(place, call, known=entry, new=False)
     held = job.agent.kit.get(call.tool)
     if held is None:
         known = ", ".join(job.agent.kit) or "none"
@@ -109,15 +114,15 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
         bound = held.bind(call)
     except BadCall as error:
         return _bad(job, place, call, error.kind, str(error))
-    recorded = place in journal.entries or place in journal.begun
+    begun = place in journal.begun
     asked = journal.place(place) in journal.asks or f"{place}.1" in journal.asks
     steps = job.plan.unapproved(call.tool) if job.plan is not None else ()
-    asks = asked or (not recorded and (held.asks(bound) or bool(steps)))
+    asks = asked or (not begun and (held.asks(bound) or bool(steps)))
     if asks and not asked and (call.tool, canonical(bound.args)) in job.refused:
         why = "A person said no to this very call before. Go on another way."
         return _bad(job, place, call, "RejectedBefore", why)
     gate = _explained(job, held, steps, reply)
-    over = recorded or f"{place}.2" in journal.entries or _over(job, place)
+    over = f"{place}.2" in journal.entries or _over(job, place)
     return Way(place, call, gate, bound, asks, steps, new=not over)
 
 
@@ -130,8 +135,11 @@ def _over(job: Job, place: str) -> bool:
 
 
 def _bad(job: Job, place: str, call: ToolCall, kind: str, why: str) -> Way:
-    new = place not in job.run.journal.entries
-    return Way(place, call, bad=StepFailed(call.tool, kind, why), new=new)
+    """Refuse a call; unless it was begun or asked for when the agent still had such a tool."""
+    journal = job.run.journal
+    if place in journal.begun or journal.place(place) in journal.asks:
+        raise Diverged(place, f"{call.tool} was called here; now: {why} Bring the tool back.")
+    return Way(place, call, bad=StepFailed(call.tool, kind, why))
 
 
 def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply) -> Gated:
@@ -160,7 +168,10 @@ def _settled(job: Job, lane: Lane, way: Way) -> Passage:
     try:
         if way.bad is not None:
             raise refuse(run, way.place, call.tool, way.bad)
-        result = yield from _made(job, lane, way)
+        if way.known is not None:
+            result = recorded(run, way.place, way.known)
+        else:
+            result = yield from _made(job, lane, way)
         if _refused(job, way):
             return _failed(job, way, None, result_text(result))
     except (Outcome, StepFailed) as error:

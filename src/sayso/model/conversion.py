@@ -59,6 +59,11 @@ def encode(type_: object, value: object) -> Json:
     """
     if type_ in UNTYPED or (type(value) is type_ and type_ in _AS_IT_IS):
         return frozen(value)
+    if value is None and not _takes_none(type_):  # which Pydantic writes for any type
+        raise BadValue(
+            f"The value does not fit its type {type_name(type_)}: it is None. Pass a value of that "
+            "type, or correct the annotation."
+        )
     # `round_trip` leaves out computed fields, which `decode` could not take back.
     dump = functools.partial(
         adapter_of(type_).dump_python, value, by_alias=True, round_trip=True, warnings="error"
@@ -71,6 +76,16 @@ def encode(type_: object, value: object) -> Json:
             "Pass a value of that type, or correct the annotation."
         ) from None
     return frozen(dumped)
+
+
+def _takes_none(type_: object) -> bool:
+    from pydantic import ValidationError
+
+    try:
+        adapter_of(type_).validate_python(None)
+    except ValidationError:
+        return False
+    return True
 
 
 def _pydantic_findings(error: ValidationError, value: Json) -> Iterator[Finding]:

@@ -52,8 +52,7 @@ def alone(run: Alone, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passag
     if begun is not None and begun.args != bound.args:
         raise Diverged(key, f"{gate.tool.name} was called with other arguments.")
     if entry is not None:
-        run.met.update(_doubts(run, key))
-        return _recorded(entry, gate)
+        return _decoded(gate, recorded(run, key, entry))
     if begun is None:
         return (yield from _perform(run, lane, key, gate, bound, 1))
     return (yield from _recovered(run, lane, key, gate, bound, begun))
@@ -67,11 +66,17 @@ def refuse(run: Alone, key: str, name: str, failure: StepFailed) -> StepFailed:
     return failure
 
 
-def _recorded(entry: Entry, gate: Gated) -> Any:  # noqa: ANN401 - what the tool returns
+def recorded(run: Alone, key: str, entry: Entry) -> Any:  # noqa: ANN401 - JSON
+    """Return what came of a call, as the journal has it, even if its tool is gone.
+
+    Raises:
+        StepFailed: it failed.
+    """
+    run.met.update((key, *_doubts(run, key)))
     if entry.failed:
         error = entry.said["error"]
-        raise StepFailed(gate.tool.name, error["kind"], error["message"])
-    return _decoded(gate, entry.said.get("result"))
+        raise StepFailed(entry.name, error["kind"], error["message"])
+    return entry.said.get("result")
 
 
 def _decoded(gate: Gated, kept: Any) -> Any:  # noqa: ANN401 - JSON in, a value out

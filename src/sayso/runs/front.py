@@ -18,6 +18,7 @@ from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
 from sayso.model.content import check_word
 from sayso.model.lifecycle import RUN, RunStatus
+from sayso.runs.ambient import AMBIENT
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import RunQuery, Store
 
@@ -98,13 +99,18 @@ class RunDesk(ABC):
         return fn
 
     def _serve(self, flow: Workflow) -> None:
-        other = self.flows.maps[0].get(flow.name)
+        """Serve a workflow. Agents are only kept alive: which one counts, their process says."""
+        own, _, agents = self.flows.maps
+        kept = agents if flow.host is None else own
+        other = own.get(flow.name) or agents.get(flow.name)
         if other is not None and other.path != flow.path:
             raise BadValue(
                 f"Two workflows are called {flow.name!r}: {other.path} and {flow.path}. Name one of "
                 "them otherwise: @desk.workflow(name=...)."
             )
-        self.flows[flow.name] = flow
+        kept[flow.name] = flow
+        if flow.host is None:
+            AMBIENT[flow.name] = flow
 
     def start(
         self,

@@ -21,6 +21,7 @@ from sayso.model.lifecycle import RunStatus
 from sayso.runs.journal import asks_of
 from sayso.runs.memory import Memory, remember
 from sayso.runs.steering import known
+from sayso.runs.usage import RunUsage, used
 from sayso.runs.worker import ALIVE
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import RunRow, Store
@@ -119,6 +120,11 @@ class Run:
     def memory(self) -> Memory:
         """What it did, as typed steps."""
         return remember(self.events, self.asks)
+
+    @property
+    def usage(self) -> RunUsage:
+        """What its models have used up so far: calls, tokens, dollars where the price is known."""
+        return used(self.events)
 
     @property
     def state(self) -> RunState:
