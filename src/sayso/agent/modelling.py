@@ -86,7 +86,8 @@ def _asked(run: Running, agent: Profile, prompt: Prompt) -> Passage:
                     f"the model of {agent.name} did not reply, {_TRIES} times: "
                     f"{one_line(str(error), 500)}"
                 ) from error
-            pause = min(error.after or 2.0 ** (attempt - 1) * agent.pause, _LONGEST_PAUSE)
+            after = 2.0 ** (attempt - 1) * agent.pause if error.after is None else error.after
+            pause = min(after, _LONGEST_PAUSE)
             _log.warning("%s: %s; trying again in %.1f s", run.id, error, pause)
             agent.voice.waiting(str(error), pause)
             yield Pause(pause)
