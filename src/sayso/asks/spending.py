@@ -67,7 +67,8 @@ def begin(
     `lease` says how long the caller may be silent before the effect is taken
     to be in doubt. What a program waits for itself, only that program begins;
     what a run asked, only that run, whose `commit` writes under its fence. `again`
-    says why an effect that was begun and not finished may be begun once more.
+    says why an effect that was begun and not finished may be begun once more. `known` is the
+    ask as the caller has read it and gone along its hashes.
 
     Raises:
         NotApproved: there is no approval to spend.
@@ -79,10 +80,11 @@ def begin(
     while True:
         next(turn)
         # What was read before needs no second look: if it has changed, the commit says so.
+        followed = known is not None
         at, known = known or standing(store, ask_id), None
         if any(event.kind == "payload.erased" for event in at.events):
             raise NotApproved(at.ask, "what it proposed was erased.")
-        check_chain(at)
+        check_chain(at, followed=followed)
         if of_run(at.ask) and commit is None:
             raise NotApproved(at.ask, f"the run {at.ask.content.run} carries it out itself.")
         actor = Actor("agent", at.ask.content.agent)

@@ -139,10 +139,14 @@ class Tool:
             BadValue: an argument cannot be shown and stored.
         """
         signature = _signature(self.fn)
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
+        names = _plain_names(self.fn)
+        if names is not None and len(args) == len(names) and not kwargs:
+            named: dict[str, Any] = dict(zip(names, args, strict=True))
+        else:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            named = _flat(signature, bound.arguments)
         receiver = (args[0],) if self.receives else ()
-        named = _flat(signature, bound.arguments)
         if self.receives:
             named.pop(next(iter(signature.parameters)))
         live = {name: named[name] for name in self.secret}
@@ -228,6 +232,14 @@ class Tool:
 @lru_cache(maxsize=512)
 def _signature(fn: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(fn)
+
+
+@lru_cache(maxsize=512)
+def _plain_names(fn: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Return the names of all parameters, if each of them takes one positional argument."""
+    parameters = _signature(fn).parameters.values()
+    plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    return tuple(p.name for p in parameters) if plain else None
 
 
 def _returned(returns: object) -> str | None:

@@ -11,7 +11,8 @@ import inspect
 import threading
 import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
+from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,21 +104,30 @@ def _plain(error: BaseException) -> BaseException:
     return plain
 
 
-def _set(todo: Todo) -> ExitStack:
+def _set(todo: Do | Step | Nested) -> AbstractContextManager[None]:
     """Set what user code finds around it."""
-    around = ExitStack()
-    match todo:
-        case Do():
-            token = CURRENT.set(todo.call)
-            around.callback(CURRENT.reset, token)
-            around.enter_context(closed_to_verbs(todo.call.tool))
-        case Step():
-            around.enter_context(closed_to_verbs(todo.name))
-        case Nested():
-            around.enter_context(inside(todo.lane))
-        case _:
-            pass
-    return around
+    if isinstance(todo, Do):
+        return _Carrying(todo)
+    return closed_to_verbs(todo.name) if isinstance(todo, Step) else inside(todo.lane)
+
+
+class _Carrying(closed_to_verbs):
+    """Say which call is carried out, besides."""
+
+    __slots__ = ("_call", "_other")
+    _other: Token[Any]
+
+    def __init__(self, do: Do) -> None:
+        super().__init__(do.call.tool)
+        self._call = do.call
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._other = CURRENT.set(self._call)
+
+    def __exit__(self, *_: object) -> None:
+        CURRENT.reset(self._other)
+        super().__exit__()
 
 
 def _called(todo: Do | Step | Nested) -> Any:  # noqa: ANN401 - whatever it returns

@@ -129,5 +129,5 @@ class Loan(Generic[C, F]):
                 self._connection.close()
         finally:
             pool.door.__exit__(None, None, None)
-        if isinstance(error, pool.failure):
+        if error is not None and isinstance(error, pool.failure):
             raise pool.explained(error) from error
