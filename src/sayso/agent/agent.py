@@ -50,7 +50,7 @@ class Agent:
         max_tokens: How many tokens it may use.
         max_cost: How many dollars it may cost.
         max_time: How long it may work. Waiting for people does not count.
-        price: What a million tokens cost in dollars, read and written, if not known otherwise.
+        price: What a million tokens cost in dollars, read and written; else as the model says.
         together: Carry out approved calls of a turn only when all of them are decided.
         on_step: Called after a step is recorded: a function, or one for each type of step.
             It may return a sentence to have a person review the step.
@@ -163,8 +163,10 @@ class Agent:
 
     def describe(self) -> str:
         """Return in words what it may do alone, and what asks a person first."""
-        alone = [held.name for held in self.profile.kit.values() if not held.asks()]
-        asks = [f"{held.name} ({held.why})" for held in self.profile.kit.values() if held.asks()]
+        kit = self.profile.kit.values()
+        asks = [f"{held.name} ({held.why})" for held in kit if held.asks()]
+        inner = [held.name for held in kit if held.gate.rules.asks]
+        alone = [held.name for held in kit if not held.asks() and held.name not in inner]
         limits = self.profile.limits
         bounds = [f"{limits.steps} steps"]
         bounds += [f"{limits.tokens:,} tokens"] if limits.tokens is not None else []
@@ -177,6 +179,7 @@ class Agent:
                 f"{self.name}",
                 f"  runs alone: {', '.join(alone) or 'nothing'}",
                 f"  asks first: {', '.join(asks) or 'nothing'}",
+                *([f"  asks while it works: {', '.join(inner)}"] if inner else []),
                 f"  plans: {plans}",
                 f"  at most: {', '.join(bounds)}",
             ]

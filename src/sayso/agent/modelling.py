@@ -55,7 +55,10 @@ def modelled(
     if entry is not None:
         if entry.said.get("input") != digest:
             _log.warning("%s: the model was shown something else at step %s", run.id, key)
-        return Replied(Reply.of(entry.said["result"]), entry.said.get("took", 0.0))
+        try:
+            return Replied(Reply.of(entry.said["result"]), entry.said.get("took", 0.0))
+        except BadValue as error:
+            raise Parked(str(error)) from error
     run.journal.flush()
     began = time.monotonic()
     said: Reply = yield from _asked(run, agent, prompt())

@@ -28,6 +28,8 @@ class ScriptedModel:
     `call(...)`, several calls, or a `Reply`. Where a plan is wanted, it is a list of steps.
 
     ```python
+    from sayso.agent import call
+
     model = ScriptedModel(lambda messages: "Nothing to do.")
     model = ScriptedModel([["Search", "Write it up"], call("search", query="news"), "Done."])
     ```

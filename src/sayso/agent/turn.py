@@ -126,9 +126,15 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
     return Way(place, call, gate, bound, asks, steps, new=not over)
 
 
+def _ask_of(job: Job, place: str) -> Ask | None:
+    """Return what people were asked about a call; of an agent as a tool, its confirmation."""
+    journal = job.run.journal
+    return journal.asks.get(journal.place(place)) or journal.asks.get(f"{place}.1")
+
+
 def _over(job: Job, place: str) -> bool:
     """Whether a call came to its end before: carried out, or refused."""
-    ask = job.run.journal.asks.get(job.run.journal.place(place))
+    ask = _ask_of(job, place)
     if ask is None or ask.open:
         return False
     return not ask.decision or (ask.effect is not None and ask.effect.status in ("done", "failed"))
@@ -144,8 +150,9 @@ def _bad(job: Job, place: str, call: ToolCall, kind: str, why: str) -> Way:
 
 def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply) -> Gated:
     """Let the ask say why a person is asked; and why the call is made, in the agent's words."""
+    declared = held.gate.rules.terms.get("why")
     said = [job.plan.named(steps)] if steps and job.plan is not None else []
-    said += [reply.text] if reply.text else []
+    said += [text for text in (declared, reply.text) if text]
     why = ". ".join(said)[:_WHY] or None
     rules = replace(held.gate.rules, terms={**held.gate.rules.terms, "why": why})
     return replace(held.gate, rules=rules, sentence=asked_because(held.why, steps))
@@ -246,7 +253,7 @@ def _final(job: Job, way: Way) -> ToolCall:
 
 def _refused(job: Job, way: Way) -> bool:
     """Whether people said no, although the tool has something to return then (`on_reject`)."""
-    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    ask = _ask_of(job, way.place)
     return ask is not None and ask.decision is not None and not ask.decision
 
 
@@ -281,7 +288,7 @@ def _took(job: Job, place: str) -> float:
 
 def _for_good(job: Job, way: Way) -> bool:
     """Whether a person said no, and not just for now."""
-    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    ask = _ask_of(job, way.place)
     decision = ask.decision if ask is not None else None
     if decision is None or decision.verdict != "reject" or decision.by.kind != "person":
         return False
@@ -289,7 +296,7 @@ def _for_good(job: Job, way: Way) -> bool:
 
 
 def _step(job: Job, way: Way, final: ToolCall, **came: Any) -> ActionStep:  # noqa: ANN401
-    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    ask = _ask_of(job, way.place)
     return ActionStep(
         at=job.run.journal.store.now(),
         name=final.tool,

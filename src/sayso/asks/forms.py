@@ -76,10 +76,10 @@ class Form(Generic[T]):
 
 _STEP: dict[str, Any] = {
     "anyOf": [
-        {"type": "string", "minLength": 1},
+        {"type": "string", "pattern": r"\S"},
         {
             "type": "object",
-            "properties": {"title": {"type": "string", "minLength": 1}},
+            "properties": {"title": {"type": "string", "pattern": r"\S"}},
             "required": ["title"],
         },
     ]
@@ -96,7 +96,7 @@ def _plan_schema(tools: Sequence[str] | None) -> dict[str, Any]:
     if tools is None:
         return _PLAN
     fields: dict[str, Any] = {
-        "title": {"type": "string", "minLength": 1},
+        "title": {"type": "string", "pattern": r"\S"},
         "detail": {"type": "string"},
         "tool": {"enum": [*tools]} if tools else {"type": "null"},
         "needs_approval": {"type": "boolean"},
@@ -113,7 +113,7 @@ def _plan_schema(tools: Sequence[str] | None) -> dict[str, Any]:
 
 _DRAFT = {
     "type": "object",
-    "properties": {"text": {"type": "string", "minLength": 1}},
+    "properties": {"text": {"type": "string", "pattern": r"\S"}},
     "required": ["text"],
     "additionalProperties": False,
 }

@@ -169,6 +169,8 @@ def _sentence(fault: _Fault) -> str:
         return "holds something that is not allowed"
     if fault.validator == "type":
         return _wrong_type(_types(fault), fault.instance)
+    if (fault.validator, fault.validator_value) == ("pattern", r"\S"):
+        return "must not be blank"
     form = _SENTENCES.get(fault.validator)
     if form is None:
         return one_line(fault.message, 80)
