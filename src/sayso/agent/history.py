@@ -66,9 +66,11 @@ def of_thread(journal: Journal) -> list[Message]:
     row = journal.row
     if row.thread is None or journal.started.get("fresh"):
         return []
-    query = RunQuery(thread=row.thread, limit=_RUNS, before=(row.started_at, row.id))
+    query = RunQuery(thread=row.thread, limit=_RUNS)
     found: list[list[Message]] = []
     for earlier in journal.store.runs(query):
+        if earlier.id == row.id or earlier.started_at > row.started_at:
+            continue
         events = journal.store.stream(earlier.id)
         memory = remember(events, asks_of(earlier.id, journal.store.run_asks(earlier.id)))
         found.append([*recalled(memory, earlier.id), *_unfinished(earlier.status, events)])

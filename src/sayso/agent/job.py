@@ -27,8 +27,7 @@ class Job:
         self.history = History(Message(role="user", text=task))
         self.plan: Plan | None = None
         self.spent = Spent()
-        self.ids: frozenset[str] = frozenset()
-        self.refused: set[tuple[str, str]] = set()
+        self.ids: set[str] = set()
         self.empty = 0
         self.steps_since_plan = agent.plan_every or 0
         self.fresh = not run.journal.entries and not run.journal.asks

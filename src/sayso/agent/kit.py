@@ -41,6 +41,7 @@ class Held:
     gate: Gated
     spec: ToolSpec
     confirmed: bool
+    shape: str = ""  # the schema as text: it is looked at with every call
 
     @property
     def name(self) -> str:
@@ -86,7 +87,7 @@ class Held:
         sent = [name for name in tool.secret if name in call.args]
         if sent:
             raise BadCall("BadArguments", f"There is no argument {sent[0]!r}.")
-        wrong = violations(dict(self.spec.schema), dict(call.args))
+        wrong = violations(self.shape, dict(call.args))
         if wrong:
             said = "; ".join(f"{where}: {what}" for where, what in list(wrong.items())[:5])
             raise BadCall("BadArguments", f"The arguments do not fit {call.tool}: {said}")
@@ -125,7 +126,8 @@ def kit_of(
                 f"Two tools of {agent} are called {name!r}; the name {taken}. Give one another "
                 "name: @sayso.tool(name=...)."
             )
-        kit[name] = Held(_leaf(gate), _spec(gate, name, agent), confirm is True)
+        spec = _spec(gate, name, agent)
+        kit[name] = Held(_leaf(gate), spec, confirm is True, canonical(dict(spec.schema)))
     for given in () if confirm is True else confirm:
         name = _FOREIGN.sub("_", given)
         if name not in kit:
@@ -148,6 +150,10 @@ def _gate(fn: Callable[..., Any], agent: str) -> Gated:
             )
         return _bound(_gate(fn.func, agent), fn, tuple(fn.keywords))
     gate = gated_of(fn)
+    if gate is None and not hasattr(fn, "__name__"):
+        raise BadValue(
+            f"A tool of {agent} is {type(fn).__name__}, not a function. Give its method."
+        )
     if gate is None:
         return gated(fn)
     if gate.tool.receives and inspect.ismethod(fn):

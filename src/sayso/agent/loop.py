@@ -17,7 +17,7 @@ from sayso.agent.profile import Profile
 from sayso.agent.telling import told
 from sayso.agent.turn import Settled, turn_passage
 from sayso.agent.words import NOTHING, planned
-from sayso.runs.lanes import CHAIN
+from sayso.runs.lanes import CHAIN, LANE
 from sayso.runs.memory import AnswerStep, Step, TaskStep
 from sayso.runs.running import Running
 from sayso.runs.stops import Parked
@@ -27,10 +27,10 @@ _EMPTY = 3
 
 def work(agent: Profile, run: Running, task: str) -> str:
     """Work on a task until there is an answer."""
-    chain = CHAIN.get()
+    inner = LANE.get() is not run.root
+    chain = CHAIN.get() or ((run.journal.row.workflow,) if inner else ())
     token = CHAIN.set((*chain, agent.name))
     try:
-        inner = bool(chain) or run.journal.row.workflow != agent.name
         return _answer(Job(agent, run, task, inner=inner))
     finally:
         CHAIN.reset(token)
@@ -83,7 +83,7 @@ def _act(job: Job, reply: Reply) -> None:
     job.empty = 0
     settled: list[Settled] = job.run.verb(lambda lane, key: turn_passage(job, lane, key, reply))
     calls = tuple(one.call for one in settled)
-    job.ids |= {call.id for call in calls}
+    job.ids.update(call.id for call in calls)
     job.history.add(
         Message(role="assistant", text=reply.text, calls=calls, native=reply.native),
         *(one.message for one in settled),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 
 from sayso.agent.limits import priced
@@ -45,7 +45,7 @@ def modelled(
     agent: Profile,
     prompt: Callable[[], Prompt],
     digest: str,
-    used: frozenset[str],
+    used: Set[str],
 ) -> Passage:
     """Ask the model, or return what it replied; `used` are the ids of earlier calls.
 
@@ -114,13 +114,13 @@ def _asked(run: Running, agent: Profile, prompt: Prompt) -> Passage:
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-def _tidied(reply: Reply, used: frozenset[str]) -> Reply:
+def _tidied(reply: Reply, used: Set[str]) -> Reply:
     """Return the reply with ids of its own for its calls, and nothing that cannot be stored."""
-    calls, taken = [], set(used)
+    calls, taken = [], set[str]()
     for number, call in enumerate(reply.calls, start=1):
         id_ = _clean(call.id) if isinstance(call.id, str) else ""
-        while not id_ or id_ in taken:
-            id_ = f"call-{len(taken) + number}" if not id_ else f"{id_}+"
+        while not id_ or id_ in taken or id_ in used:
+            id_ = f"{id_}+" if id_ else f"call-{len(used) + number}"
         taken.add(id_)
         calls.append(_storable(replace(call, id=id_, tool=_clean(str(call.tool)))))
     return replace(reply, text=_clean(reply.text or ""), calls=tuple(calls))

@@ -19,6 +19,7 @@ from sayso.agent.words import asked_because, outcome
 from sayso.asks.carrying import Gated
 from sayso.errors import Answered, Diverged, InvalidEdit, Outcome, Rejected, SaysoError, StepFailed
 from sayso.model.ask import Ask
+from sayso.model.content import pairs
 from sayso.model.digest import canonical
 from sayso.model.tool import Bound
 from sayso.runs.alone import VERB, alone, recorded, refuse
@@ -118,12 +119,31 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
     asked = journal.place(place) in journal.asks or f"{place}.1" in journal.asks
     steps = job.plan.unapproved(call.tool) if job.plan is not None else ()
     asks = asked or (not begun and (held.asks(bound) or bool(steps)))
-    if asks and not asked and (call.tool, canonical(bound.args)) in job.refused:
+    if asks and not asked and _rejected_before(job, held, bound):
         why = "A person said no to this very call before. Go on another way."
         return _bad(job, place, call, "RejectedBefore", why)
     gate = _explained(job, held, steps, reply)
     over = f"{place}.2" in journal.entries or _over(job, place)
     return Way(place, call, gate, bound, asks, steps, new=not over)
+
+
+def _rejected_before(job: Job, held: Held, bound: Bound) -> bool:
+    """Whether a person said no to this very call in this run, and not just for now."""
+    args, facts = canonical(bound.args), pairs(bound.args, "facts")
+    for ask in tuple(job.run.journal.asks.values()):
+        decision = ask.decision
+        if decision is None or decision.verdict != "reject" or decision.by.kind != "person":
+            continue
+        proposed = canonical(ask.args if ask.original is None else ask.original)
+        same = (ask.tool, proposed) == (held.gate.tool.name, args)
+        same = same or (ask.title, ask.content.facts) == (_confirming(held.name), facts)
+        if same and decision.kind != "not-now":
+            return True
+    return False
+
+
+def _confirming(tool: str) -> str:
+    return f"Call {tool}?"
 
 
 def _ask_of(job: Job, place: str) -> Ask | None:
@@ -221,7 +241,7 @@ def _inner(job: Job, lane: Lane, way: Way, gate: Gated, bound: Bound) -> Passage
     run.entry(way.place, "inner", way.call.tool, holds=True)
     if way.asks:
         form = run.forms.confirm(
-            f"Call {way.call.tool}?", facts=bound.args, why=gate.rules.terms.get("why")
+            _confirming(way.call.tool), facts=bound.args, why=gate.rules.terms.get("why")
         )
         decision = yield from run.asking(lane, f"{way.place}.1", form)
         ask = run.journal.asks[f"{way.place}.1"]
@@ -261,8 +281,6 @@ def _failed(
     job: Job, way: Way, error: Outcome | StepFailed | None, text: str | None = None
 ) -> Settled:
     final = _final(job, way)
-    if way.bound is not None and _for_good(job, way):
-        job.refused.add((way.call.tool, canonical(way.bound.args)))
     said = text if error is None else outcome(error)
     step = _step(job, way, final, error=str(error or "a person said no"), status="failed")
     return Settled(
@@ -284,15 +302,6 @@ def _took(job: Job, place: str) -> float:
     if ask is None or ask.effect is None or ask.effect.ended_at is None or ask.effect.doubt:
         return 0.0  # in doubt, it was people who took so long
     return (ask.effect.ended_at - ask.effect.begun_at).total_seconds()
-
-
-def _for_good(job: Job, way: Way) -> bool:
-    """Whether a person said no, and not just for now."""
-    ask = _ask_of(job, way.place)
-    decision = ask.decision if ask is not None else None
-    if decision is None or decision.verdict != "reject" or decision.by.kind != "person":
-        return False
-    return decision.kind != "not-now"
 
 
 def _step(job: Job, way: Way, final: ToolCall, **came: Any) -> ActionStep:  # noqa: ANN401

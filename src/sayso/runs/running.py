@@ -61,7 +61,6 @@ class RunForms(Forms):
 
     def __init__(self, agent: str, now: Callable[[], datetime], row: RunRow) -> None:
         super().__init__(agent, now)
-        self._workflow = row.workflow
         self._filed: dict[str, Any] = {"run": row.id, "thread": row.thread}
 
     def _content(self, kind: Kind, title: str, proposal: Any, terms: Terms, **more: Any) -> Content:  # noqa: ANN401
@@ -69,8 +68,7 @@ class RunForms(Forms):
         agents = CHAIN.get()
         if agents:
             named["agent"] = terms.get("agent") or agents[-1]
-            chain = agents if agents[0] == self._workflow else (self._workflow, *agents)
-            more["chain"] = " > ".join(chain) if len(chain) > 1 else None
+            more["chain"] = " > ".join(agents) if len(agents) > 1 else None
         return super()._content(kind, title, proposal, named, **more)
 
 
