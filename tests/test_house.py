@@ -49,6 +49,8 @@ PLANTED = [
     Planted("sayso/store/planted.py", "rich.console", "rich"),
     Planted("sayso/channels/planted.py", "fastapi", "web"),
     Planted("sayso/channels/planted.py", "langgraph.types", "hosts"),
+    Planted("sayso/agent/planted.py", "pydantic_ai.direct", "models"),
+    Planted("sayso/agent/planted.py", "openai", "models"),
 ]
 
 
