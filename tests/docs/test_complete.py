@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import sayso
+import sayso.agent
+from sayso.agent.telling import TOLD
 from sayso.asks.forms import Terms
 from sayso.asks.verbs import Verbs
 from sayso.errors import SaysoError
@@ -63,6 +65,48 @@ def test_every_argument_of_a_desk_is_in_the_settings(argument: str) -> None:
     assert f"| `{argument}` |" in page("reference/settings.md")
 
 
+@pytest.mark.parametrize("argument", [*inspect.signature(sayso.Agent).parameters])
+def test_every_argument_of_an_agent_is_in_the_settings_and_on_its_page(argument: str) -> None:
+    table = page("reference/settings.md").split("## Arguments of `Agent`")[1].split("\n## ")[0]
+    assert f"| `{argument}` |" in table
+    assert re.search(rf"\b{argument}\b", page("howto/agents.md"))
+
+
+def test_the_settings_name_no_argument_that_an_agent_does_not_take() -> None:
+    table = page("reference/settings.md").split("## Arguments of `Agent`")[1].split("\n## ")[0]
+    named = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert named == [*inspect.signature(sayso.Agent).parameters]
+
+
+@pytest.mark.parametrize("name", sayso.agent.__all__)
+def test_every_name_of_the_agent_is_in_the_api_reference(name: str) -> None:
+    shown = rf"^::: sayso\.(?:agent\.)?{name}$"
+    assert re.search(shown, page("reference/api.md"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["Reply", "ToolCall", "Usage", "Message", "Prompt"])
+def test_every_field_of_a_message_is_on_its_page(name: str) -> None:
+    section = page("reference/messages.md").split(f"## `{name}`\n")[1].split("\n## ")[0]
+    rows = " ".join(line.split("|")[1] for line in section.splitlines() if line.startswith("| `"))
+    fields = set(getattr(sayso.agent, name).__dataclass_fields__)
+
+    assert {field for field in fields if f"`{field}`" not in rows} == set()
+
+
+def test_every_type_of_step_that_callbacks_hear_of_is_on_the_page_of_agents() -> None:
+    section = page("howto/agents.md").split("## Callbacks")[1].split("\n## ")[0]
+    assert [kind.__name__ for kind in TOLD if f"`{kind.__name__}`" not in section] == []
+
+
+def test_every_way_in_which_a_call_is_refused_is_on_the_page_of_agents() -> None:
+    agent = "\n".join(file.read_text() for file in (SOURCE / "agent").glob("*.py"))
+    kinds = set(re.findall(r'(?:BadCall|_bad)\((?:\w+, )*"(\w+)"', agent))
+    table = page("howto/agents.md").split("## When something goes wrong")[1]
+
+    assert len(kinds) >= 3
+    assert {kind for kind in kinds if f"`{kind}`" not in table} == set()
+
+
 @pytest.mark.parametrize("option", sorted(set(re.findall(r'query\.get\("(\w+)"', CODE))))
 def test_every_option_of_an_address_is_in_the_settings(option: str) -> None:
     assert f"?{option}=" in page("reference/settings.md")
@@ -104,7 +148,8 @@ def test_every_verb_of_a_run_is_in_its_table_and_in_the_api_reference() -> None:
         for name, fn in inspect.getmembers(sayso.Running, inspect.isfunction)
         if not name.startswith("_") and "self._go(" in inspect.getsource(fn)
     }
-    verbs = (verbs | {"call", "later"}) - {"call_gated", "later_done"}  # halves of call and later
+    verbs |= {"call", "later", "agent"}
+    verbs -= {"call_gated", "later_done", "verb"}  # halves of call, of later and of an agent
 
     assert {verb for verb in verbs if not re.search(rf"`(?:run\.)?{verb}\b", table)} == set()
     assert verbs <= set(listed[1].split(", "))
@@ -160,6 +205,15 @@ def test_every_kind_of_event_is_on_the_page_of_what_is_stored(kind: str) -> None
 def test_every_kind_of_event_on_the_page_exists() -> None:
     rows = page("reference/schema.md").split("### Kinds of events")[1].split("###")[0]
     assert sorted(re.findall(r"^\| `([a-z]+\.[a-z]+)` \|", rows, re.MULTILINE)) == kinds_in_code()
+
+
+def test_every_verb_that_is_recorded_is_on_the_page_of_what_is_stored() -> None:
+    written = r'(?:record\(\s*|_value\()\w+, "(\w+)"|^VERB = "(\w+)"'
+    verbs = {verb for pair in re.findall(written, CODE, re.MULTILINE) for verb in pair if verb}
+    table = page("reference/schema.md").split("### Verbs of a step")[1].split("\n###")[0]
+
+    assert verbs >= {"step", "model", "call", "told", "now"}
+    assert {verb for verb in verbs if f"`{verb}`" not in table} == set()
 
 
 def test_every_table_and_column_is_on_the_page_of_what_is_stored(tmp_path: Path) -> None:
@@ -265,7 +319,7 @@ def test_toml_shown_in_the_settings_is_read_by_a_desk(
 
 def test_importing_sayso_loads_none_of_its_libraries() -> None:
     """As decision 0010 says."""
-    heavy = "{'pydantic', 'jsonschema', 'click', 'rich', 'psycopg'}"
+    heavy = "{'pydantic', 'jsonschema', 'click', 'rich', 'psycopg', 'pydantic_ai'}"
     code = f"import sys, sayso; sys.exit(str({heavy} & set(sys.modules)) if {heavy} & set(sys.modules) else 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 

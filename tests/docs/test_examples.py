@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import sayso
 from tests.docs.pages import DOCS, ROOT, blocks, steady
+from tests.terminal import running
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -42,6 +44,51 @@ def test_an_example_prints_what_its_page_says(example: Path, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert steady(done.stdout) == steady(shown()[example.name])
     assert list(tmp_path.iterdir()) == [], "an example leaves nothing behind"
+
+
+PLAN_REVIEW = ROOT / "examples/plan_review.py"
+
+
+def at_a_terminal() -> dict[str, str]:
+    """The environment of anna, who sits at a terminal and has named no editor."""
+    away = {"SAYSO_URL", "SAYSO_PERSON", "CI", "VISUAL", "EDITOR"}
+    return {k: v for k, v in os.environ.items() if k not in away} | {"LOGNAME": "anna"}
+
+
+def test_the_plan_review_goes_on_after_its_program_was_killed_at_the_pause(tmp_path: Path) -> None:
+    env = at_a_terminal()
+    with running([sys.executable, PLAN_REVIEW], cwd=tmp_path, env=env) as program:
+        program.wait_for("Your choice (1-4): ")
+        program.kill()
+    with sayso.Desk(f"sqlite:///{tmp_path}/sayso.db") as desk:
+        waiting = desk.runs()[0]
+        assert waiting.status == "waiting"
+
+        sayso_command = Path(sys.executable).with_name("sayso")
+        resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, PLAN_REVIEW]
+        with running(resume, cwd=tmp_path, env=env) as program:
+            program.wait_for("Your choice (1-4): ")
+            program.type("1")
+            assert program.ended() == 0
+
+        assert program.text.count("searching: recent AI developments") == 1
+        assert str(waiting.result()).endswith("three pages on recent AI developments")
+        replies = [
+            event for event in waiting.events if (event.payload or {}).get("verb") == "model"
+        ]
+        assert len(replies) == 3, "a plan, a call, an answer: none of them was asked for twice"
+
+
+def test_a_plan_that_is_cancelled_at_the_terminal_calls_nothing(tmp_path: Path) -> None:
+    with running([sys.executable, PLAN_REVIEW], cwd=tmp_path, env=at_a_terminal()) as program:
+        program.wait_for("Your choice (1-4): ")
+        program.type("3")
+        program.wait_for("Why?")
+        program.type("Too expensive")
+        assert program.ended() == 0
+
+    assert "cancelled: anna rejected" in program.text
+    assert "searching" not in program.text
 
 
 def test_every_example_has_its_place_on_the_page() -> None:
