@@ -1,0 +1,7 @@
+"""The desks of these tests are those of the tests of runs: an agent is a workflow."""
+
+from __future__ import annotations
+
+from tests.runs.conftest import closing, desk, local
+
+__all__ = ["closing", "desk", "local"]
