@@ -93,8 +93,6 @@ def _act(job: Job, reply: Reply) -> None:
         if one.carried_out and job.plan is not None:
             job.plan = job.plan.approved(one.steps).after(one.call.tool)
             job.progress(job.plan.progress)
-        if one.new:
-            job.agent.voice.step(job.agent.name, one.step)
         _tell(job, one.step)
 
 

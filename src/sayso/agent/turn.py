@@ -45,7 +45,6 @@ class Settled:
     took: float = 0.0
     carried_out: bool = False
     refused: bool = False
-    new: bool = True
 
     @property
     def message(self) -> Message:
@@ -85,6 +84,8 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
             if waits and way.asks:
                 _check_open(job, lane, way)
             settled[way.place] = yield from _settled(job, lane, way)
+            if way.new:  # now: the turn may wait for others for days
+                job.agent.voice.step(job.agent.name, settled[way.place].step)
         except Paused:
             continue
     if len(settled) < len(ways):
@@ -119,7 +120,7 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
     asked = journal.place(place) in journal.asks or f"{place}.1" in journal.asks
     steps = job.plan.unapproved(call.tool) if job.plan is not None else ()
     asks = asked or (not begun and (held.asks(bound) or bool(steps)))
-    if asks and not asked and _rejected_before(job, held, bound):
+    if not (asked or begun) and _rejected_before(job, held, bound):
         why = "A person said no to this very call before. Go on another way."
         return _bad(job, place, call, "RejectedBefore", why)
     gate = _explained(job, held, steps, reply)
@@ -129,10 +130,14 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
 
 def _rejected_before(job: Job, held: Held, bound: Bound) -> bool:
     """Whether a person said no to this very call in this run, and not just for now."""
+    asks = tuple(job.run.journal.asks.values())
+    said_no = [ask for ask in asks if ask.decision is not None and ask.decision.verdict == "reject"]
+    if not said_no:
+        return False
     args, facts = canonical(bound.args), pairs(bound.args, "facts")
-    for ask in tuple(job.run.journal.asks.values()):
+    for ask in said_no:
         decision = ask.decision
-        if decision is None or decision.verdict != "reject" or decision.by.kind != "person":
+        if decision is None or decision.by.kind != "person":
             continue
         proposed = canonical(ask.args if ask.original is None else ask.original)
         same = (ask.tool, proposed) == (held.gate.tool.name, args)
@@ -215,7 +220,6 @@ def _settled(job: Job, lane: Lane, way: Way) -> Passage:
         way.steps,
         _took(job, way.place),
         carried_out=True,
-        new=way.new,
     )
 
 
@@ -289,7 +293,6 @@ def _failed(
         step,
         took=_took(job, way.place),
         refused=not isinstance(error, StepFailed),
-        new=way.new,
     )
 
 
