@@ -11,7 +11,8 @@ SaysoError
 │   ├── VerdictNotAllowed  this ask does not offer that verdict
 │   ├── InvalidEdit        the edit breaks the schema; `fields` says where
 │   ├── InvalidAnswer      the answer breaks the schema; `fields` says where
-│   └── Unsatisfiable      no set of people could ever meet this requirement
+│   ├── Unsatisfiable      no set of people could ever meet this requirement
+│   └── BadPolicy          a policy that makes no sense; `line` and `column` say where
 ├── Conflict               the call was right, the world had moved on
 │   ├── AskClosed          somebody was faster; `decision` is theirs
 │   ├── AskChanged         the digest named is not the one that is shown now
@@ -25,6 +26,7 @@ SaysoError
 │   ├── RunOver            the run has ended, so this came too late
 │   └── StillRunning       the time to wait is over and the run is not
 ├── Forbidden              who asks may not do this
+├── Denied                 the policy does not allow this call, whoever asks
 ├── StoreError             the database could not do its part
 │   ├── StoreBusy          locked by somebody else for too long
 │   ├── StoreFull          no room left
@@ -227,6 +229,22 @@ class Unsatisfiable(Misuse):
     """No set of people on this desk could ever meet the requirement."""
 
     code = "unsatisfiable"
+
+
+class BadPolicy(Misuse):
+    """A policy makes no sense, so it is not in force. `file`, `line` and `column` say where."""
+
+    code = "bad-policy"
+
+    def __init__(
+        self, message: str, *, line: int | None = None, column: int | None = None, file: str = ""
+    ) -> None:
+        where = ":".join(str(part) for part in (file, line, column) if part)
+        super().__init__(f"{where}: {message}" if file and where else message)
+        self.reason = message
+        self.file = file
+        self.line = line
+        self.column = column
 
 
 class Conflict(SaysoError):
@@ -473,6 +491,18 @@ class Forbidden(SaysoError):
     """Who asks may not do this: an agent, or a person without the role."""
 
     code = "forbidden"
+
+
+class Denied(SaysoError):
+    """The policy does not allow this call, whoever asks. `rules` says which rules, and why."""
+
+    code = "denied"
+
+    def __init__(self, what: str, sentence: str, rules: tuple[str, ...] = ()) -> None:
+        named = f" (rule {', '.join(rules)})" if rules else ""
+        super().__init__(f"The policy denies {what}: {sentence}{named}")
+        self.sentence = sentence
+        self.rules = rules
 
 
 class StoreError(SaysoError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -87,8 +87,7 @@ class Lines(Silence):
 
     def text(self, agent: str, piece: str) -> None:
         """Say what the model writes."""
-        sys.stderr.write(visible(piece))
-        sys.stderr.flush()
+        _write(visible(piece))
 
     def calling(self, agent: str, call: ToolCall) -> None:
         """Say what is called."""
@@ -110,7 +109,14 @@ class Lines(Silence):
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    _write(f"{line}\n")
+
+
+def _write(text: str) -> None:
+    # Whoever looks on does the run no harm: a closed pipe is theirs.
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 _VOICE: ContextVar[Voice | None] = ContextVar("sayso_voice", default=None)

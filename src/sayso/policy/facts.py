@@ -1,0 +1,64 @@
+"""What a rule can look at: the facts of one call, frozen when it was proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """One call, as the policy sees it. What was not stated is `None`, never a guess."""
+
+    tool: str | None = None
+    args: Mapping[str, Any] = field(default_factory=dict)
+    agent: str = ""
+    kind: str = "action"
+    risk: str | None = None
+    confidence: float | None = None
+    conflict: bool = False
+    unseen: bool = False
+    reversible: bool | None = None
+    affects: str | None = None
+    tags: tuple[str, ...] = ()
+    always: bool = False  # behind a gate of the desk, which asks whatever else is said
+
+    def values(self, now: datetime) -> dict[str, Any]:
+        """Return the variables of a condition. `has(confidence)` is the variable `has_confidence_`."""
+        return {
+            "tool": self.tool or "",
+            "args": {name: _plain(value) for name, value in self.args.items()},
+            "agent": self.agent,
+            "kind": self.kind,
+            "risk": self.risk or "",
+            "confidence": self.confidence,
+            "conflict": self.conflict,
+            "unseen": self.unseen,
+            "reversible": self.reversible,
+            "affects": self.affects or "",
+            "tags": list(self.tags),
+            "time": now,
+            "has_risk_": self.risk is not None,
+            "has_confidence_": self.confidence is not None,
+            "has_reversible_": self.reversible is not None,
+            "has_affects_": self.affects is not None,
+        }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a value that a condition can hold: its integers have 64 bits."""
+    match value:
+        case bool():
+            return value
+        case int() if abs(value) > _LARGEST:
+            return float(value) if abs(value) < 10**300 else float("inf") * (1 if value > 0 else -1)
+        case dict():
+            return {name: _plain(item) for name, item in value.items()}
+        case list():
+            return [_plain(item) for item in value]
+        case _:
+            return value

@@ -1,0 +1,188 @@
+"""A policy: rules, tiers and who is in which group; asked about one call, it gives a ruling.
+
+Rules that name a tier say which one a call belongs to; without any, its declared
+risk does. All other rules that match add what they want. Nothing that a call says
+of itself takes anything away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fnmatch import fnmatchcase
+
+from sayso.model.actor import Roster
+from sayso.model.requirement import ONE_REVIEWER
+from sayso.model.text import one_line
+from sayso.policy.conditions import Condition, Conditions, Verdict
+from sayso.policy.facts import Facts
+from sayso.policy.ruling import Effect, Ruling, joined
+from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier
+
+GATED = "Every call of this tool needs a person's say-so."
+Predicate = Callable[[Facts], object]
+_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule: which calls it is about, and what it says to them."""
+
+    name: str
+    tools: tuple[str, ...] = ()
+    when: Condition | None = None
+    asked: Predicate | None = None
+    effect: Effect | None = None
+    tier: str | None = None
+    terms: Terms = field(default_factory=Terms)
+    why: str = ""
+    line: int | None = None
+
+    def names(self, tool: str | None) -> bool:
+        """Whether it is about calls of this tool at all."""
+        return not self.tools or any(fnmatchcase(tool or "", name) for name in self.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A rule that has something to say to a call; `unsure` is why that could not be told."""
+
+    rule: Rule
+    unsure: str | None = None
+
+
+class _About:
+    """The rules about one tool, ready to be asked."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self.asks = [rule.when for rule in rules if rule.when is not None]
+        self.conditions = Conditions(self.asks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Rules in force. `version` is the digest of the text they were read from."""
+
+    rules: tuple[Rule, ...] = ()
+    tiers: Mapping[str, Tier] = field(default_factory=lambda: dict(BUILT_IN))
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    implied: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(IMPLIED))
+    version: str | None = None
+    source: str = "built in"
+    _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
+
+    def matching(self, facts: Facts, now: datetime) -> list[Matched]:
+        """Return the rules that have something to say to a call."""
+        about = self._about(facts.tool)
+        said = iter(about.conditions.evaluated(facts.values(now)) if about.asks else ())
+        found = []
+        for rule in about.rules:
+            verdict: Verdict = True if rule.when is None else next(said)
+            if verdict is True and rule.asked is not None:
+                verdict = _asked(rule.asked, facts)
+            if isinstance(verdict, str):
+                found.append(Matched(rule, verdict))
+            elif verdict:
+                found.append(Matched(rule))
+        return found
+
+    def _about(self, tool: str | None) -> _About:
+        known = self._by_tool.get(tool)
+        if known is None:
+            if len(self._by_tool) > _MOST:  # names come from agents
+                self._by_tool.clear()
+            known = self._by_tool[tool] = _About([r for r in self.rules if r.names(tool)])
+        return known
+
+    def ruling(self, facts: Facts, now: datetime) -> Ruling:
+        """Return what is to be done with a call."""
+        matched = self.matching(facts, now)
+        # The same rules say the same, whatever the call: most rulings were joined before.
+        names = tuple((one.rule.name, one.unsure) for one in matched)
+        key = (names, facts.risk, facts.always)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) > _MOST:
+                self._known.clear()
+            known = self._known[key] = self._joined(matched, facts)
+        return known
+
+    def _joined(self, matched: Sequence[Matched], facts: Facts) -> Ruling:
+        rulings = [self._said(one) for one in matched]
+        if not any(one.rule.tier for one in matched):
+            rulings += self._declared(facts)
+        if facts.always and (facts.risk is None or not rulings):
+            rulings.append(self._ask(GATED))
+        if not rulings:
+            rulings = [
+                Ruling(effect="allow", sentence="No rule asks for a person.", version=self.version)
+            ]
+        return joined(rulings, tuple(self.tiers))
+
+    def _declared(self, facts: Facts) -> list[Ruling]:
+        """Return what the declared risk says. One that is no tier is the worst there is."""
+        if facts.risk is None:
+            return []
+        tier = self.tiers.get(facts.risk) or self.tiers["critical"]
+        return [tier.ruling(self._needs(tier), (), self.version)]
+
+    def _needs(self, tier: Tier) -> str:
+        if tier.alone:
+            return f"Calls of {tier.name} risk run alone."
+        return f"Calls of {tier.name} risk need {tier.terms.needs or ONE_REVIEWER}."
+
+    def _said(self, matched: Matched) -> Ruling:
+        rule = matched.rule
+        if matched.unsure is not None:
+            return self._unsure(rule, matched.unsure)
+        if rule.tier is not None:
+            tier = self.tiers[rule.tier]
+            return tier.ruling(rule.why or self._needs(tier), (rule.name,), self.version)
+        if rule.effect == "ask":
+            sentence = (
+                rule.why or f"The rule {rule.name!r} asks for {rule.terms.needs or ONE_REVIEWER}."
+            )
+            return rule.terms.asking(sentence, (rule.name,), tier=None, version=self.version)
+        sentence = rule.why or f"The rule {rule.name!r} says {rule.effect}."
+        return Ruling(
+            effect=rule.effect or "ask", sentence=sentence, rules=(rule.name,), version=self.version
+        )
+
+    def _unsure(self, rule: Rule, why: str) -> Ruling:
+        """Ask whoever the rule would have asked, because it could not be told whether it applies."""
+        sentence = (
+            f"The rule {rule.name!r} could not be checked ({one_line(why, 160)}), so you are asked."
+        )
+        tier = self.tiers.get(rule.tier or "")
+        terms = tier.terms if tier is not None and not tier.alone else rule.terms
+        return terms.asking(sentence, (rule.name,), tier=rule.tier, version=self.version)
+
+    def _ask(self, sentence: str) -> Ruling:
+        return Ruling(effect="ask", sentence=sentence, version=self.version)
+
+    def widened(self, roster: Roster) -> Roster:
+        """Return the people of a desk with the roles that this policy gives them."""
+        if roster.solo or not (self.groups or self.roles or self.implied):
+            return roster
+        return Roster({name: self._held(name, roles) for name, roles in roster.people.items()})
+
+    def _held(self, name: str, roles: frozenset[str]) -> frozenset[str]:
+        held = {*roles, *self.roles.get(name, ())}
+        held |= {group for group, names in self.groups.items() if name in names}
+        for role, more in self.implied.items():
+            if role in held:
+                held.update(more)
+        return frozenset(held)
+
+
+def _asked(predicate: Predicate, facts: Facts) -> Verdict:
+    """Ask a rule written in Python. One that fails has not said no."""
+    try:
+        said = predicate(facts)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it could not be told
+        return f"{type(error).__name__}: {error}"
+    return said if isinstance(said, bool) else f"it returned {type(said).__name__}, not a bool"
