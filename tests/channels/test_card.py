@@ -140,10 +140,22 @@ def test_a_gate_shows_what_it_declares_and_that_something_is_hidden(desk: Desk) 
 
 def test_each_kind_shows_what_it_asks(desk: Desk) -> None:
     later = desk.later
-    plan = later.plan(["Search", {"title": "Write", "tool": "llm"}]).ask
+    write = {
+        "title": "Write",
+        "tool": "llm",
+        "needs_approval": True,
+        "detail": "in a page",
+        "by": 7,
+    }
+    plan = later.plan(["Search", write]).ask
     options = [Option("Red", "#f00", "like blood"), "Blue"]
 
-    assert row(card(desk, plan), "What").split("\n") == ["1. Search", "2. Write", 'tool  "llm"']
+    assert row(card(desk, plan), "What").split("\n") == [
+        "1. Search",
+        "2. Write [llm] (needs approval)",
+        "│ in a page",
+        "by  7",
+    ]
     assert "│ Dear Sir" in row(card(desk, later.draft("Dear Sir\nbye").ask), "What")
     assert row(card(desk, later.question("How many?", int).ask), "What") == (
         "│ How many?\nThe answer is a whole number."
@@ -446,6 +458,23 @@ def test_changes_show_old_and_new_and_nothing_else(
     before: dict[str, Any], after: dict[str, Any], shown: str
 ) -> None:
     assert drawn(Changes(before, after)) == shown
+
+
+def test_changes_of_a_plan_are_lines_of_steps() -> None:
+    search = {"title": "Search", "tool": "web", "detail": "all of it"}
+    before = {"steps": [search, "Write", "Send"]}
+    after = {"steps": [search | {"needs_approval": True, "detail": "a part"}, "Send", "Write"]}
+
+    assert drawn(Changes(before, after, plan=True)) == (
+        "steps\n"
+        "│ - Search [web]\n"
+        '│ -     detail: "all of it"\n'
+        "│ + Search [web] (needs approval)\n"
+        '│ +     detail: "a part"\n'
+        "│ + Send\n"
+        "│   Write\n"
+        "│ - Send\n"
+    )
 
 
 def test_hostile_changes_are_labelled() -> None:

@@ -282,19 +282,105 @@ def test_changing_nothing_leads_back_to_the_choices(
     assert said(answer) == Ballot(verdict="approve")
 
 
-def test_a_plan_is_typed_step_by_step(desk: Desk, screen: Screen, prompted: Prompt) -> None:
-    answer = prompted(desk.later.plan(["Search"]).ask)
+def test_a_plan_is_changed_by_short_commands(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    detailed = {"title": "Search", "tool": "web", "detail": "the last week"}
+    answer = prompted(desk.later.plan([detailed, "Write", "Send"]).ask)
     screen.wait_for("Your choice")
     screen.type("2")
-    screen.wait_for("\n1. ")
-    screen.type("Look around")
-    screen.wait_for("2. ")
-    screen.type('{"title": "Write", "tool": "llm"}')
-    screen.wait_for("3. ")
+    screen.wait_for("change: ")
+    for typed, shown in (
+        ("2 Write a page", "1. Search [web]\n   │ the last week\n2. Write a page\n3. Send\n"),
+        ("+ Call Anna [web]", "3. Send\n4. Call Anna [web]\n"),
+        ("m 4 1", "1. Call Anna [web]\n2. Search [web]\n"),
+        ("d 3", "   │ the last week\n3. Send\n"),
+        ("a 3", "3. Send (needs approval)\n"),
+        ("d 1", "1. Search [web]\n"),
+        ("u", "1. Call Anna [web]\n"),
+    ):
+        screen.type(typed)
+        assert f"\n{shown}" in screen.wait_for("change: ")
     screen.type("")
 
-    steps = ["Look around", {"title": "Write", "tool": "llm"}]
-    assert said(answer) == Ballot(verdict="edit", args=steps)
+    assert said(answer) == Ballot(
+        verdict="edit",
+        args=[
+            {"title": "Call Anna", "tool": "web"},
+            detailed,
+            {"title": "Send", "needs_approval": True},
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "said_to_it"),
+    [
+        ("d 3", "There is no step 3: give a number from 1 to 2."),
+        ("m 1 0", "There is no step 0: give a number from 1 to 2."),
+        ("d", "There is no step of no number: give a number from 1 to 2."),
+        ("m 1", "There is no step of no number: give a number from 1 to 2."),
+        ("d 1 2", "A plan has at least one step."),
+        ("2", "Say what step 2 becomes: 2 NEW TEXT"),
+        ("+", "Say what is to be done: + NEW TEXT"),
+        ("u", "There is nothing to undo."),
+        ("Delete everything", "'Delete everything' is no command. To add it as a step: + Delete"),
+        ("+ Look [wob]", "There is no tool 'wob'. There are: web."),
+        ("t 2 wob", "There is no tool 'wob'. There are: web."),
+        ("+ [web]", "'[web]' has no title"),
+    ],
+)
+def test_a_command_that_cannot_be_followed_changes_nothing_and_says_why(
+    desk: Desk, screen: Screen, prompted: Prompt, typed: str, said_to_it: str
+) -> None:
+    answer = prompted(desk.later.plan([{"title": "Search", "tool": "web"}, "Write"]).ask)
+    screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("change: ")
+    screen.type(typed)
+    screen.wait_for(said_to_it)
+    screen.wait_for("change: ")
+    screen.type("")
+    screen.wait_for("Nothing was changed.")
+    screen.wait_for("Your choice")
+    screen.type("1")
+
+    assert said(answer) == Ballot(verdict="approve")
+
+
+def test_leaving_the_changes_leads_back_to_the_choices(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(desk.later.plan(["Search", "Write"]).ask)
+    screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("change: ")
+    screen.type("d 1")
+    screen.wait_for("change: ")
+    screen.type("q")
+    screen.wait_for("Nothing was changed.")
+    screen.wait_for("Your choice")
+    screen.type("3")
+    screen.wait_for("Enter for none): ")
+    screen.type("")
+
+    assert said(answer) == Ballot(verdict="reject")
+
+
+def test_what_was_made_of_a_plan_is_there_again_after_a_refusal(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    ask = desk.later.plan(["Search", "Write"]).ask
+    ballot = None
+    for typed in ("d 1", "+ Send"):
+        answer = prompted(ask)
+        screen.wait_for("Your choice")
+        screen.type("2")
+        screen.wait_for("change: ")
+        screen.type(typed)
+        screen.wait_for("change: ")
+        screen.type("")
+        ballot = said(answer)
+
+    assert ballot == Ballot(verdict="edit", args=["Write", "Send"])
 
 
 def test_a_draft_is_typed_until_a_dot(desk: Desk, screen: Screen, prompted: Prompt) -> None:
@@ -381,14 +467,23 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_editor_gets_a_plan_one_step_a_line(
     desk: Desk, screen: Screen, prompted: Prompt, editor: Path
 ) -> None:
-    editor.write_text("Look around\n\nWrite it\n")
-    ask = desk.later.plan(["Search", "Write"]).ask
+    search = {"title": "Search", "tool": "web", "detail": "the last week"}
+    write = {"title": "Write", "needs_approval": True}
+    ask = desk.later.plan([search, write]).ask
+    editor.write_text(
+        "2. Write\n\nLook around [web] (needs approval)\n# nothing\n1. Search [web]\n"
+    )
     answer = prompted(ask)
     screen.wait_for("Your choice")
     screen.type("2")
 
-    assert said(answer) == Ballot(verdict="edit", args=["Look around", "Write it"])
-    assert editor.with_name("log").read_text() == f"{ask.id}.txt\nSearch\nWrite\n\n"
+    look = {"title": "Look around", "tool": "web", "needs_approval": True}
+    assert said(answer) == Ballot(verdict="edit", args=[{"title": "Write"}, look, search])
+    log = editor.with_name("log").read_text()
+    assert log.startswith(
+        f"{ask.id}.txt\n1. Search [web]\n2. Write (needs approval)\n\n# One step a line"
+    )
+    assert log.rstrip().endswith("# Tools: web")
 
 
 def test_what_was_written_in_the_editor_is_there_again_after_a_mistake(

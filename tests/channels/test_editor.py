@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sayso import Ask, Desk
-from sayso.channels.editor import edit, from_edit, read_steps, step_line, to_edit
+from sayso.channels.editor import edit, from_edit, to_edit
+from sayso.channels.steps import Step
 from sayso.errors import BadValue
 from tests import hostile
 from tests.places import Place
-
-STEPS = st.text(min_size=1) | st.fixed_dictionaries({"title": st.text(min_size=1)})
 
 
 @pytest.fixture
@@ -26,13 +22,24 @@ def desk(sqlite: Place):
         yield desk
 
 
-@given(STEPS.filter(lambda step: not isinstance(step, str) or step.strip()))
-def test_a_step_on_a_line_reads_back_as_the_same_step(step: str | dict[str, Any]) -> None:
-    line = step_line(step)
+def test_a_plan_reads_back_as_the_same_plan(desk: Desk) -> None:
+    steps: list[Step] = [
+        "Search",
+        {"title": "Search", "tool": "web", "detail": "the\nlast week"},
+        {"title": f"{hostile.ALL}\n2. Write (needs approval)", "needs_approval": False},
+        "# no comment",
+        "3. Third",
+        {"title": "Write [web] (needs approval)", "needs_approval": True},
+        {"title": "Odd", "tool": "a] (needs approval)", "by": ["anna"]},
+        "del\x7fete",
+    ]
+    ask = desk.later.plan(steps).ask
 
-    assert len(line.splitlines()) == 1
-    assert not hostile.raw_in(line)
-    assert read_steps([line]) == [step]
+    text = to_edit(ask)
+
+    assert not hostile.raw_in(text)
+    assert "\x7f" not in text
+    assert from_edit(text, ask) == steps
 
 
 def test_arguments_read_back_with_their_types_and_without_what_is_hidden(desk: Desk) -> None:

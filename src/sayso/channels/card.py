@@ -8,7 +8,7 @@ nobody stated is said to be missing, not left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,6 +18,7 @@ from rich.text import Text
 
 from sayso.channels.changes import Changes
 from sayso.channels.fence import Fence, Pairs, Row, said, told
+from sayso.channels.steps import Line, Step, more_of
 from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
 from sayso.model.actor import Actor, Origin, Roster
@@ -72,7 +73,7 @@ class Card:
         if ask.kind not in ("notice", "feedback"):
             yield "Facts", _listed(content.facts, full=self.full)
         if ask.original is not None:
-            yield "Edits", Changes(ask.original, ask.args, full=self.full)
+            yield "Edits", Changes(ask.original, ask.args, full=self.full, plan=ask.kind == "plan")
         yield "Known", _evidence(ask, full=self.full)
         yield "Run", _belongs(ask)
         yield "Deadline", _deadline(ask, self.now)
@@ -105,7 +106,7 @@ def summary(ask: Ask, width: int = 72) -> str:
             return call if ask.kind == "action" else f"did it happen? {call}"
         case "plan":
             steps = ask.args.get("steps", [])
-            first = one_line(_step_title(steps[0]), width) if steps else ""
+            first = one_line(Line.of(steps[0]).title, width) if steps else ""
             return clipped(f"{one_line(ask.title, 30)}: {len(steps)} steps, 1. {first}", width)
         case "draft":
             lines = str(ask.args.get("text", "")).strip().splitlines()
@@ -171,7 +172,7 @@ def _what(ask: Ask, *, full: bool) -> RenderableType:
         case "action" | "doubt":
             return _call(ask, full=full)
         case "plan":
-            return Group(*step_lines(ask))
+            return Group(*step_lines(ask.args.get("steps", [])))
         case "draft":
             return Fence(str(ask.args.get("text", "")), full=full)
         case "question":
@@ -196,25 +197,30 @@ def _call(ask: Ask, *, full: bool) -> RenderableType:
     )
 
 
-def step_lines(ask: Ask) -> Iterator[RenderableType]:
+def step_lines(steps: Sequence[Step]) -> Iterator[RenderableType]:
     """Draw the steps of a plan, numbered by us; whatever else a step says stands behind a bar."""
-    steps = ask.args.get("steps", [])
     for number, step in enumerate(steps, start=1):
-        first, _, rest = _step_title(step).partition("\n")
-        yield Row(f"{number}. ", Text(visible(first)), _indent(steps))
-        if rest:
-            yield Row("", Fence(rest), _indent(steps))
-        if isinstance(step, dict) and len(step) > 1:
-            more = Pairs([(name, value) for name, value in step.items() if name != "title"])
-            yield Row("", more, _indent(steps))
+        title, rest, line = _title(step)
+        yield Row(f"{number}. ", Text.assemble(title, (line.marks, "cyan")), _indent(steps))
+        more = more_of(step)
+        detail = more.pop("detail") if isinstance(more.get("detail"), str) else ""
+        for text in filter(None, (rest, detail)):
+            yield Row("", Fence(text), _indent(steps))
+        if more:
+            yield Row("", Pairs(list(more.items())), _indent(steps))
+
+
+def _title(step: Step) -> tuple[str, str, Line]:
+    """Return the first line of a title, visible; the others; and what else is on its line."""
+    line = Line.of(step)
+    if line.deceives:
+        return as_json(line.title), "", line
+    first, _, rest = line.title.partition("\n")
+    return visible(first), rest, line
 
 
 def _indent(numbered: Sized) -> int:
     return len(str(len(numbered))) + 2
-
-
-def _step_title(step: object) -> str:
-    return str(step.get("title", "")) if isinstance(step, dict) else str(step)
 
 
 def _options(ask: Ask) -> Iterator[RenderableType]:

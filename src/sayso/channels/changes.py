@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from sayso.channels.fence import MOST_LINES, Fence, not_all
+from sayso.channels.steps import Step, more_of, seen_line
 from sayso.channels.values import as_json, as_name
 from sayso.model.digest import canonical
 from sayso.model.text import visible
@@ -24,11 +25,12 @@ _STYLES = {"+": "green", "-": "red"}
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The difference between two sets of arguments, as a person reads it."""
+    """The difference between two sets of arguments, as a person reads it; or between two plans."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any]
     full: bool = False
+    plan: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw every change, and nothing that stayed the same."""
@@ -39,7 +41,7 @@ class Changes:
 
     def _change(self, name: str, old: object, new: object, width: int) -> Iterator[RenderableType]:
         short = _ARROW.join((_short(old), _short(new)))
-        if "\n" not in f"{old}{new}" and len(name) + 2 + len(short) <= width:
+        if not self.plan and "\n" not in f"{old}{new}" and len(name) + 2 + len(short) <= width:
             yield Text.assemble(
                 (f"{name}  ", "cyan"),
                 (_short(old), "red"),
@@ -48,12 +50,24 @@ class Changes:
             )
             return
         yield Text(name, style="cyan")
-        lines = list(_diff(_lines(old), _lines(new)))
+        lines = list(_diff(self._lines(old), self._lines(new)))
         kept = lines if self.full else lines[:MOST_LINES]
         for line in kept:
             yield Fence(line, full=self.full, shown=True, style=_STYLES.get(line[0], ""))
         if len(kept) < len(lines):
             yield not_all(f"{len(lines) - len(kept):,} lines more")
+
+    def _lines(self, value: object) -> list[str]:
+        if self.plan and isinstance(value, list):
+            return [line for step in value for line in _step(step)]
+        return _lines(value)
+
+
+def _step(step: Step) -> Iterator[str]:
+    """Yield the line of a step, and a line for each thing that is not on it."""
+    yield seen_line(step)
+    for name, value in more_of(step).items():
+        yield f"    {as_name(name)}: {as_json(value)}"
 
 
 def _differ(old: object, new: object) -> bool:

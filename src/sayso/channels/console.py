@@ -130,7 +130,7 @@ class Console:
         yield Card(ask=ask, roster=Roster({}), now=self._now(), what=not plan)
         if plan:
             rule = "=" * min(_RULE, _width(self._screen()))
-            yield from ("", rule, "AGENT PLAN CREATED", rule, *step_lines(ask), rule)
+            yield from ("", rule, "AGENT PLAN CREATED", rule, *step_lines(ask.args["steps"]), rule)
 
     def decided_elsewhere(self, ask: Ask) -> None:
         """Say who was faster, and what they said."""

@@ -13,9 +13,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from sayso.channels.steps import read_steps, step_line, tools_of
+from sayso.channels.values import as_name, escaped
 from sayso.errors import BadValue
 from sayso.model.ask import Ask
-from sayso.model.text import hides, one_line
+from sayso.model.text import one_line
 
 _SUFFIX = {"draft": ".txt", "plan": ".txt"}
 
@@ -57,22 +59,22 @@ def to_edit(ask: Ask) -> str:
     if ask.kind == "draft":
         return str(ask.args["text"])
     if ask.kind == "plan":
-        return "".join(f"{step_line(step)}\n" for step in ask.args["steps"])
+        return _plan(ask)
     shown = {name: value for name, value in ask.args.items() if name not in ask.content.hidden}
-    return _escaped(json.dumps(shown, ensure_ascii=False, indent=2)) + "\n"
+    return escaped(json.dumps(shown, ensure_ascii=False, indent=2)) + "\n"
 
 
 def from_edit(text: str, ask: Ask) -> Any:  # noqa: ANN401 - the form depends on the kind
     """Read what the person saved.
 
     Raises:
-        BadValue: it should be JSON and is not.
+        BadValue: it should be JSON and is not, or a step of a plan cannot be one.
     """
     if ask.kind == "draft":
         # Editors end the last line; a text that had no such end should not gain one.
         return text if str(ask.args["text"]).endswith("\n") else text.removesuffix("\n")
     if ask.kind == "plan":
-        return read_steps(text.splitlines())
+        return read_steps(text.split("\n"), ask.args["steps"], tools_of(ask))
     try:
         changes = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -82,34 +84,16 @@ def from_edit(text: str, ask: Ask) -> Any:  # noqa: ANN401 - the form depends on
     return changes
 
 
-def step_line(step: str | dict[str, Any]) -> str:
-    """Write one step of a plan on one line: plain if it reads back as it is, else as JSON."""
-    plain = isinstance(step, str) and step == step.strip() and not step.startswith(("{", '"'))
-    if isinstance(step, str) and plain and not hides(step, lines=False):
-        return step
-    return _escaped(json.dumps(step, ensure_ascii=False))
+_HOW = """
+# One step a line, in this order. A line may end in the name of a tool, [like_this],
+# and in (needs approval): then a person is asked before that step is done.
+# Details of a step stay with its title. Lines that begin with # do not count.
+"""
 
 
-def read_steps(lines: list[str]) -> list[Any]:
-    """Read steps of a plan, one a line; empty lines do not count."""
-    return [_step(line.strip()) for line in lines if line.strip()]
-
-
-def _step(line: str) -> Any:  # noqa: ANN401 - text or an object
-    if not line.startswith(("{", '"')):
-        return line
-    try:
-        read = json.loads(line)
-    except (ValueError, RecursionError):
-        return line
-    return read if isinstance(read, str | dict) else line
-
-
-def _escaped(text: str) -> str:
-    """Write every character that hides as a JSON escape."""
-    return "".join(
-        json.dumps(char)[1:-1]
-        if char not in "\n\t" and not char.isascii() and hides(char)
-        else char
-        for char in text
-    )
+def _plan(ask: Ask) -> str:
+    lines = [
+        f"{number}. {step_line(step)}\n" for number, step in enumerate(ask.args["steps"], start=1)
+    ]
+    tools = ", ".join(map(as_name, tools_of(ask)))
+    return "".join(lines) + _HOW + (f"# Tools: {tools}\n" if tools else "")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+import json
+from collections.abc import MutableMapping
 from typing import Any
 
-from sayso.channels.editor import edit, from_edit, read_steps, to_edit
+from sayso.channels.editor import edit, from_edit, to_edit
+from sayso.channels.replanning import replanned
 from sayso.channels.talk import Talk
 from sayso.channels.typed import in_words, read_answer, read_changes
 from sayso.errors import BadValue
@@ -72,8 +74,9 @@ def edited(ask: Ask, talk: Talk, kept: MutableMapping[str, str]) -> Any:  # noqa
     try:
         if talk.has_editor:
             return _in_editor(ask, kept)
-        typed: Callable[[Ask, Talk], Any] = _TYPED.get(ask.kind, _changes)
-        return typed(ask, talk)
+        if ask.kind == "plan":
+            return _replanned(ask, talk, kept)
+        return _text(talk) if ask.kind == "draft" else _changes(ask, talk)
     except BadValue as error:
         raise Back(str(error)) from error
 
@@ -87,17 +90,17 @@ def _in_editor(ask: Ask, kept: MutableMapping[str, str]) -> Any:  # noqa: ANN401
     return from_edit(after, ask)
 
 
-def _steps(_: Ask, talk: Talk) -> list[Any]:
-    talk.say("Type the steps of your plan, one a line. An empty line ends it.")
-    lines: list[str] = []
-    while line := talk.line(f"{len(lines) + 1}. ").strip():
-        lines.append(line)
-    if not lines:
+def _replanned(ask: Ask, talk: Talk, kept: MutableMapping[str, str]) -> list[Any]:
+    """Let the person change the plan by commands; a refused one is there to be mended."""
+    earlier = kept.get(ask.digest)
+    steps = replanned(ask, talk, None if earlier is None else json.loads(earlier))
+    if steps is None:
         raise Back("Nothing was changed.")
-    return read_steps(lines)
+    kept[ask.digest] = json.dumps(steps)
+    return steps
 
 
-def _text(_: Ask, talk: Talk) -> str:
+def _text(talk: Talk) -> str:
     talk.say("Type the new text. A line with only a dot ends it.")
     lines: list[str] = []
     while (line := talk.line("")) != ".":
@@ -118,6 +121,3 @@ def _changes(ask: Ask, talk: Talk) -> dict[str, Any]:
     if not changes:
         raise Back("Nothing was changed.")
     return changes
-
-
-_TYPED: dict[str, Callable[[Ask, Talk], Any]] = {"plan": _steps, "draft": _text}

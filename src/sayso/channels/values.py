@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from sayso.model.ask import Ask
-from sayso.model.text import visible
+from sayso.model.text import hides, visible
 
 _PLAIN = re.compile(r"\w[\w.:/-]*")
 
@@ -21,6 +21,14 @@ _PLAIN = re.compile(r"\w[\w.:/-]*")
 def as_json(value: object, *, indent: int | None = None) -> str:
     """Write a value as JSON with everything visible; on one line unless `indent` is given."""
     return json.dumps(_seen(value), ensure_ascii=False, indent=indent)
+
+
+def escaped(text: str) -> str:
+    """Write every character of a JSON text that hides as an escape: it stays the same JSON."""
+    return "".join(
+        json.dumps(char)[1:-1] if char == "\x7f" or (not char.isascii() and hides(char)) else char
+        for char in text
+    )
 
 
 def as_name(name: str) -> str:

@@ -29,6 +29,7 @@ from sayso.cli.outcome import End, ended, tell, tell_end, unserved, went_well
 from sayso.cli.printing import emit, failure, json_option, say
 from sayso.cli.run_words import run_record, tell_standing
 from sayso.cli.run_words import went_well as fine
+from sayso.cli.telling import LINES, QUIET, Telling
 from sayso.cli.who import as_option, decider
 from sayso.desk import Desk
 from sayso.errors import (
@@ -169,9 +170,11 @@ def _go_on(desk: Desk, decided: Ask, how: How) -> None:
     """Carry the run of a decided ask on, and say how it is left."""
     if not how.as_json:
         say(f"{decided.id} {outcome(decided)}; {decided.content.run} goes on here.", "green")
+    name = desk.get_run(str(decided.content.run)).workflow
+    telling = Telling(name, QUIET if how.as_json else LINES)
     try:
         with leaving(desk, str(decided.content.run)):
-            run = carried_on(desk, str(decided.content.run))
+            run = carried_on(desk, str(decided.content.run), telling)
         if how.as_json:
             now = desk.get(decided.id)
             emit(ask_record(now, desk.store.roster()) | {"carried_on": run_record(run)})
@@ -229,7 +232,8 @@ def _confirm(ask: Ask, ballot: Ballot, talk: Talk) -> None:
     if ballot.args is not None:
         name = "text" if ask.kind == "draft" else "steps"
         changes = ballot.args if isinstance(ballot.args, dict) else {name: ballot.args}
-        talk.show(Changes(ask.args, {**ask.args, **changes}), "")
+        after = {**ask.args, **changes}
+        talk.show(Changes(ask.args, after, plan=ask.kind == "plan"), "")
     if not talk.agrees(_QUESTIONS[ballot.verdict]):
         raise Back
 

@@ -15,6 +15,7 @@ from sayso.cli.doctor import doctor
 from sayso.cli.inbox import inbox
 from sayso.cli.people import people
 from sayso.cli.printing import examples, failure, wants_json
+from sayso.cli.run import run
 from sayso.cli.runs import runs
 from sayso.cli.top import top
 from sayso.cli.worker import worker
@@ -47,6 +48,7 @@ class Front(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
         "sayso demo                      see it work",
+        'sayso run app:agent "TASK"      an agent, with you as its person',
         "sayso inbox                     what waits for you",
         "sayso inbox show a-7f3k         all about one ask",
         "sayso inbox approve a-7f3k      look, then say yes",
@@ -61,5 +63,5 @@ def front() -> None:
     """Human oversight for AI agents: nothing leaves without your say-so."""
 
 
-for command in (inbox, runs, top, worker, people, audit, db, doctor, demo):
+for command in (run, inbox, runs, top, worker, people, audit, db, doctor, demo):
     front.add_command(command)

@@ -52,12 +52,12 @@ def wants_json(context: click.Context) -> bool:
     return bool(context.meta.get(_JSON, False))
 
 
-def screen(*, err: bool = False) -> Console:
+def screen(*, err: bool = False, kind: type[Console] = Console) -> Console:
     """Return where to print: colours only on a terminal, untouched text everywhere."""
     stream = sys.stderr if err else sys.stdout
     if hasattr(stream, "reconfigure"):  # a stream that cannot show a character says which one
         stream.reconfigure(errors="backslashreplace")
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
+    return kind(file=stream, highlight=False, markup=False, emoji=False)
 
 
 def show(*shown: RenderableType, err: bool = False) -> None:
@@ -80,12 +80,15 @@ def failure(code: str, message: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"error": code, "message": message}), err=True)
     else:
-        say(f"sayso: {_printable(message)}", "red", err=True)
+        say(f"sayso: {printable(message)}", "red", err=True)
 
 
-def _printable(text: str) -> str:
-    # Messages label what they quote. This only catches what nobody thought of, and must not
-    # label the labels.
+def printable(text: str) -> str:
+    """Return a message of ours as one line that is safe to print.
+
+    Messages label what they quote. This only catches what nobody thought of, and must not
+    label the labels.
+    """
     return "".join(char if char.isprintable() else visible(char) for char in text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +22,7 @@ from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
 from sayso.runs.handle import Run, served
+from sayso.runs.usage import RunUsage
 from sayso.store.contract import RunRow
 
 # A shape as well as a colour, as with risks.
@@ -101,9 +103,9 @@ def _waits(run: Run, row: RunRow, width: int) -> str:
     return f"{first.id} {summary(first, max(width - len(first.id) - len(more) - 1, 20))}{more}"
 
 
-def tell_standing(desk: Desk, run: Run) -> None:
+def tell_standing(desk: Desk, run: Run, *, err: bool = False) -> None:
     """Print how a run stands. Lines are not wrapped: a command in them should survive copying."""
-    out = screen()
+    out = screen(err=err)
     for line in _standing(desk, run):
         out.print(line, soft_wrap=True)
 
@@ -113,9 +115,24 @@ def _standing(desk: Desk, run: Run) -> Iterator[Text]:
     row = run.row
     yield from _first(desk, run, row)
     if row.status in ("failed", "parked"):
-        yield Text(f"  let it go on from there: sayso runs retry {row.id}{_where()}", "dim")
+        how = "give it as much again" if wants_more(run) else "let it go on from there"
+        yield Text(f"  {how}: sayso runs retry {row.id}{_where()}", "dim")
     if row.status == "parked":
         yield Text(f"  or end it: sayso runs cancel {row.id}{_where()}", "dim")
+
+
+def wants_more(run: Run) -> bool:
+    """Whether a run is parked because it used up what it was given: a retry grants that again."""
+    return run.status == "parked" and bool(told_end(run, "run.parked").get("more"))
+
+
+def used(usage: RunUsage) -> str:
+    """Say what models have used up; nothing, if there were none."""
+    if not usage.calls:
+        return ""
+    calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
+    tokens = f", {usage.tokens:,} tokens" if usage.tokens else ""
+    return f"{calls}{tokens}" + (f", ${usage.cost:,.4g}" if usage.cost is not None else "")
 
 
 def _first(desk: Desk, run: Run, row: RunRow) -> Iterator[Text]:
@@ -170,7 +187,7 @@ def run_record(run: Run) -> dict[str, Any]:
     """Return a run as data: how it stands, what it was given, what it came to."""
     row, events = run.row, run.events
     said = (events[0].payload or {}) if events else {}
-    state = run.state
+    state, usage = run.state, run.usage
     return {
         "id": row.id,
         "workflow": row.workflow,
@@ -189,6 +206,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "waits": list(row.waits),
         "pending": [ask.id for ask in state.pending],
         "next": list(state.next),
+        "usage": {**asdict(usage), "tokens": usage.tokens} if usage.calls else None,
     }
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, get_args
 
 import click
+from rich.console import Group as Lines
 from rich.text import Text
 
 from sayso.channels.card import moment
@@ -15,9 +16,11 @@ from sayso.channels.fence import Row, paragraph
 from sayso.channels.record import event_record
 from sayso.cli.apps import with_code
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
-from sayso.cli.going import carried_on, leaving
+from sayso.cli.ending import tell_end
+from sayso.cli.going import attended, carried_on, leaving
 from sayso.cli.ids import run_argument, run_id
 from sayso.cli.listing import Group, short
+from sayso.cli.plans import Following
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.run_words import (
     asks_record,
@@ -27,9 +30,12 @@ from sayso.cli.run_words import (
     status_text,
     tell_standing,
     told_end,
+    used,
+    wants_more,
     went_well,
 )
 from sayso.cli.story import in_order, story
+from sayso.cli.telling import QUIET, Telling, volume_options
 from sayso.desk import Desk
 from sayso.errors import Misuse, RunOver, StoreError
 from sayso.model.lifecycle import RunStatus
@@ -200,6 +206,19 @@ def _head(run: Run) -> Iterator[Row]:
     yield Row("Started", Text(moment(row.started_at)))
     if row.progress is not None and row.status not in OVER:
         yield Row("Progress", bar(row.progress))
+    spent = used(run.usage)
+    if spent:
+        yield Row("Used", Text(spent))
+        yield from _plan(run)
+
+
+def _plan(run: Run) -> Iterator[Row]:
+    plan = Following.of(run)
+    if plan is None:
+        return
+    how = "changed and approved" if plan.changed else "approved"
+    by = Text(f"{how} by {one_line(plan.by, 60)}", "dim")
+    yield Row("Plan", Lines(by, *plan.lines()))
 
 
 @runs.command(
@@ -218,18 +237,20 @@ def _head(run: Run) -> Iterator[Row]:
     show_default=True,
     help="Stay until it is over, and ask here for what it waits for; or end when it waits.",
 )
+@volume_options
 @desk_option
 @json_option
-def resume(run_id: str, *, target: str | None, wait: bool, as_json: bool) -> None:
+def resume(run_id: str, *, target: str | None, wait: bool, volume: int, as_json: bool) -> None:
     """Carry a run on right here.
 
     Its code is imported by the path the run has stored, as seen from this folder; name another
-    place if it has moved. Exit 1 if it fails, is parked or cancelled.
+    place if it has moved. Of an agent only the answer goes to stdout. Ctrl-C pauses the run. Exit
+    1 if it fails, is parked or cancelled, and 130 if it was paused.
     """
     with open_desk() as desk:
         _check_resumable(desk.get_run(run_id))
         with _able(desk, run_id, target) as able:
-            _go_on(able, run_id, wait=wait, as_json=as_json)
+            _go_on(able, run_id, wait=wait, volume=volume, as_json=as_json)
 
 
 def _check_resumable(run: Run) -> None:
@@ -255,11 +276,16 @@ def _able(desk: Desk, run_id: str, target: str | None) -> Iterator[Desk]:
             able.close()
 
 
-def _go_on(desk: Desk, run_id: str, *, wait: bool, as_json: bool) -> None:
+def _go_on(desk: Desk, run_id: str, *, wait: bool, volume: int, as_json: bool) -> None:
     """Carry a run on, and say how it is left."""
+    run = desk.get_run(run_id)
+    telling = Telling(run.workflow, QUIET if as_json else volume)
     with leaving(desk, run_id):
-        run = desk.resume(run_id) if wait else carried_on(desk, run_id)
-    told(desk, run, as_json=as_json)
+        run = attended(desk, run, telling) if wait else carried_on(desk, run_id, telling)
+    if desk.flows[run.workflow].host is None and run.status == "done":
+        tell_end(desk, run, volume=telling.volume, as_json=as_json)
+    else:
+        told(desk, run, as_json=as_json)
 
 
 def told(desk: Desk, run: Run, *, as_json: bool) -> None:
@@ -310,21 +336,24 @@ def cancel(run_id: str, *, note: str | None, as_json: bool) -> None:
 )
 @run_argument
 @click.option("--go", is_flag=True, help="Carry it on right here, until it waits or is over.")
+@volume_options
 @desk_option
 @json_option
-def retry(run_id: str, *, go: bool, as_json: bool) -> None:
+def retry(run_id: str, *, go: bool, volume: int, as_json: bool) -> None:
     """Let a parked or failed run go on from where it stood.
 
-    What is recorded stands; the step that failed is tried again.
+    What is recorded stands; the step that failed is tried again. An agent that has reached a
+    limit is given as much again, of every limit it has.
     """
     with open_desk() as desk:
         run = desk.get_run(run_id)
+        more = ", with as much again as it was given" if wants_more(run) else ""
         if not go:
             run = desk.retry(run_id)
             if not as_json:
-                say(f"{run.id} goes on from where it stood.", "green")
+                say(f"{run.id} goes on from where it stood{more}.", "green")
             told(desk, run, as_json=as_json)
             return
         with _able(desk, run_id, None) as able:  # before anything is changed
             desk.retry(run_id)
-            _go_on(able, run_id, wait=False, as_json=as_json)
+            _go_on(able, run_id, wait=False, volume=volume, as_json=as_json)

@@ -10,7 +10,10 @@ from rich.text import Text
 
 from sayso.channels.card import summary
 from sayso.channels.fence import GUTTER, Row
+from sayso.channels.steps import seen_line
 from sayso.channels.values import as_json, as_name, clipped
+from sayso.cli.agent_words import AGENT_STEPS, call_begun, call_failed, named
+from sayso.cli.printing import printable
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.span import say_span
@@ -21,6 +24,7 @@ _WIDE = 160
 _FIRST, _FINAL = 50, 200
 _PAUSE = timedelta(seconds=1)
 _JUDGED = ("ask.decided", "ask.voted", "ask.edited", "ask.withdrawn")
+_BEGUN, _ENDED = "step.begun", ("step.done", "step.failed")
 _LAST = ("run.done", "run.failed", "run.parked", "run.cancelled")
 
 
@@ -43,6 +47,10 @@ def story(events: Sequence[Event], asks: Sequence[Ask], *, full: bool = False) -
     """
     known = {ask.id: ask for ask in asks}
     before: Event | None = None
+    begun = {(event.payload or {}).get("key"): event for event in events if event.kind == _BEGUN}
+    ended = {(event.payload or {}).get("key") for event in events if event.kind in _ENDED}
+    # A call that came to its end is told there, once, with its arguments.
+    events = [e for e in events if e.kind != _BEGUN or (e.payload or {}).get("key") not in ended]
     left = 0 if full else len(events) - _FIRST - _FINAL
     for number, event in enumerate(events):
         if left > 0 and _FIRST <= number < _FIRST + left:
@@ -52,7 +60,8 @@ def story(events: Sequence[Event], asks: Sequence[Ask], *, full: bool = False) -
             continue
         if before is not None:
             yield from _between(before, event, known)
-        line = told(event, known.get(event.stream), full=full)
+        began = begun.get((event.payload or {}).get("key"))
+        line = told(event, known.get(event.stream), full=full, begun=began)
         yield Row(event.at.strftime("%H:%M:%S"), line, GUTTER)
         before = event
 
@@ -81,9 +90,16 @@ def _between(before: Event, event: Event, known: Mapping[str, Ask]) -> Iterator[
         yield Row("", Text(event.at.strftime("%A, %Y-%m-%d"), "dim"), GUTTER)
 
 
-def told(event: Event, ask: Ask | None = None, *, full: bool = False) -> Text:
-    """Tell one event on one line; with the ask it belongs to, more can be said."""
+def told(
+    event: Event, ask: Ask | None = None, *, full: bool = False, begun: Event | None = None
+) -> Text:
+    """Tell one event on one line.
+
+    With the ask it belongs to, or the event in which its call was `begun`, more can be said.
+    """
     said = event.payload
+    if said is not None and begun is not None and begun.payload and event.kind in _ENDED:
+        said = {**said, "args": begun.payload.get("args")}
     if said is None:
         return Text(f"{event.kind} (erased)", "dim")
     tell = _TOLD.get(event.kind)
@@ -122,15 +138,12 @@ def _started(event: Event, said: Said, _: Ask | None, width: int) -> Text:
     return Text.assemble(_who(event), " started ", call, fresh)
 
 
-def _named(said: Said) -> str:
-    """Return the name of a step, without the function it was defined in."""
-    return one_line(str(said.get("name", "")).rpartition("<locals>.")[2], 60)
-
-
 def _step(_: Event, said: Said, __: Ask | None, width: int) -> Text:
-    verb, name, result = said.get("verb"), _named(said), None
-    if said.get("result") is not None:
-        result = _value(said["result"], width)
+    verb = str(said.get("verb"))
+    tell = AGENT_STEPS.get(verb)
+    if tell is not None:
+        return tell(said, width)
+    result = None if said.get("result") is None else _value(said["result"], width)
     match verb:
         case "progress":
             words = f" {one_line(str(said['text']), width)}" if said.get("text") else ""
@@ -144,13 +157,15 @@ def _step(_: Event, said: Said, __: Ask | None, width: int) -> Text:
             return Text(f"looked whether an answer is there: {found}", "dim")
         case _:
             kind = "workflow" if verb == "workflow" else "step"
-            return Text.assemble(f"{kind} ", (name, "cyan"), f": {result}" if result else "")
+            return Text.assemble(f"{kind} ", (named(said), "cyan"), f": {result}" if result else "")
 
 
 def _step_failed(_: Event, said: Said, __: Ask | None, width: int) -> Text:
     error = said.get("error") or {}
-    words = one_line(f"{error.get('kind')}: {error.get('message')}", width)
-    return Text.assemble("step ", (_named(said), "cyan"), (f" failed: {words}", "red"))
+    words = clipped(printable(f"{error.get('kind')}: {error.get('message')}"), width)
+    if said.get("verb") == "call":
+        return call_failed(said, words, width)
+    return Text.assemble("step ", (named(said), "cyan"), (f" failed: {words}", "red"))
 
 
 def _asked(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
@@ -159,8 +174,13 @@ def _asked(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
     return Text.assemble("asked ", (event.stream, "bold"), f", {kind}: {what}")
 
 
-def _edited(event: Event, said: Said, _: Ask | None, width: int) -> Text:
-    return Text.assemble(_who(event), f" edited {event.stream}: {_value(said['args'], width)}")
+def _edited(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
+    shown = _value(said["args"], width)
+    if ask is not None and ask.kind == "plan":
+        steps = said["args"].get("steps", [])
+        numbered = (f"{number}. {seen_line(step)}" for number, step in enumerate(steps, start=1))
+        shown = clipped("  ".join(numbered), width)
+    return Text.assemble(_who(event), f" edited {event.stream}: {shown}")
 
 
 def _voted(event: Event, said: Said, _: Ask | None, __: int) -> Text:
@@ -226,7 +246,8 @@ def _failed(_: Event, said: Said, __: Ask | None, ___: int) -> Text:
 
 def _parked(_: Event, said: Said, __: Ask | None, ___: int) -> Text:
     reason = one_line(str(said.get("reason", "")), 1000)
-    return Text.assemble(("parked", "bold yellow"), f" until a person looks at it: {reason}")
+    until = "until it is given as much again" if said.get("more") else "until a person looks at it"
+    return Text.assemble(("parked", "bold yellow"), f" {until}: {reason}")
 
 
 def _cancelled(event: Event, said: Said, _: Ask | None, __: int) -> Text:
@@ -239,6 +260,7 @@ def _cancelled(event: Event, said: Said, _: Ask | None, __: int) -> Text:
 
 _TOLD: Mapping[str, Callable[[Event, Said, Ask | None, int], Text]] = {
     "run.started": _started,
+    "step.begun": lambda _, said, __, width: call_begun(said, width),
     "step.done": _step,
     "step.failed": _step_failed,
     "ask.opened": _asked,
