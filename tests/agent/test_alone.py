@@ -185,6 +185,26 @@ def test_it_is_left_and_the_model_hears_that_nobody_knows(desk: Desk) -> None:
     assert RAN == ["a"]
 
 
+@pytest.mark.parametrize("rules", [{}, {"risk": "high"}], ids=["alone", "gated"])
+def test_what_a_person_left_in_doubt_is_not_run_again_by_a_stubborn_model(
+    local: Desk, rules: dict[str, Any]
+) -> None:
+    tool = dying(1, TimeoutError, unknown=TimeoutError, **rules)
+    script = one_by_one(call("send", to="a"), call("send", to="a"), call("send", to="b"))
+    run = begun(local, Agent("clerk", ScriptedModel(script), [tool]), "x")
+    if rules:
+        local.approve(ask_of(run))
+        carried_on(local, run)
+    local.reject(doubt_of(run), "leave it")
+    carried_on(local, run)
+    if rules:
+        local.approve(ask_of(run))
+        carried_on(local, run)
+
+    assert run.status == "done"
+    assert RAN == ["a", "b"], "another call is another call"
+
+
 def test_cut_off_again_it_is_asked_again(local: Desk) -> None:
     run = cut_off(local, dying(2))
     carried_on(local, run)

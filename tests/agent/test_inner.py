@@ -256,16 +256,19 @@ def test_what_an_agent_as_a_tool_did_is_not_done_again_by_the_other_calls(desk: 
 INNER = call("search", what="deep")
 
 
-def test_an_agent_as_a_tool_is_told_only_its_task(local: Desk) -> None:
-    inner = Watched(lambda messages: "nothing")
+def test_an_agent_as_a_tool_is_told_only_its_task(local: Desk, clock: FakeClock) -> None:
+    inner = Watched(lambda messages: f"I heard {len(messages) - 1} messages")
     scout = Agent("scout", inner, instructions="Scout ahead.")
     boss = Agent("boss", ScriptedModel(passing_on("scout")), [scout.as_tool()])
+    begun(local, Agent("clerk", ScriptedModel(lambda _: "old news")), "what is new?", thread="anna")
+    clock.advance("1m")
 
-    begun(local, boss, "the secret plan", thread="anna")
+    run = begun(local, boss, "the secret plan", thread="anna")
 
     (prompt,) = inner.prompts
     assert [message.text for message in prompt.messages[1:]] == ["the secret plan"]
     assert prompt.messages[0].text.endswith("Scout ahead.")
+    assert run.output == "I heard 1 messages"
 
 
 def test_the_model_reads_what_an_agent_is_good_for(local: Desk) -> None:

@@ -185,14 +185,13 @@ def test_tokens_of_plans_count(local: Desk) -> None:
 
 def test_a_model_that_gives_tokens_back_gains_nothing(local: Desk) -> None:
     def script(messages: Messages) -> Any:
-        return Reply(calls=(counting(messages),), usage=Usage(-1000, -1000))
+        usage = Usage(60, 0) if results(messages) else Usage(-1000, -1000)
+        return Reply(calls=(counting(messages),), usage=usage)
 
-    agent = Agent("clerk", ScriptedModel(script), [count], max_tokens=100, max_steps=4)
+    run = begun(local, Agent("clerk", ScriptedModel(script), [count], max_tokens=100), "count")
 
-    run = begun(local, agent, "count")
-
-    assert "4 steps" in parked(run)
-    assert "-" not in parked(run)
+    assert "120 tokens of 100" in parked(run)
+    assert asked_model(run) == 3
 
 
 # --- cost ----------------------------------------------------------------------------------------
@@ -325,7 +324,7 @@ def test_how_long_models_and_tools_work_counts(local: Desk, slow: str) -> None:
     run = begun(local, agent, "work")
 
     assert "max_time" in parked(run)
-    assert asked_model(run) == 2
+    assert asked_model(run) <= 2, "two of them take longer than it may; on a slow day, one"
 
 
 def test_time_is_counted_over_pauses_and_granted_again(local: Desk, clock: FakeClock) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 import functools
 import gc
+import os
+import sys
 from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
@@ -786,6 +789,21 @@ def test_one_line_a_step_on_standard_error(local: Desk, capsys: pytest.CaptureFi
     assert "[clerk]   10 paid back for 7" in capsys.readouterr().err.splitlines()
 
 
+def test_what_is_done_while_others_wait_is_told_when_it_is_done(
+    local: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = once(call("refund", order=7), call("look", order=7), call("nowhere"))
+    run = begun(local, Agent("clerk", ScriptedModel(script), [look, refund], verbosity=1), "see")
+    before = capsys.readouterr().err
+
+    approved(local, run)
+
+    after = capsys.readouterr().err
+    for line in ("order 7 was paid twice", "nowhere failed"):
+        assert (before.count(line), after.count(line)) == (1, 0)
+    assert (before.count("paid back"), after.count("10 paid back for 7")) == (0, 1)
+
+
 def test_a_replay_says_nothing_a_second_time(
     local: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -803,6 +821,23 @@ def test_a_replay_says_nothing_a_second_time(
     lines = capsys.readouterr().err.splitlines()
     assert sorted(lines) == sorted(set(lines))
     assert sum("nowhere failed" in line for line in lines) == 1
+
+
+def test_a_listener_that_went_away_does_the_run_no_harm(
+    local: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading_end, writing_end = os.pipe()
+    os.close(reading_end)
+    gone = open(writing_end, "w", buffering=1)  # noqa: SIM115 - closed below
+    monkeypatch.setattr(sys, "stderr", gone)
+    agent = Agent("clerk", ScriptedModel(reading), [look], verbosity=2)
+
+    run = begun(local, agent, "what about order 7?")
+
+    monkeypatch.undo()
+    with contextlib.suppress(BrokenPipeError):
+        gone.close()
+    assert (run.output, RAN) == ("I found: order 7 was paid twice", [7])
 
 
 def test_without_a_word_nothing_is_printed(local: Desk, capfd: pytest.CaptureFixture[str]) -> None:

@@ -486,6 +486,24 @@ def test_the_very_same_call_is_the_same_with_its_defaults_written_out(local: Des
     assert (run.status, len(run.asks)) == ("done", 1)
 
 
+def test_a_no_to_somebodys_edit_is_a_no_to_what_the_model_wanted(team: Desk) -> None:
+    @sayso.tool(risk="high", needs=["1 senior", "1 security"])
+    def wire(amount: int) -> str:
+        RAN.append(amount)
+        return f"wired {amount}"
+
+    script = one_by_one(call("wire", amount=100), call("wire", amount=100))
+    run = begun(team, Agent("clerk", ScriptedModel(script), [wire]), "pay")
+
+    team.edit(ask_of(run), {"amount": 60}, by="anna")
+    carried_on(team, run)
+    team.reject(ask_of(run), "nothing at all", by="sec")
+    carried_on(team, run)
+
+    assert (run.status, RAN, len(run.asks)) == ("done", [], 1)
+    assert "RejectedBefore" in run.output
+
+
 def test_another_call_of_the_same_tool_is_asked_for(local: Desk) -> None:
     script = one_by_one(call("pay", amount=1), call("pay", amount=2))
     run = begun(local, Agent("clerk", ScriptedModel(script), [pay]), "pay")
