@@ -78,10 +78,10 @@ class Job:
         Raises:
             Parked: one of them is reached.
         """
-        limits = self.agent.limits.times(1 + self.run.journal.granted)
+        limits = self.agent.limits.times(1 + self.run.journal.granted["limits"])
         over = self.spent.over(limits, planning=planning)
         if over is not None:
-            raise Parked(f"{self.agent.name} has reached a limit: {over}", more=True)
+            raise Parked(f"{self.agent.name} has reached a limit: {over}", more="limits")
 
     def progress(self, share: float) -> None:
         """Say how far the plan has come. What an agent inside does is not the whole run's."""

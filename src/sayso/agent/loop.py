@@ -99,9 +99,10 @@ def _act(job: Job, reply: Reply) -> None:
 def _nothing(job: Job) -> None:
     """Tell the model that it said nothing; a few times, then a person has to look."""
     job.empty += 1
-    if job.empty >= _EMPTY * (1 + job.run.journal.granted):
+    if job.empty >= _EMPTY * (1 + job.run.journal.granted["replies"]):
         raise Parked(
-            f"the model of {job.agent.name} replied with nothing, {job.empty} times.", more=True
+            f"the model of {job.agent.name} replied with nothing, {job.empty} times.",
+            more="replies",
         )
     job.history.add(Message(role="user", text=NOTHING))
 

@@ -63,7 +63,7 @@ def _approved(ask: Ask) -> tuple[Plan, PlanStep]:
 def _made(job: Job, inner: Lane, talk: list[Message]) -> Passage:
     """Have the model hand in a plan that can be shown. What cannot is sent back, a few times."""
     run, agent = job.run, job.agent
-    most = _TRIES * (1 + run.journal.granted)
+    most = _TRIES * (1 + run.journal.granted["plans"])
     for attempt in range(1, most + 1):
         job.check_limits(planning=True)
         tools = (plan_tool(tuple(agent.kit)),)
@@ -78,7 +78,7 @@ def _made(job: Job, inner: Lane, talk: list[Message]) -> Passage:
                 raise Parked(
                     f"the model of {agent.name} made no plan that can be shown, {most} times: "
                     f"{error}",
-                    more=True,
+                    more="plans",
                 ) from error
             talk += [
                 Message(role="assistant", text=said.reply.text or "(a plan that cannot be used)"),

@@ -31,6 +31,7 @@ from sayso.runs.memory import ActionStep
 from sayso.runs.stops import Paused
 from sayso.runs.work import Passage
 
+_MOST = 50  # calls in one reply: nobody can review more at a time
 _WHY = 4000  # of what a model writes, that much goes on a card
 
 
@@ -107,6 +108,9 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
     entry = journal.entries.get(place)
     if entry is not None and entry.verb == VERB:
         return Way(place, call, known=entry, new=False)
+    if int(place.rpartition(".")[2]) > _MOST:
+        why = f"One reply makes at most {_MOST} calls. Make the rest in the next one."
+        return _bad(job, place, call, "TooMany", why)
     held = job.agent.kit.get(call.tool)
     if held is None:
         known = ", ".join(job.agent.kit) or "none"

@@ -208,6 +208,6 @@ def _cancelled(journal: Journal, ask: Ask) -> RunStatus:
     return "cancelled"
 
 
-def park(journal: Journal, reason: str, *, more: bool = False) -> RunStatus:
+def park(journal: Journal, reason: str, *, more: str | None = None) -> RunStatus:
     """Give a run up until a person looks at it, who may grant it `more`."""
-    return _ended(journal, "parked", reason=one_line(reason, 1000), more=more or None)
+    return _ended(journal, "parked", reason=one_line(reason, 1000), more=more)

@@ -97,7 +97,8 @@ class Journal:
         self.progress: float | None = None
         self.entries: dict[str, Entry] = {}
         self.begun: dict[str, Begun] = {}
-        self.granted = 0  # how often a person let it go on after it had used up what it was given
+        # How often a person let it go on after it had used up what it was given, and of what.
+        self.granted: Counter[str] = Counter()
         self.asks: dict[str, Ask] = {}
         self.opened: list[Ask] = []
         self.prefixes: set[str] = set()
@@ -136,9 +137,8 @@ class Journal:
         self._seq, self._head = events[-1].seq, events[-1].hash
         self.entries = entries_of(events)
         self.begun = begun_of(events)
-        self.granted = sum(
-            1 for e in events if e.kind == "run.parked" and (e.payload or {}).get("more")
-        )
+        parked = [event.payload or {} for event in events if event.kind == "run.parked"]
+        self.granted = Counter(said["more"] for said in parked if said.get("more"))
         self._again = forgotten(events)
         self._take_in(asked)
 

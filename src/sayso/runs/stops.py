@@ -37,10 +37,10 @@ class Released(Stop):
 class Parked(Stop):
     """It cannot go on by itself; once a person has seen to it, it goes on from here.
 
-    `more` says that it used up what it was given: whoever retries it grants as much again.
+    `more` says of what it used up all it was given: whoever retries it grants as much again.
     """
 
-    def __init__(self, reason: str, *, more: bool = False) -> None:
+    def __init__(self, reason: str, *, more: str | None = None) -> None:
         super().__init__(reason)
         self.more = more
 
