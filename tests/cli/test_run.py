@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from sayso import Desk
+from sayso.runs.ambient import AMBIENT
 from tests import hostile
 from tests.cli.conftest import COMMAND, AtTerminal, Sayso
 from tests.places import Place
@@ -86,6 +87,7 @@ Program = Callable[[str], Path]
 def program(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
     """Write a program into this folder; a command in this process imports it for one test only."""
     monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(AMBIENT)
 
     def write(text: str) -> Path:
         sys.modules.pop("team", None)
@@ -95,6 +97,8 @@ def program(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
 
     yield write
     sys.modules.pop("team", None)
+    for name in set(AMBIENT) - before:  # every desk of this process would serve its agents
+        AMBIENT.pop(name, None)
 
 
 Started = Callable[..., "subprocess.Popen[str]"]
@@ -794,11 +798,12 @@ def test_an_agent_inside_is_named(program: Program, started: Started) -> None:
         AGENT
         + "inner = sayso.Agent('scout', sayso.ScriptedModel([call('search', query='x'), 'Found.']),"
         " [search])\n"
-        "growth = sayso.Agent('growth', sayso.ScriptedModel([call('scout', task='Look'), 'Done.']),"
+        "growth = sayso.Agent('growth', sayso.ScriptedModel([[call('scout', task='Look'), call('nope')], 'Done.']),"
         " [inner.as_tool()])\n" + DESK
     )
     code, _, err = ended(started("run", "team:growth", "Well?"))
 
     assert code == 0
     assert '✓ scout: search(query="x"): "2 pages on x"\n' in err
+    assert "✗ nope(): UnknownTool: There is no such tool. There are: scout.\n" in err
     assert '✓ scout(task="Look"): "Found."\n' in err

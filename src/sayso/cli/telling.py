@@ -264,7 +264,8 @@ def _mark(step: ActionStep) -> tuple[str, str]:
 
 def _came(step: ActionStep) -> str:
     if step.error is not None:
-        return clipped(printable(step.error), 1000)
+        # The call stands in front of it already.
+        return clipped(printable(step.error.removeprefix(f"{step.name} failed: ")), 1000)
     return "" if step.result is None else as_json(step.result)
 
 
