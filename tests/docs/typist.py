@@ -137,10 +137,11 @@ def _conversation(screen: int, typed: list[str]) -> str:
 
 
 def tidy(text: str) -> str:
-    """What is printed, without ids, codes, times, ages, host names and space at line ends."""
+    """What is printed, without ids, codes, times, ages, tokens, host names and space at line ends."""
     text = _PASSED.sub("", steady(text))
     text = re.sub(r"\b(worker|in) [\w.-]+:\d+\b", r"\1 laptop:1", text)
     text = re.sub(r"^\d\d:\d\d:\d\d ", "<time> ", text, flags=re.MULTILINE)
     text = re.sub(r"\b\d+ s\b", "0 s", text)
+    text = re.sub(r"\b[\d,]+ tokens\b", "0 tokens", text)  # follows how much a model is told
     text = re.sub(r"\banna@[\w.-]+", "anna@laptop", text)
     return "\n".join(line.rstrip() for line in text.splitlines())
