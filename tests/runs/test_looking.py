@@ -178,7 +178,7 @@ def test_memory_has_a_typed_step_for_everything_in_order(desk: Desk, clock: Fake
     assert isinstance(first, ActionStep)
     assert (first.result, first.status) == ("seen", "done")
     assert isinstance(plan, PlanStep)
-    assert plan.plan == ["pay"], "as it stands: edited by a person"
+    assert plan.plan == [{"title": "pay"}], "as it stands: edited by a person"
     actions = [step for step in steps if isinstance(step, ActionStep)]
     by_name = {step.name: step for step in actions}
     assert (by_name["pay"].args, by_name["pay"].result) == ({"amount": 40}, "paid 40")
