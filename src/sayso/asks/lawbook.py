@@ -7,7 +7,6 @@ desk is at work changes nothing: the policy before it stays in force, loudly.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 import tomllib
 from functools import cache
@@ -15,12 +14,15 @@ from importlib.resources import files
 from pathlib import Path
 
 from sayso.errors import BadPolicy
-from sayso.policy.reading import SECTIONS, read
+from sayso.policy.places import normal
+from sayso.policy.reading import ELSEWHERE, read
 from sayso.policy.rules import Policy
 
 _log = logging.getLogger("sayso.policy")
-_LOOK_AGAIN = 1.0  # seconds
+LOOK_AGAIN = 1.0  # seconds
 FILE = "sayso.toml"
+
+_State = tuple[int, int, int]
 
 
 @cache
@@ -38,35 +40,49 @@ def read_policy(path: Path) -> Policy:
     """
     try:
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadPolicy(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadPolicy(f"The policy cannot be read: {reason}.", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        column = error.start - (error.object[: error.start].rfind(b"\n") + 1) + 1
+        raise BadPolicy(
+            "The policy is not written in UTF-8. Save it in that encoding.",
+            line=line,
+            column=column,
+            file=str(path),
+        ) from error
     return read(text, source=str(path), default=default_policy())
 
 
 def speaks_of_policy(path: Path) -> bool:
     """Whether a file has a policy in it; `sayso.toml` may only say where the desk is."""
     try:
-        given = tomllib.loads(path.read_text("utf-8"))
+        given = tomllib.loads(normal(path.read_text("utf-8")))
     except FileNotFoundError:
         return False
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return True  # then it should be read, and what is wrong be said
-    return any(section in given for section in SECTIONS)
+    return any(section not in ELSEWHERE for section in given)
 
 
 class Lawbook:
-    """Where the rules of one desk are written."""
+    """Where the rules of one desk are written.
 
-    def __init__(self, given: Policy | str | Path | None = None) -> None:
-        self._path: Path | None = None
+    Threads share it without a lock: at worst two of them read the file at once.
+    """
+
+    def __init__(
+        self, given: Policy | str | Path | None = None, *, look_again: float = LOOK_AGAIN
+    ) -> None:
         self._policy: Policy | None = given if isinstance(given, Policy) else None
-        if isinstance(given, str | Path):
-            self._path = Path(given)
-        elif given is None and speaks_of_policy(Path(FILE)):
-            self._path = Path(FILE)
-        self._lock = threading.Lock()
-        self._seen: float | None = None
+        # Absolute, so that a program that goes to another folder keeps its policy.
+        self._path = None if isinstance(given, Policy) else Path(given or FILE).absolute()
+        self._named = isinstance(given, str | Path)
+        self._look_again = look_again
         self._looked = 0.0
+        self._seen: _State | None = None  # the file as it was when it was read
+        self._new: _State | None = None  # as it was when it was found to have changed
 
     @property
     def policy(self) -> Policy:
@@ -78,32 +94,50 @@ class Lawbook:
         if self._path is None:
             return self._policy or default_policy()
         now = time.monotonic()
-        if self._policy is not None and now - self._looked < _LOOK_AGAIN:
-            return self._policy
-        with self._lock:
+        if self._policy is None:
+            self._seen = _state(self._path)
+            self._policy = self._read(self._path)
             self._looked = now
-            return self._read(self._path)
+        elif now - self._looked >= self._look_again:
+            self._looked = now
+            self._look(self._path)
+        return self._policy
 
     def _read(self, path: Path) -> Policy:
-        changed = _changed(path)
-        if self._policy is not None and changed == self._seen:
-            return self._policy
+        if not self._named and not speaks_of_policy(path):
+            return default_policy()
+        return read_policy(path)
+
+    def _look(self, path: Path) -> None:
+        """See whether the file has changed, and take it over if it has and is whole."""
+        state = _state(path)
+        if state == self._seen:
+            self._new = None
+            return
+        # It may be half written, and half a policy may be a weaker one: it has to stay as it
+        # is from one look to the next.
+        if state is not None and state != self._new:
+            self._new = state
+            return
+        self._seen, self._new = state, None
+        before = self._policy
+        if state is None:
+            _log.error("The policy %s is gone; what it said stays in force.", path)
+            return
         try:
-            policy = read_policy(path)
+            policy = self._read(path)
         except BadPolicy as error:
-            if self._policy is None:
-                raise
             _log.error("The policy was changed and is broken, so the one before stays: %s", error)
-            self._seen = changed
-            return self._policy
-        if self._policy is not None and policy.version != self._policy.version:
+            return
+        if before is None or policy.version != before.version:
             _log.warning("The policy %s is in force in version %s.", path, policy.version)
-        self._policy, self._seen = policy, changed
-        return policy
+        self._policy = policy
 
 
-def _changed(path: Path) -> float | None:
+def _state(path: Path) -> _State | None:
+    """Return what tells one content of a file from another; `None` if it is not there."""
     try:
-        return path.stat().st_mtime_ns
+        found = path.stat()
     except OSError:
         return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -9,13 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NoReturn
 
 from sayso.errors import BadPolicy
+from sayso.model.text import one_line
+from sayso.policy.complaints import MAY_BE_UNSTATED, bad_condition, kind_word, untold
 
-_HAS = re.compile(r"\bhas\((risk|confidence|reversible|affects)\)")
-_PLACE = re.compile(r"<input>:(\d+):(\d+): (.*)")
+# `has(risk)` becomes a variable of the same length, so that columns stay what they were. What
+# stands in quotes or in a comment is left alone.
+_HAS = re.compile(
+    r"""//[^\n]*|[rR](?:'''.*?'''|\"{3}.*?\"{3}|'[^'\n]*'|"[^"\n]*")"""
+    r"""|'''(?:[^\\]|\\.)*?'''|\"{3}(?:[^\\]|\\.)*?\"{3}|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
+    rf"""|(?<![\w.])has\([ \t]*({"|".join(MAY_BE_UNSTATED)})[ \t]*\)""",
+    re.DOTALL,
+)
+_QUOTED = r"""[rR]?'(?:[^'\\\n]|\\.)*'|[rR]?"(?:[^"\\\n]|\\.)*\""""
+_WRITTEN = re.compile(rf"\.(matches|get[A-Z]\w+)\(\s*({_QUOTED})\s*\)")
+_PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*)")
 _AT_ONCE = 60  # conditions in one evaluation: as many as a number has bits to spare
 
 
@@ -30,17 +41,34 @@ class Condition:
         """Check a condition.
 
         Raises:
-            BadPolicy: it does not compile, or is neither true nor false; `line` and `column` say
-                where in the condition.
+            BadPolicy: it does not compile, is neither true nor false, or the same whatever the
+                call; `line` and `column` say where in the condition.
         """
         if not isinstance(text, str) or not text.strip():
-            raise BadPolicy("A condition is a text such as: args.amount > 100", line=1, column=1)
-        kind = _compiled(text).return_type().name()
-        if kind not in ("bool", "dyn", "BOOL", "DYN"):
-            raise BadPolicy(
-                f"The condition is no yes or no but {kind.lower()}: {text}", line=1, column=1
+            _refuse("A condition is a text such as: args.amount > 100")
+        kind = _compiled(text).return_type().name().lower()
+        shown = _shown(text)
+        if kind == "dyn":
+            _refuse(
+                f"The condition may be something else than yes or no. Compare it: {shown} == true"
             )
+        if kind != "bool":
+            _refuse(f"The condition is no yes or no but {kind_word(kind)}: {shown}")
+        _check_written(text)
+        fixed = _fixed(text)
+        if isinstance(fixed, str):
+            _refuse(f"The condition can never be told: {fixed}. In: {shown}")
+        if fixed is False:
+            _refuse(f"The condition is never true, so the rule would never match: {shown}")
         return cls(text)
+
+
+def _shown(text: str) -> str:
+    return one_line(" ".join(text.split()), 100)
+
+
+def _refuse(reason: str, line: int = 1, column: int = 1) -> NoReturn:
+    raise BadPolicy(reason, line=line, column=column) from None
 
 
 Verdict = bool | str  # true, false, or why it could not be told
@@ -61,16 +89,24 @@ class Conditions:
         activation = _env().Activation(values)
         said: list[Verdict] = []
         for program, texts in self._parts:
-            bits = program.eval(activation).value()
+            bits = None if program is None else _value(program, activation)
             if type(bits) is int:
                 said += [bool(bits >> number & 1) for number in range(len(texts))]
             else:  # one of them could not be told: find out which
-                said += [_one(_compiled(text).eval(activation).value()) for text in texts]
+                said += [_verdict(_value(_compiled(text), activation)) for text in texts]
         return said
 
 
-def _one(value: object) -> Verdict:
-    return value if isinstance(value, bool) else str(value)
+def _value(program: Any, activation: Any) -> object:  # noqa: ANN401 - the library has no types
+    """Evaluate; an error is the text of it, whether the library returns or raises it."""
+    try:
+        return program.eval(activation).value()
+    except (RuntimeError, TypeError, ValueError) as error:  # too many steps, text that is none
+        return str(error)
+
+
+def _verdict(value: object) -> Verdict:
+    return value if isinstance(value, bool) else untold(str(value))
 
 
 @cache
@@ -78,14 +114,12 @@ def _env() -> Any:  # noqa: ANN401 - the library has no types
     from cel_expr_python import cel
 
     kinds = cel.Type
-    return cel.NewEnv(
-        variables={
+    return _with_strings(
+        {
             **dict.fromkeys(("tool", "agent", "kind", "risk", "affects"), kinds.STRING),
             **dict.fromkeys(("confidence", "reversible"), kinds.DYN),
             **dict.fromkeys(("conflict", "unseen"), kinds.BOOL),
-            **dict.fromkeys(
-                ("has_risk_", "has_confidence_", "has_reversible_", "has_affects_"), kinds.BOOL
-            ),
+            **dict.fromkeys((f"has_{name}_" for name in MAY_BE_UNSTATED), kinds.BOOL),
             "args": kinds.Map(kinds.STRING, kinds.DYN),
             "tags": kinds.List(kinds.STRING),
             "time": kinds.TIMESTAMP,
@@ -93,27 +127,74 @@ def _env() -> Any:  # noqa: ANN401 - the library has no types
     )
 
 
-def _plain(text: str) -> str:
-    return _HAS.sub(r"has_\1_", text)
-
-
 @cache
+def _bare() -> Any:  # noqa: ANN401 - the library has no types
+    """Return the language without any variable: what compiles here is the same for every call."""
+    return _with_strings({})
+
+
+def _with_strings(variables: dict[str, Any]) -> Any:  # noqa: ANN401 - the library has no types
+    from cel_expr_python import cel
+    from cel_expr_python.ext import ext_strings
+
+    return cel.NewEnv(variables=variables, extensions=[ext_strings.ExtStrings()])
+
+
+def _plain(text: str) -> str:
+    def named(found: re.Match[str]) -> str:
+        return f"has_{found[1]}_".ljust(len(found[0])) if found[1] else found[0]
+
+    return _HAS.sub(named, text)
+
+
+@lru_cache(maxsize=4096)
 def _compiled(text: str) -> Any:  # noqa: ANN401 - the library has no types
-    """Compile one condition. `has(confidence)` becomes a variable of the same length."""
+    """Compile one condition.
+
+    Raises:
+        BadPolicy: it does not compile.
+    """
+    shown = _shown(text)
     try:
         return _env().compile(_plain(text))
+    except TypeError:
+        _refuse(f"The condition holds characters that are no text: {shown}")
     except RuntimeError as error:
         found = _PLACE.search(str(error))
-        line, column, what = (
-            (int(found[1]), int(found[2]), found[3]) if found else (1, 1, str(error))
-        )
-        raise BadPolicy(f"{_said(what)} In: {text}", line=line, column=column) from None
+        line, column = (int(found[1]), int(found[2])) if found else (1, 1)
+        what = found[3] if found else str(error).partition("\n")[0]
+        _refuse(f"{bad_condition(what, _at(text, line, column))} In: {shown}", line, column)
 
 
-@cache
+def _fixed(text: str) -> Verdict | None:
+    """Return what a condition is for every call, `None` if that depends on the call."""
+    try:
+        program = _bare().compile(_plain(text))
+    except RuntimeError:
+        return None
+    return _verdict(_value(program, _bare().Activation({})))
+
+
+def _check_written(text: str) -> None:
+    """Try patterns and time zones that are written out: the library looks at them too late."""
+    for found in _WRITTEN.finditer(text):
+        subject = "''" if found[1] == "matches" else "timestamp('2025-01-01T00:00:00Z')"
+        said = _fixed(f"type({subject}.{found[1]}({found[2]})) != type")
+        if isinstance(said, str):
+            before = text[: found.start(2)]
+            line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+            _refuse(f"{said[0].upper()}{said[1:]}: {one_line(found[2], 60)}", line, column)
+
+
+@lru_cache(maxsize=1024)
 def _all_at_once(texts: tuple[str, ...]) -> Any:  # noqa: ANN401 - the library has no types
-    parts = [f"(({_plain(text)}) ? {1 << n} : 0)" for n, text in enumerate(texts)]
-    return _env().compile(" + ".join(_balanced(parts)))
+    """Compile several into one; `None` if together they are too deep or too long."""
+    # A line of its own for the bracket: a condition may end in a comment.
+    parts = [f"(({_plain(text)}\n) ? {1 << n} : 0)" for n, text in enumerate(texts)]
+    try:
+        return _env().compile(" + ".join(_balanced(parts)))
+    except RuntimeError:
+        return None
 
 
 def _balanced(parts: Sequence[str]) -> list[str]:
@@ -124,12 +205,7 @@ def _balanced(parts: Sequence[str]) -> list[str]:
     return row
 
 
-def _said(what: str) -> str:
-    """Put the library's words into ours, where they would puzzle."""
-    unknown = re.match(r"undeclared reference to '(\w+)'", what)
-    if unknown:
-        return (
-            f"There is nothing called {unknown[1]!r}. A condition sees tool, args, agent, kind, risk, "
-            "confidence, conflict, unseen, reversible, affects, tags and time."
-        )
-    return what.rstrip(".") + "."
+def _at(text: str, line: int, column: int) -> str:
+    lines = text.split("\n")
+    row = lines[line - 1] if line <= len(lines) else ""
+    return row[column - 1 : column]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,17 +31,17 @@ class Facts:
     def values(self, now: datetime) -> dict[str, Any]:
         """Return the variables of a condition. `has(confidence)` is the variable `has_confidence_`."""
         return {
-            "tool": self.tool or "",
-            "args": {name: _plain(value) for name, value in self.args.items()},
-            "agent": self.agent,
+            "tool": _plain(self.tool or ""),
+            "args": _plain(dict(self.args)),
+            "agent": _plain(self.agent),
             "kind": self.kind,
             "risk": self.risk or "",
             "confidence": self.confidence,
             "conflict": self.conflict,
             "unseen": self.unseen,
             "reversible": self.reversible,
-            "affects": self.affects or "",
-            "tags": list(self.tags),
+            "affects": _plain(self.affects or ""),
+            "tags": [_plain(tag) for tag in self.tags],
             "time": now,
             "has_risk_": self.risk is not None,
             "has_confidence_": self.confidence is not None,
@@ -49,16 +50,33 @@ class Facts:
         }
 
 
+class Unreadable:
+    """Stands for a text that a condition would see only a part of: it cannot be told then."""
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a value that a condition can hold: its integers have 64 bits."""
+    """Return a value that a condition can hold.
+
+    Its integers have 64 bits, and its texts end at the first null character.
+    """
     match value:
         case bool():
             return value
+        case str():
+            return Unreadable() if "\0" in value else value
         case int() if abs(value) > _LARGEST:
-            return float(value) if abs(value) < 10**300 else float("inf") * (1 if value > 0 else -1)
+            return _float(value)
         case dict():
-            return {name: _plain(item) for name, item in value.items()}
+            # No condition can name such a key, so it only must not pass for another one.
+            return {name.replace("\0", "\ufffd"): _plain(item) for name, item in value.items()}
         case list():
             return [_plain(item) for item in value]
         case _:
             return value
+
+
+def _float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

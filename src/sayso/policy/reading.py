@@ -6,29 +6,28 @@ is wrong anywhere is taken over.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from dataclasses import replace
+from typing import Any
 
-from sayso.errors import BadPolicy, BadValue
-from sayso.model.actor import plain_name
-from sayso.model.requirement import Requirement
-from sayso.model.span import span
+from sayso.errors import BadPolicy
+from sayso.model.requirement import ANYBODY, Requirement
 from sayso.policy.conditions import Condition
-from sayso.policy.places import Path, places
+from sayso.policy.places import normal
 from sayso.policy.rules import Policy, Rule
-from sayso.policy.ruling import Rung
+from sayso.policy.ruling import Rung, together
+from sayso.policy.tables import Table, document
 from sayso.policy.tiers import BUILT_IN, IMPLIED, NEVER_BY_TIMEOUT, Terms, Tier
 
-_TERMS = ("needs", "deny", "within", "on_timeout", "cool_off", "execute_within", "remind", "escalate",
-          "requester")  # fmt: skip
-_TIER = ("alone", *_TERMS)
-_RULE = ("name", "tool", "tools", "when", "effect", "tier", "why", *_TERMS)
+TERMS = ("needs", "deny", "within", "on_timeout", "cool_off", "execute_within", "remind", "escalate",
+         "requester")  # fmt: skip
+TIER = ("alone", *TERMS)
+RULE = ("name", "tool", "tools", "when", "effect", "tier", "why", *TERMS)
+RUNG = ("after", "needs")
 SECTIONS = ("tiers", "rules", "groups", "roles", "implies", "tools", "default")
-_AT = re.compile(r"\(at line (\d+), column (\d+)\)")
+ELSEWHERE = ("desk",)  # sayso.toml also says where the desk is
+_LONGEST_NAME = 100
 
 
 def read(text: str, *, source: str = "", default: Policy | None = None) -> Policy:
@@ -37,289 +36,240 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
     Raises:
         BadPolicy: it makes no sense; says where, and what to do.
     """
+    given = document(text, source)
+    given.only(*SECTIONS, *ELSEWHERE)
+    if not isinstance(given.get("default", True), bool):
+        given.fail("default", "default is true or false.")
+    kept = default.rules if default is not None and given.get("default", True) else ()
+    tiers = _tiers(given.table("tiers"))
+    own = (*_gated_tools(given.table("tools"), tiers), *_rules(given, tiers))
+    _check_names(given, own, kept)
+    return Policy(
+        rules=(*kept, *own),
+        tiers=tiers,
+        groups=_lists(given.table("groups"), "group", "person"),
+        roles=_lists(given.table("roles"), "person", "role"),
+        implied={**IMPLIED, **_lists(given.table("implies"), "role", "role")},
+        version=hashlib.sha256(normal(text).encode()).hexdigest()[:12],
+        source=source or "given",
+    )
+
+
+# --- tiers ---
+
+
+def _tiers(tables: Table) -> dict[str, Tier]:
+    tiers = dict(BUILT_IN)
+    for name in tables:
+        tables.plain(name, "tier", name, at_key=True)
+        tiers[name] = _tier(tables.table(name), name)
+    return tiers
+
+
+def _tier(table: Table, name: str) -> Tier:
+    table.only(*TIER)
+    safe = name in NEVER_BY_TIMEOUT
+    if table.flag("alone"):
+        if safe:
+            table.fail("alone", f"A call of {name} risk never runs alone. Use a tier of your own.")
+        rest = next((key for key in table if key != "alone"), None)
+        if rest is not None:
+            table.fail(
+                rest,
+                f"The tier {name} runs alone, so nobody is asked: leave {rest} out.",
+                at_key=True,
+            )
+        return Tier(name, alone=True, terms=Terms())
+    usual = BUILT_IN.get(name)
+    if "needs" not in table and (usual is None or usual.alone):
+        table.fail(
+            None, f'The tier {name} says neither alone = true nor needs, such as ["1 senior"].'
+        )
+    terms = _terms(table, usual.terms.needs if usual else None)
+    if terms.on_timeout == "approve" and safe:
+        table.fail("on_timeout", f"A call of {name} risk is never approved by the clock.")
+    return Tier(name, alone=False, terms=terms)
+
+
+# --- rules ---
+
+
+def _gated_tools(table: Table, tiers: Mapping[str, Tier]) -> list[Rule]:
+    """Read `[tools]`: a tool by name, and the tier it belongs to."""
+    found = []
+    for tool in table:
+        if not tool.strip():
+            table.fail(tool, "A tool needs a name.", at_key=True)
+        tier = _known_tier(table, tool, tiers)
+        found.append(Rule(name=f"tools.{tool}", tools=(tool,), tier=tier, line=table.line_of(tool)))
+    return found
+
+
+def _rules(given: Table, tiers: Mapping[str, Tier]) -> list[Rule]:
+    return [_rule(table, tiers) for table in given.tables("rules")]
+
+
+def _rule(table: Table, tiers: Mapping[str, Tier]) -> Rule:
+    table.only(*RULE)
+    name = table.sentence("name")
+    if not name or len(name) > _LONGEST_NAME:
+        table.fail(
+            "name" if "name" in table else None,
+            "A rule needs a name, of up to 100 characters: people read it as the reason why they "
+            "are asked.",
+        )
+    if ("effect" in table) is ("tier" in table):
+        table.fail(
+            None, f"The rule {name!r} says either tier = ... or effect = allow, ask or deny."
+        )
+    if "effect" in table and table.get("effect") not in ("allow", "ask", "deny"):
+        table.fail("effect", "effect is allow, ask or deny.")
+    extra = next((key for key in TERMS if key in table), None)
+    if extra and table.get("effect") != "ask":
+        table.fail(extra, f'{extra} goes with effect = "ask"; a tier has its own.', at_key=True)
+    return Rule(
+        name=name,
+        tools=_tool_names(table),
+        when=_condition(table),
+        effect=table.get("effect"),
+        tier=_known_tier(table, "tier", tiers) if "tier" in table else None,
+        terms=_terms(table, None),
+        why=table.sentence("why"),
+        line=table.line,
+    )
+
+
+def _tool_names(table: Table) -> tuple[str, ...]:
+    if "tool" in table and "tools" in table:
+        table.fail("tool", "tool and tools are the same; say one of them.", at_key=True)
+    return table.texts("tool" if "tool" in table else "tools", '["refund", "pay_*"]')
+
+
+def _condition(table: Table) -> Condition | None:
+    if "when" not in table:
+        return None
     try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = _AT.search(str(error))
-        line, column = (int(at[1]), int(at[2])) if at else (None, None)
-        reason = _AT.sub("", str(error)).strip()
-        raise BadPolicy(f"{reason}.", line=line, column=column, file=source) from None
-    return Reader(given, places(text), source).policy(text, default)
+        return Condition.parse(table.get("when"))
+    except BadPolicy as error:
+        table.fail_inside("when", error)
 
 
-class Reader:
-    """Reads the tables of one policy."""
+def _known_tier(table: Table, key: str, tiers: Mapping[str, Tier]) -> str:
+    tier = table.get(key)
+    if not isinstance(tier, str) or tier not in tiers:
+        table.fail(key, f"There is no tier {tier!r}. There are: {', '.join(tiers)}.")
+    return tier
 
-    def __init__(self, given: Mapping[str, Any], at: Mapping[Path, tuple[int, int]], source: str):
-        self._given = given
-        self._at = at
-        self._source = source
 
-    def policy(self, text: str, default: Policy | None) -> Policy:
-        """Return the whole of it."""
-        keeps = self._given.get("default", True)
-        if not isinstance(keeps, bool):
-            self.fail(("default",), "default is true or false.")
-        tiers = self._tiers(default if keeps else None)
-        own = (*self._gated_tools(tiers), *self._rules(tiers))
-        self._check_names(own)
-        return Policy(
-            rules=(*(default.rules if default is not None and keeps else ()), *own),
-            tiers=tiers,
-            groups=self._lists("groups", "group"),
-            roles=self._lists("roles", "person"),
-            implied={**IMPLIED, **self._lists("implies", "role")},
-            version=hashlib.sha256(text.encode()).hexdigest()[:12],
-            source=self._source or "given",
-        )
-
-    # --- tiers ---
-
-    def _tiers(self, default: Policy | None) -> dict[str, Tier]:
-        tiers = dict(default.tiers if default is not None else BUILT_IN)
-        for name, table in self._tables("tiers").items():
-            path = ("tiers", name)
-            self._check_keys(table, _TIER, path)
-            alone = table.get("alone", False)
-            if not isinstance(alone, bool):
-                self.fail((*path, "alone"), "alone is true or false.")
-            if alone and len(table) > 1:
-                self.fail(
-                    path, f"The tier {name} runs alone, so nobody is asked: leave the rest out."
-                )
-            if not alone and "needs" not in table:
-                self.fail(
-                    path, f'The tier {name} says neither alone = true nor needs = ["1 senior"].'
-                )
-            terms = self._terms(table, path)
-            if terms.on_timeout == "approve" and name in NEVER_BY_TIMEOUT:
-                self.fail(
-                    (*path, "on_timeout"), f"A call of {name} risk is never approved by the clock."
-                )
-            tiers[name] = Tier(name, alone, terms)
-        return tiers
-
-    # --- rules ---
-
-    def _gated_tools(self, tiers: Mapping[str, Tier]) -> list[Rule]:
-        """Read `[tools]`: a tool by name, and the tier it belongs to."""
-        found = []
-        for tool, tier in self._mapping("tools").items():
-            path = ("tools", tool)
-            self._check_tier(tier, tiers, path)
-            found.append(
-                Rule(name=f"tools.{tool}", tools=(tool,), tier=tier, line=self._line(path))
+def _check_names(given: Table, own: Sequence[Rule], kept: Sequence[Rule]) -> None:
+    seen = {rule.name: "the default policy" for rule in kept}
+    for rule, (table, key) in zip(own, _written(given), strict=True):
+        if rule.name in seen:
+            table.fail(
+                key,
+                f"There is a rule {rule.name!r} already, in {seen[rule.name]}; nobody could tell "
+                "which of them asked. Give this one another name.",
             )
-        return found
+        seen[rule.name] = f"line {rule.line}"
 
-    def _rules(self, tiers: Mapping[str, Tier]) -> list[Rule]:
-        given = self._given.get("rules", [])
-        if not isinstance(given, list) or not all(isinstance(rule, dict) for rule in given):
-            self.fail(("rules",), "Rules are tables, each under [[rules]].")
-        return [self._rule(table, ("rules", number), tiers) for number, table in enumerate(given)]
 
-    def _rule(self, table: Mapping[str, Any], path: Path, tiers: Mapping[str, Tier]) -> Rule:
-        self._check_keys(table, _RULE, path)
-        name = table.get("name")
-        if not isinstance(name, str) or not name.strip():
-            self.fail(path, "A rule needs a name: people read it as the reason why they are asked.")
-        says = [key for key in ("effect", "tier") if key in table]
-        if len(says) != 1:
-            self.fail(
-                path, f"The rule {name!r} says either tier = ... or effect = allow, ask or deny."
+def _written(given: Table) -> list[tuple[Table, str]]:
+    tools = given.table("tools")
+    return [*((tools, tool) for tool in tools), *((rule, "name") for rule in given.tables("rules"))]
+
+
+# --- terms ---
+
+
+def _terms(table: Table, usual: Requirement | None) -> Terms:
+    needs = table.needs()
+    if "needs" not in table and usual is not None:
+        needs = replace(usual, deny=needs.deny) if needs else usual
+    return Terms(
+        needs=needs,
+        within=table.span("within"),
+        on_timeout=_on_timeout(table),
+        cool_off=_cool_off(table),
+        execute_within=table.span("execute_within"),
+        remind=_remind(table),
+        ladder=_ladder(table, needs or Requirement()),
+        requester=table.flag("requester"),
+    )
+
+
+def _cool_off(table: Table) -> float:
+    said = table.get("cool_off", 0)
+    none = said == 0 and not isinstance(said, bool)
+    return 0.0 if none else table.span("cool_off") or 0.0
+
+
+def _on_timeout(table: Table) -> Any:  # noqa: ANN401 - a word
+    said = table.get("on_timeout", "reject")
+    if said not in ("reject", "approve"):
+        table.fail("on_timeout", "on_timeout is reject, or approve.")
+    if "on_timeout" in table and "within" not in table:
+        table.fail("on_timeout", 'on_timeout needs a deadline: within = "4h", for example.')
+    return said
+
+
+def _remind(table: Table) -> tuple[float, ...]:
+    given = table.get("remind", [0.5, 0.9])
+    fits = isinstance(given, list) and all(
+        isinstance(part, float) and 0 < part < 1 for part in given
+    )
+    if not fits:
+        table.fail("remind", "remind lists parts of the time given, such as [0.5, 0.9].")
+    if "remind" in table and "within" not in table:
+        table.fail("remind", 'remind needs a deadline: within = "4h", for example.')
+    return tuple(sorted(set(given)))
+
+
+def _ladder(table: Table, needs: Requirement) -> tuple[Rung, ...]:
+    within, before = table.span("within"), 0.0
+    asked = {together(needs, needs).factors: "at first"}
+    rungs = []
+    for number, rung in enumerate(_rungs(table), start=1):
+        after, wanted = rung.span("after") or 0.0, rung.needs(deny=needs.deny) or needs
+        if after <= before:
+            rung.fail("after", "The rungs go up in time: each comes after the one before.")
+        if within is not None and after >= within:
+            rung.fail("after", "This rung comes after the deadline, when nobody decides any more.")
+        people = together(wanted, wanted).factors
+        if people in asked:
+            rung.fail(
+                "needs",
+                f"{wanted} were asked {asked[people]}: the escalation goes round in a circle.",
             )
-        if "tier" in table:
-            self._check_tier(table["tier"], tiers, (*path, "tier"))
-        elif table["effect"] not in ("allow", "ask", "deny"):
-            self.fail((*path, "effect"), "effect is allow, ask or deny.")
-        extra = [key for key in _TERMS if key in table]
-        if extra and table.get("effect") != "ask":
-            self.fail(
-                (*path, extra[0]), f'{extra[0]} goes with effect = "ask"; a tier has its own.'
-            )
-        return Rule(
-            name=name,
-            tools=self._tool_names(table, path),
-            when=self._condition(table, path),
-            effect=table.get("effect"),
-            tier=table.get("tier"),
-            terms=self._terms(table, path),
-            why=self._text(table, "why", path),
-            line=self._line(path),
-        )
+        asked[people], before = f"on rung {number}", after
+        rungs.append(Rung(after, wanted))
+    return tuple(rungs)
 
-    def _tool_names(self, table: Mapping[str, Any], path: Path) -> tuple[str, ...]:
-        given = table.get("tools", table.get("tool"))
-        if given is None:
-            return ()
-        names = [given] if isinstance(given, str) else given
-        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
-            self.fail((*path, "tools"), 'tools names one tool or more: ["refund", "pay_*"].')
-        return tuple(names)
 
-    def _condition(self, table: Mapping[str, Any], path: Path) -> Condition | None:
-        if "when" not in table:
-            return None
-        try:
-            condition = Condition.parse(table["when"])
-        except BadPolicy as error:
-            line, column = self._at.get((*path, "when"), (None, None))
-            if line is not None and column is not None and error.line and error.column:
-                # The text begins behind its quote; of a text of several lines only the line counts.
-                column = column + error.column if error.line == 1 else error.column
-                line += error.line - 1
-            raise BadPolicy(error.reason, line=line, column=column, file=self._source) from None
-        if condition.text.strip() == "false":
-            self.fail((*path, "when"), "This rule can never match: its condition is false.")
-        return condition
+def _rungs(table: Table) -> list[Table]:
+    example = '[{ after = "4h", needs = ["1 lead"] }]'
+    given = table.get("escalate", [])
+    if not isinstance(given, list) or not all(isinstance(rung, dict) for rung in given):
+        table.fail("escalate", f"escalate is a list, such as {example}.")
+    rungs = table.tables("escalate")
+    for rung in rungs:
+        rung.only(*RUNG)
+        missing = [key for key in RUNG if key not in rung]
+        if missing:
+            rung.fail(None, f"A rung says after and needs, such as {example}.")
+    return rungs
 
-    # --- terms ---
 
-    def _terms(self, table: Mapping[str, Any], path: Path) -> Terms:
-        return Terms(
-            needs=self._needs(table, path),
-            within=self._span(table, "within", path),
-            on_timeout=self._on_timeout(table, path),
-            cool_off=self._span(table, "cool_off", path) or 0.0,
-            execute_within=self._span(table, "execute_within", path),
-            remind=self._remind(table, path),
-            ladder=self._ladder(table, path),
-            requester=self._flag(table, "requester", path),
-        )
+# --- people ---
 
-    def _needs(self, table: Mapping[str, Any], path: Path) -> Requirement | None:
-        if "needs" not in table and "deny" not in table:
-            return None
-        try:
-            return Requirement.parse(table.get("needs"), deny=table.get("deny", 1))
-        except BadValue as error:
-            self.fail((*path, "needs" if "needs" in table else "deny"), str(error))
 
-    def _span(self, table: Mapping[str, Any], key: str, path: Path) -> float | None:
-        if key not in table:
-            return None
-        try:
-            return span(table[key]).total_seconds()
-        except BadValue as error:
-            self.fail((*path, key), str(error))
-
-    def _on_timeout(self, table: Mapping[str, Any], path: Path) -> Any:  # noqa: ANN401 - a word
-        said = table.get("on_timeout", "reject")
-        if said not in ("reject", "approve"):
-            self.fail((*path, "on_timeout"), "on_timeout is reject, or approve.")
-        if said == "approve" and "within" not in table:
-            self.fail((*path, "on_timeout"), "on_timeout needs a deadline: within = ...")
-        return said
-
-    def _remind(self, table: Mapping[str, Any], path: Path) -> tuple[float, ...]:
-        given = table.get("remind", [0.5, 0.9])
-        fits = isinstance(given, list) and all(
-            isinstance(part, float) and 0 < part < 1 for part in given
-        )
-        if not fits:
-            self.fail(
-                (*path, "remind"), "remind lists parts of the time given, such as [0.5, 0.9]."
-            )
-        return tuple(sorted(given))
-
-    def _ladder(self, table: Mapping[str, Any], path: Path) -> tuple[Rung, ...]:
-        given = table.get("escalate", [])
-        here = (*path, "escalate")
-        if not isinstance(given, list) or not all(isinstance(rung, dict) for rung in given):
-            self.fail(here, 'escalate is a list: [{ after = "4h", needs = ["1 lead"] }].')
-        rungs = []
-        for rung in given:
-            self._check_keys(rung, ("after", "needs"), here)
-            if set(rung) != {"after", "needs"}:
-                self.fail(here, "Each rung says after = ... and needs = ...")
-            after, needs = self._span(rung, "after", here), self._needs(rung, here)
-            rungs.append(Rung(after or 0.0, needs or Requirement()))
-        within = self._span(table, "within", path)
-        times = [rung.after for rung in rungs]
-        if times != sorted(set(times)):
-            self.fail(here, "The rungs go up in time: each comes after the one before.")
-        if within is not None and times and times[-1] >= within:
-            self.fail(
-                here, "The last rung comes after the deadline, when nobody can decide any more."
-            )
-        if len({str(rung.needs) for rung in rungs}) < len(rungs):
-            self.fail(here, "Two rungs ask the same people: the ladder goes round in a circle.")
-        return tuple(rungs)
-
-    # --- small things ---
-
-    def _lists(self, section: str, what: str) -> dict[str, tuple[str, ...]]:
-        found = {}
-        for name, given in self._mapping(section).items():
-            path = (section, name)
-            if not isinstance(given, list):
-                self.fail(path, f"{section}.{name} is a list of names.")
-            try:
-                plain_name(name, what)
-                found[name] = tuple(
-                    plain_name(each, "person" if what == "group" else "role") for each in given
-                )
-            except BadValue as error:
-                self.fail(path, str(error))
-            if what == "group" and not given:
-                self.fail(path, f"Nobody is in the group {name}.")
-        return found
-
-    def _tables(self, section: str) -> dict[str, dict[str, Any]]:
-        tables = self._mapping(section)
-        for name, table in tables.items():
-            if not isinstance(table, dict):
-                self.fail((section, name), f"{section}.{name} is a table: [{section}.{name}].")
-        return tables
-
-    def _mapping(self, section: str) -> dict[str, Any]:
-        found = self._given.get(section, {})
-        if not isinstance(found, dict):
-            self.fail((section,), f"{section} is a table: [{section}].")
-        return found
-
-    def _check_keys(self, table: Mapping[str, Any], known: Sequence[str], path: Path) -> None:
-        for key in table:
-            if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(known)}."
-                self.fail((*path, key), f"There is no {key} here.{hint}")
-
-    def _check_tier(self, tier: object, tiers: Mapping[str, Tier], path: Path) -> None:
-        if not isinstance(tier, str) or tier not in tiers:
-            self.fail(path, f"There is no tier {tier!r}. There are: {', '.join(tiers)}.")
-
-    def _check_names(self, rules: Sequence[Rule]) -> None:
-        seen: dict[str, Rule] = {}
-        for number, rule in enumerate(rules):
-            if rule.name in seen:
-                line = rule.line or number
-                raise BadPolicy(
-                    f"Two rules are called {rule.name!r}; nobody could tell which one asked.",
-                    line=line,
-                    column=1,
-                    file=self._source,
-                )
-            seen[rule.name] = rule
-
-    def _flag(self, table: Mapping[str, Any], key: str, path: Path) -> bool:
-        said = table.get(key, False)
-        if not isinstance(said, bool):
-            self.fail((*path, key), f"{key} is true or false.")
-        return said
-
-    def _text(self, table: Mapping[str, Any], key: str, path: Path) -> str:
-        said = table.get(key, "")
-        if not isinstance(said, str):
-            self.fail((*path, key), f"{key} is a text.")
-        return said
-
-    def _line(self, path: Path) -> int | None:
-        return self._at.get(path, (None, None))[0]
-
-    def fail(self, path: Path, reason: str) -> NoReturn:
-        """Refuse the policy, naming the nearest place that is known."""
-        while path and path not in self._at:
-            path = path[:-1]
-        line, column = self._at.get(path, (None, None))
-        raise BadPolicy(reason, line=line, column=column, file=self._source)
+def _lists(table: Table, what: str, each: str) -> dict[str, tuple[str, ...]]:
+    found = {}
+    for name in table:
+        table.plain(name, what, name, at_key=True)
+        names = table.names(name, each)
+        if what == "group" and not names:
+            table.fail(name, f"Nobody is in the group {name}. Name people, or leave it out.")
+        if (each == "role" and ANYBODY in names) or (what != "person" and name == ANYBODY):
+            table.fail(name, f"Everybody on the desk is a {ANYBODY} already.")
+        found[name] = names
+    return found

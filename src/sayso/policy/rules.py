@@ -8,17 +8,18 @@ of itself takes anything away.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 
+from sayso.errors import BadPolicy
 from sayso.model.actor import Roster
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.text import one_line
 from sayso.policy.conditions import Condition, Conditions, Verdict
 from sayso.policy.facts import Facts
-from sayso.policy.ruling import Effect, Ruling, joined
-from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier
+from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
+from sayso.policy.tiers import BUILT_IN, IMPLIED, NEVER_BY_TIMEOUT, Terms, Tier
 
 GATED = "Every call of this tool needs a person's say-so."
 Predicate = Callable[[Facts], object]
@@ -30,14 +31,29 @@ class Rule:
     """One rule: which calls it is about, and what it says to them."""
 
     name: str
-    tools: tuple[str, ...] = ()
-    when: Condition | None = None
+    tools: tuple[str, ...] | str = ()
+    when: Condition | str | None = None
     asked: Predicate | None = None
     effect: Effect | None = None
     tier: str | None = None
     terms: Terms = field(default_factory=Terms)
     why: str = ""
     line: int | None = None
+
+    def __post_init__(self) -> None:
+        """Take what is easier to write in code, and refuse a rule that says nothing.
+
+        Raises:
+            BadPolicy: its condition makes no sense, or it has not one of effect and tier.
+        """
+        if isinstance(self.tools, str):
+            object.__setattr__(self, "tools", (self.tools,))
+        if isinstance(self.when, str):
+            object.__setattr__(self, "when", Condition.parse(self.when))
+        if (self.effect is None) is (self.tier is None) or self.effect not in (None, *STRICTNESS):
+            raise BadPolicy(
+                f"The rule {self.name!r} says either tier=... or effect= allow, ask or deny."
+            )
 
     def names(self, tool: str | None) -> bool:
         """Whether it is about calls of this tool at all."""
@@ -57,7 +73,7 @@ class _About:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
-        self.asks = [rule.when for rule in rules if rule.when is not None]
+        self.asks = [rule.when for rule in rules if isinstance(rule.when, Condition)]
         self.conditions = Conditions(self.asks)
 
 
@@ -74,6 +90,30 @@ class Policy:
     source: str = "built in"
     _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
     _known: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse rules that nobody could tell apart, or that lead nowhere.
+
+        Raises:
+            BadPolicy: two rules have one name, or a rule names a tier that is none.
+        """
+        names: set[str] = set()
+        for rule in self.rules:
+            if rule.name in names:
+                raise BadPolicy(
+                    f"Two rules are called {rule.name!r}; nobody could tell which one asked."
+                )
+            names.add(rule.name)
+            if rule.tier is not None and rule.tier not in self.tiers:
+                known = ", ".join(self.tiers)
+                raise BadPolicy(
+                    f"The rule {rule.name!r} names the tier {rule.tier!r}. There are: {known}."
+                )
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The tiers from the lowest to the highest: those that run alone, ours, then yours."""
+        return tuple(sorted(self.tiers, key=lambda name: not self.tiers[name].alone))
 
     def matching(self, facts: Facts, now: datetime) -> list[Matched]:
         """Return the rules that have something to say to a call."""
@@ -101,9 +141,10 @@ class Policy:
     def ruling(self, facts: Facts, now: datetime) -> Ruling:
         """Return what is to be done with a call."""
         matched = self.matching(facts, now)
+        if facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):
+            return self._joined(matched, facts)
         # The same rules say the same, whatever the call: most rulings were joined before.
-        names = tuple((one.rule.name, one.unsure) for one in matched)
-        key = (names, facts.risk, facts.always)
+        key = (tuple(id(one.rule) for one in matched), facts.risk, facts.always)
         known = self._known.get(key)
         if known is None:
             if len(self._known) > _MOST:
@@ -113,7 +154,8 @@ class Policy:
 
     def _joined(self, matched: Sequence[Matched], facts: Facts) -> Ruling:
         rulings = [self._said(one) for one in matched]
-        if not any(one.rule.tier for one in matched):
+        # A rule that may not apply at all takes nothing away, so only a certain one replaces.
+        if not any(one.rule.tier and one.unsure is None for one in matched):
             rulings += self._declared(facts)
         if facts.always and (facts.risk is None or not rulings):
             rulings.append(self._ask(GATED))
@@ -121,14 +163,24 @@ class Policy:
             rulings = [
                 Ruling(effect="allow", sentence="No rule asks for a person.", version=self.version)
             ]
-        return joined(rulings, tuple(self.tiers))
+        said = joined(rulings, self.order)
+        grave = facts.risk is not None and (
+            facts.risk in NEVER_BY_TIMEOUT or facts.risk not in self.tiers
+        )
+        return replace(said, on_timeout="reject") if grave else said
 
     def _declared(self, facts: Facts) -> list[Ruling]:
         """Return what the declared risk says. One that is no tier is the worst there is."""
         if facts.risk is None:
             return []
-        tier = self.tiers.get(facts.risk) or self.tiers["critical"]
-        return [tier.ruling(self._needs(tier), (), self.version)]
+        tier = self.tiers.get(facts.risk)
+        if tier is not None:
+            return [tier.ruling(self._needs(tier), (), self.version)]
+        worst = self.tiers.get("critical") or BUILT_IN["critical"]
+        sentence = (
+            f"The risk {one_line(str(facts.risk), 40)!r} is no tier, so it counts as critical."
+        )
+        return [worst.ruling(sentence, (), self.version)]
 
     def _needs(self, tier: Tier) -> str:
         if tier.alone:
@@ -158,8 +210,9 @@ class Policy:
             f"The rule {rule.name!r} could not be checked ({one_line(why, 160)}), so you are asked."
         )
         tier = self.tiers.get(rule.tier or "")
-        terms = tier.terms if tier is not None and not tier.alone else rule.terms
-        return terms.asking(sentence, (rule.name,), tier=rule.tier, version=self.version)
+        if tier is None or tier.alone:
+            return rule.terms.asking(sentence, (rule.name,), tier=None, version=self.version)
+        return tier.terms.asking(sentence, (rule.name,), tier=tier.name, version=self.version)
 
     def _ask(self, sentence: str) -> Ruling:
         return Ruling(effect="ask", sentence=sentence, version=self.version)
@@ -173,9 +226,10 @@ class Policy:
     def _held(self, name: str, roles: frozenset[str]) -> frozenset[str]:
         held = {*roles, *self.roles.get(name, ())}
         held |= {group for group, names in self.groups.items() if name in names}
-        for role, more in self.implied.items():
-            if role in held:
-                held.update(more)
+        new = set(held)
+        while new:  # a lead who counts as a senior counts as a junior too
+            new = {more for role in new for more in self.implied.get(role, ())} - held
+            held |= new
         return frozenset(held)
 
 

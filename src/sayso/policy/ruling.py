@@ -7,8 +7,9 @@ look at the same call, can raise the bar and never lower it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Factor, Requirement
@@ -20,7 +21,7 @@ STRICTNESS: tuple[Effect, ...] = ("allow", "ask", "deny")
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """After so many seconds without a decision, these people too may decide."""
+    """After so many seconds without a decision these people too may decide; they are enough."""
 
     after: float
     needs: Requirement
@@ -69,7 +70,11 @@ class Ruling:
         """Whether a call approved under the other would need more under this one."""
         if self.effect != other.effect:
             return STRICTNESS.index(self.effect) > STRICTNESS.index(other.effect)
-        return self.asks and together(self.needs, other.needs) != together(other.needs, other.needs)
+        if not self.asks:
+            return False
+        if other.requester and not self.requester:
+            return True
+        return together(self.needs, other.needs) != together(other.needs, other.needs)
 
 
 def joined(rulings: Iterable[Ruling], order: tuple[str, ...] = ()) -> Ruling:
@@ -83,15 +88,15 @@ def joined(rulings: Iterable[Ruling], order: tuple[str, ...] = ()) -> Ruling:
     first = heard[0]
     for ruling in heard[1:]:
         first = _two(first, ruling, order)
-    return first
+    sentences = dict.fromkeys(ruling.sentence for ruling in heard if ruling.sentence)
+    rules = dict.fromkeys(name for ruling in heard for name in ruling.rules)
+    return replace(first, sentence=" ".join(sentences), rules=tuple(rules))
 
 
 def _two(one: Ruling, other: Ruling, order: tuple[str, ...]) -> Ruling:
-    sentences = dict.fromkeys((one.sentence, other.sentence))
     return Ruling(
         effect=one.effect,
-        sentence=" ".join(sentence for sentence in sentences if sentence),
-        rules=tuple(dict.fromkeys((*one.rules, *other.rules))),
+        sentence="",
         tier=_higher(one.tier, other.tier, order),
         needs=together(one.needs, other.needs),
         within=_earliest(one.within, other.within),
@@ -99,7 +104,7 @@ def _two(one: Ruling, other: Ruling, order: tuple[str, ...]) -> Ruling:
         cool_off=max(one.cool_off, other.cool_off),
         execute_within=_earliest(one.execute_within, other.execute_within),
         remind=tuple(sorted({*one.remind, *other.remind})),
-        ladder=tuple(sorted({*one.ladder, *other.ladder}, key=lambda rung: rung.after)),
+        ladder=_climbed(one, other),
         requester=one.requester and other.requester,
         version=one.version or other.version,
     )
@@ -108,24 +113,43 @@ def _two(one: Ruling, other: Ruling, order: tuple[str, ...]) -> Ruling:
 def together(one: Requirement, other: Requirement) -> Requirement:
     """Return the requirement that meets both: every role, with the higher of its counts.
 
-    Whoever holds a role is a reviewer too, so those fill the places for anybody.
+    Whoever holds a role is a reviewer too, so those fill the places for anybody; but as many
+    different people are needed as either of them wants.
     """
-    counts: dict[str, int] = {}
-    for factor in (*one.factors, *other.factors):
-        counts[factor.role] = max(counts.get(factor.role, 0), factor.count)
-    others = sum(count for role, count in counts.items() if role != ANYBODY)
-    counts[ANYBODY] = max(0, counts.get(ANYBODY, 0) - others)
-    counts = {role: count for role, count in counts.items() if count}
-    factors = tuple(Factor(count, role) for role, count in sorted(counts.items()))
+    first, second = _counted(one), _counted(other)
+    counts = {role: max(first[role], second[role]) for role in {*first, *second} - {ANYBODY}}
+    named = sum(counts.values())
+    counts[ANYBODY] = max(first.total(), second.total(), named) - named
+    factors = tuple(Factor(count, role) for role, count in sorted(counts.items()) if count)
     return Requirement(factors, min(one.deny, other.deny))
+
+
+def _counted(requirement: Requirement) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for factor in requirement.factors:
+        counts[factor.role] += factor.count
+    return counts
+
+
+def _climbed(one: Ruling, other: Ruling) -> tuple[Rung, ...]:
+    """Return a ladder on which nobody decides alone whom only one of the two would have let.
+
+    Each rung is what both ask for at that time: who is enough for one of them, and who for
+    the other.
+    """
+    times = sorted({rung.after for rung in (*one.ladder, *other.ladder)})
+    return tuple(Rung(at, together(_reached(one, at), _reached(other, at))) for at in times)
+
+
+def _reached(ruling: Ruling, at: float) -> Requirement:
+    rungs = [rung.needs for rung in ruling.ladder if rung.after <= at]
+    return rungs[-1] if rungs else ruling.needs
 
 
 def _higher(one: str | None, other: str | None, order: tuple[str, ...]) -> str | None:
     known = [tier for tier in (one, other) if tier is not None]
-    ranked = [tier for tier in known if tier in order]
-    if ranked:
-        return max(ranked, key=order.index)
-    return known[0] if known else None
+    ranks = {tier: order.index(tier) if tier in order else -1 for tier in known}
+    return max(known, key=lambda tier: (ranks[tier], tier), default=None)
 
 
 def _earliest(one: float | None, other: float | None) -> float | None:

@@ -1,0 +1,214 @@
+"""The policy in force: from a file, changed, broken, gone."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from sayso.asks.lawbook import FILE, Lawbook, default_policy, read_policy, speaks_of_policy
+from sayso.errors import BadPolicy
+from sayso.policy.rules import Policy, Rule
+
+HIGH = '[tools]\nrefund = "high"\n'
+LOW = '[tools]\nrefund = "low"\n'
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / FILE
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.WARNING, "sayso.policy")
+    return caplog
+
+
+def eager(given: Policy | str | Path | None = None) -> Lawbook:
+    """A lawbook that looks at its file whenever it is asked."""
+    return Lawbook(given, look_again=0)
+
+
+def tier(book: Lawbook) -> str | None:
+    return book.policy.rules[-1].tier
+
+
+# --- which policy ---
+
+
+def test_without_a_file_the_default_policy_is_in_force(file: Path) -> None:
+    assert eager().policy is default_policy()
+
+
+def test_the_file_of_this_folder_is_in_force(file: Path) -> None:
+    file.write_text(HIGH)
+
+    assert tier(eager()) == "high"
+    assert str(file) in eager().policy.source
+
+
+def test_a_file_that_only_says_where_the_desk_is_has_no_policy(file: Path) -> None:
+    file.write_text('[desk]\nurl = "sqlite:///x.db"\n')
+
+    assert not speaks_of_policy(file)
+    assert eager().policy is default_policy()
+
+
+@pytest.mark.parametrize("text", ["[rulez]\n", "[tools\n", "default = false\n"])
+def test_a_file_that_says_anything_else_is_read(file: Path, text: str) -> None:
+    """A misspelt section must not pass for no policy."""
+    file.write_text(text)
+
+    assert speaks_of_policy(file)
+
+
+def test_a_policy_of_ones_own_is_taken_as_it_is(file: Path) -> None:
+    own = Policy(rules=(Rule(name="mine", effect="deny"),))
+    file.write_text(HIGH)
+
+    assert eager(own).policy is own
+
+
+def test_a_program_that_goes_elsewhere_keeps_its_policy(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text(HIGH)
+    book, named = eager(), eager(FILE)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    assert (tier(book), tier(named)) == ("high", "high")
+
+
+# --- broken from the beginning ---
+
+
+def test_a_file_that_is_named_and_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BadPolicy, match="cannot be read: No such file") as error:
+        _ = eager(tmp_path / "absent.toml").policy
+
+    assert error.value.file == str(tmp_path / "absent.toml")
+
+
+def test_a_file_that_is_broken_is_an_error_every_time(file: Path) -> None:
+    file.write_text("[rulez]\n")
+    book = eager()
+
+    for _ in range(2):
+        with pytest.raises(BadPolicy, match=rf"{FILE}:1:1: .* Did you mean rules"):
+            _ = book.policy
+    file.write_text(HIGH)
+    assert tier(book) == "high"
+
+
+def test_a_file_in_another_encoding_is_an_error_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_bytes(b"# caf\xc3\xa9\n# caf\xe9\n")
+
+    with pytest.raises(BadPolicy, match=r"p\.toml:2:6: .*UTF-8"):
+        read_policy(path)
+
+
+def test_a_folder_is_no_policy(tmp_path: Path) -> None:
+    with pytest.raises(BadPolicy, match="cannot be read"):
+        read_policy(tmp_path)
+
+
+# --- changed while it is in force ---
+
+
+def test_a_change_is_in_force_once_it_holds_still(
+    file: Path, log: pytest.LogCaptureFixture
+) -> None:
+    file.write_text(HIGH)
+    book = eager()
+    assert tier(book) == "high"
+
+    file.write_text(LOW)
+
+    assert tier(book) == "high", "it may be half written"
+    assert tier(book) == "low"
+    assert f"in force in version {book.policy.version}" in log.text
+
+
+def test_a_file_that_is_being_written_is_not_taken_over(file: Path) -> None:
+    """Half a policy may be a weaker one: an empty file is the default policy alone."""
+    file.write_text(HIGH)
+    book = eager()
+    assert tier(book) == "high"
+
+    for text in ("", "# the new one\n", "# the new one\n[tools]\n"):
+        file.write_text(text)
+        assert tier(book) == "high"
+    file.write_text(LOW)
+    assert [tier(book), tier(book)] == ["high", "low"]
+
+
+def test_a_change_that_leaves_the_time_of_the_file_alone_is_seen(file: Path) -> None:
+    file.write_text(HIGH)
+    book, stat = eager(), file.stat()
+    assert tier(book) == "high"
+
+    file.write_text(LOW)
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    assert [tier(book), tier(book)] == ["high", "low"]
+
+
+def test_a_policy_that_breaks_changes_nothing_and_says_so_once(
+    file: Path, log: pytest.LogCaptureFixture
+) -> None:
+    file.write_text(HIGH)
+    book = eager()
+    before = book.policy
+
+    file.write_text('[tools]\nrefund = "hihg"\n')
+
+    assert [book.policy for _ in range(5)] == [before] * 5
+    (record,) = log.records
+    assert record.levelno == logging.ERROR
+    assert "the one before stays" in record.getMessage()
+    assert f"{FILE}:2:10: There is no tier 'hihg'" in record.getMessage()
+    file.write_text(LOW)
+    assert [tier(book), tier(book)] == ["high", "low"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_policy_that_is_gone_stays_in_force_and_says_so_once(
+    file: Path, log: pytest.LogCaptureFixture, named: bool
+) -> None:
+    file.write_text(HIGH)
+    book = eager(file if named else None)
+    before = book.policy
+
+    file.unlink()
+
+    assert [book.policy for _ in range(5)] == [before] * 5
+    (record,) = log.records
+    assert record.levelno == logging.ERROR
+    assert "is gone" in record.getMessage()
+    file.write_text(LOW)
+    assert [tier(book), tier(book)] == ["high", "low"]
+
+
+def test_a_file_that_comes_later_is_in_force_from_then_on(file: Path) -> None:
+    book = eager()
+    assert book.policy is default_policy()
+
+    file.write_text(HIGH)
+
+    assert [book.policy is default_policy(), tier(book)] == [True, "high"]
+
+
+def test_a_file_is_not_looked_at_for_every_call(file: Path) -> None:
+    file.write_text(HIGH)
+    book = Lawbook(look_again=3600)
+    assert tier(book) == "high"
+
+    file.write_text(LOW)
+
+    assert [tier(book) for _ in range(5)] == ["high"] * 5

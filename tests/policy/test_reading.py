@@ -1,0 +1,385 @@
+"""Policies in TOML: what they say, and where they are wrong."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso.asks.lawbook import default_policy
+from sayso.errors import BadPolicy
+from sayso.model.requirement import Requirement
+from sayso.policy.places import Path, places
+from sayso.policy.reading import read
+from sayso.policy.rules import Policy
+from sayso.policy.ruling import Rung
+from sayso.policy.tiers import BUILT_IN, IMPLIED
+
+
+def policy(text: str) -> Policy:
+    return read(dedent(text).lstrip("\n"), source="p.toml", default=default_policy())
+
+
+def refused(text: str) -> str:
+    with pytest.raises(BadPolicy) as error:
+        policy(text)
+    assert error.value.code == "bad-policy"
+    assert f"p.toml:{error.value.line}:{error.value.column}: " in str(error.value)
+    return str(error.value)
+
+
+# --- good ones ---
+
+
+def test_a_rule_says_what_is_written() -> None:
+    found = policy(
+        """
+        [[rules]]
+        name = "large refunds"
+        tools = ["refund", "pay_*"]
+        when = "args.amount > 100"
+        effect = "ask"
+        needs = ["1 senior", "1 security"]
+        deny = 2
+        within = "4h"
+        on_timeout = "approve"
+        cool_off = 8
+        execute_within = "1d"
+        remind = [0.9, 0.25]
+        escalate = [{ after = "2h", needs = ["1 lead"] }]
+        requester = true
+        why = "Large refunds need two."
+        """
+    ).rules[-1]
+
+    assert (found.name, found.tools, found.line) == ("large refunds", ("refund", "pay_*"), 1)
+    assert found.why == "Large refunds need two."
+    assert found.effect == "ask"
+    assert found.terms.needs == Requirement.parse(["1 senior", "1 security"], deny=2)
+    assert (found.terms.within, found.terms.on_timeout) == (4 * 3600, "approve")
+    assert (found.terms.cool_off, found.terms.execute_within) == (8, 86400)
+    assert found.terms.remind == (0.25, 0.9)
+    assert found.terms.ladder == (Rung(2 * 3600, Requirement.parse("1 lead", deny=2)),)
+    assert found.terms.requester
+
+
+def test_an_empty_policy_is_the_default_one_in_a_version_of_its_own() -> None:
+    found = policy("")
+
+    assert found.rules == default_policy().rules
+    assert found.tiers == BUILT_IN
+    assert found.implied == IMPLIED
+    assert found.version not in (None, default_policy().version)
+
+
+def test_the_rules_of_the_default_policy_stay_unless_they_are_left_out() -> None:
+    own = '[[rules]]\nname = "mine"\neffect = "ask"\n'
+
+    assert [rule.name for rule in policy(own).rules] == [
+        *(rule.name for rule in default_policy().rules),
+        "mine",
+    ]
+    assert [rule.name for rule in policy(f"default = false\n{own}").rules] == ["mine"]
+    assert policy("default = false").tiers == BUILT_IN
+
+
+def test_the_version_is_that_of_the_text() -> None:
+    text = '[tools]\nrefund = "high"\n'
+
+    assert policy(text).version == policy(text).version
+    assert policy(text).version == policy(text.replace("\n", "\r\n")).version
+    assert policy(text).version != policy(text.replace("high", "low")).version
+
+
+def test_the_mark_that_some_editors_put_first_is_no_mistake() -> None:
+    assert read("\ufeff[tools]\r\nrefund = 'high'\r\n").rules[-1].tier == "high"
+
+
+def test_a_tool_by_name_belongs_to_its_tier() -> None:
+    rules = policy('[tools]\nrefund = "high"\n"pay_*" = "critical"').rules[-2:]
+
+    assert [(rule.name, rule.tools, rule.tier, rule.line) for rule in rules] == [
+        ("tools.refund", ("refund",), "high", 2),
+        ("tools.pay_*", ("pay_*",), "critical", 3),
+    ]
+
+
+def test_a_tier_of_ones_own_ranks_above_the_usual_ones_unless_it_runs_alone() -> None:
+    found = policy('[tiers.money]\nneeds = "2 finance"\n[tiers.reading]\nalone = true')
+
+    assert found.order == ("low", "reading", "medium", "high", "critical", "money")
+
+
+def test_a_usual_tier_keeps_its_people_when_only_its_times_are_said() -> None:
+    found = policy('[tiers.high]\nwithin = "1d"\n[tiers.critical]\ndeny = 2\n').tiers
+
+    assert found["high"].terms.needs == Requirement.parse("1 senior")
+    assert found["high"].terms.within == 86400
+    assert found["critical"].terms.needs == Requirement.parse(["1 senior", "1 security"], deny=2)
+
+
+def test_groups_roles_and_what_a_role_counts_as() -> None:
+    found = policy(
+        """
+        [groups]
+        security = ["anna", "ben"]
+        [roles]
+        cleo = ["senior"]
+        [implies]
+        lead = ["senior"]
+        """
+    )
+
+    assert found.groups == {"security": ("anna", "ben")}
+    assert found.roles == {"cleo": ("senior",)}
+    assert found.implied == {"senior": ("junior",), "lead": ("senior",)}
+
+
+def test_where_the_desk_is_may_stand_in_the_same_file() -> None:
+    assert policy('[desk]\nurl = "sqlite:///x.db"\n').rules == default_policy().rules
+
+
+@pytest.mark.parametrize("cool_off", ["0", "0.0"])
+def test_no_cool_off_can_be_said(cool_off: str) -> None:
+    found = policy(f'[tiers.x]\nneeds = "1 a"\ncool_off = {cool_off}').tiers["x"]
+
+    assert found.terms.cool_off == 0
+
+
+# --- bad ones: file, line, column, and what to do ---
+
+RULE = '[[rules]]\nname = "x"\neffect = "ask"\n'
+TIER = '[tiers.x]\nneeds = ["1 senior"]\n'
+RUNGS = f'{RULE}needs = "1 senior"\nwithin = "8h"\nescalate = ['
+
+BAD = [
+    # no TOML
+    ("[[rules]\n", "1:8", "Expected ']]'"),
+    ("x = 1\nx = 2\n", "2:6", "Cannot overwrite a value"),
+    ("[tiers.x]\nneeds = [\n  '1 senior'\n\n", "3:12", "ends too early"),
+    ('[tools]\nrefund = "high\n', "2:15", "Illegal character"),
+    ("a = " + "[" * 3000 + "]" * 3000, "1:1", "nested too deep"),
+    # what is not known
+    ("[rulez]\n", "1:1", "no 'rulez' here. Did you mean rules?"),
+    ("[[rule]]\n", "1:1", "Did you mean rules?"),
+    ("qwxyz = 1\n", "1:1", "There are: tiers, rules, groups"),
+    (f'{RULE}whn = "conflict"\n', "4:1", "no 'whn' here. Did you mean when?"),
+    (f"{TIER}on_timout = 'reject'\n", "3:1", "Did you mean on_timeout?"),
+    (f"{RUNGS}{{ afer = '1h', needs = '1 a' }}]", "6:15", "Did you mean after?"),
+    ('[tools]\nrefund = "hihg"\n', "2:10", "no tier 'hihg'. There are: low, medium, high"),
+    ('[tools]\nrefund = ["high"]\n', "2:10", "no tier ['high']"),
+    ('[[rules]]\nname = "x"\ntier = "hihg"\n', "3:8", "no tier 'hihg'"),
+    # of the wrong kind
+    ("default = 'no'\n", "1:11", "default is true or false"),
+    ("tiers = 5\n", "1:9", "tiers is a table: [tiers]"),
+    ("[tiers]\nx = 5\n", "2:5", "x is a table: [tiers.x]"),
+    ("[rules]\nname = 'x'\n", "1:1", "each under [[rules]]"),
+    ("rules = ['x']\n", "1:9", "each under [[rules]]"),
+    ("tools = 'refund'\n", "1:9", "tools is a table"),
+    ("[groups]\nsecurity = 'anna'\n", "2:12", 'a list of names, such as ["anna"]'),
+    ("[groups]\nsecurity = []\n", "2:12", "Nobody is in the group security"),
+    ("[groups]\nsecurity = ['a b']\n", "2:12", "cannot be the name of a person"),
+    ("[groups]\n'a b' = ['anna']\n", "2:1", "cannot be the name of a group"),
+    ("[groups]\nreviewer = ['anna']\n", "2:12", "Everybody on the desk is a reviewer"),
+    ("[roles]\nanna = ['reviewer']\n", "2:8", "Everybody on the desk is a reviewer"),
+    ("[roles]\nanna = [5]\n", "2:8", "cannot be the name of a role"),
+    ("[implies]\nlead = 'senior'\n", "2:8", "a list of names"),
+    # rules
+    ('[[rules]]\neffect = "ask"\n', "1:1", "A rule needs a name"),
+    ('[[rules]]\nname = "  "\neffect = "ask"\n', "2:8", "A rule needs a name"),
+    ("[[rules]]\nname = 5\neffect = 'ask'\n", "2:8", "name is a text"),
+    (f"[[rules]]\nname = '{'x' * 101}'\neffect = 'ask'\n", "2:8", "up to 100 characters"),
+    ('[[rules]]\nname = "a\\u202Eb"\neffect = "ask"\n', "2:8", "[U+202E RIGHT-TO-LEFT"),
+    ('[[rules]]\nname = "x"\n', "1:1", "either tier = ... or effect"),
+    (f'{RULE}tier = "high"\n', "1:1", "either tier = ... or effect"),
+    ('[[rules]]\nname = "x"\neffect = "maybe"\n', "3:10", "effect is allow, ask or deny"),
+    (f"{RULE}{RULE}", "5:8", "a rule 'x' already, in line 1"),
+    ('[[rules]]\nname = "unsure"\neffect = "ask"\n', "2:8", "already, in the default policy"),
+    ('[tools]\nx = "low"\n[[rules]]\nname = "tools.x"\neffect = "ask"\n', "4:8", "already"),
+    ('[[rules]]\nname = "x"\ntier = "low"\nneeds = "1 a"\n', "4:1", 'goes with effect = "ask"'),
+    ('[[rules]]\nname = "x"\neffect = "deny"\nwithin = "1h"\n', "4:1", "within goes with"),
+    (f"{RULE}tool = 'a'\ntools = ['b']\n", "4:1", "tool and tools are the same"),
+    (f"{RULE}tools = []\n", "4:9", "tools names one or more"),
+    (f"{RULE}tools = ['a', '']\n", "4:9", "tools holds '' in place 2"),
+    (f"{RULE}tool = 5\n", "4:8", "tool names one or more"),
+    (f"{RULE}why = 5\n", "4:7", "why is a text"),
+    (f'{RULE}why = "a\\u200Bb"\n', "4:7", "cannot be seen: a[U+200B"),
+    # conditions
+    (f'{RULE}when = "amount > 1"\n', "4:9", "nothing called 'amount'"),
+    (f"{RULE}when = 'args.x == 1 && amount > 1'\n", "4:24", "nothing called 'amount'"),
+    (f'{RULE}when = "args.x == \\"a\\" && amount > 1"\n', "4:28", "nothing called 'amount'"),
+    (f"{RULE}when = \"tool == '\\u00e9' && amount > 1\"\n", "4:29", "nothing called 'amount'"),
+    (f'{RULE}when = """\nargs.x == 1 &&\n  amount > 1"""\n', "6:3", "nothing called 'amount'"),
+    (f'{RULE}when = """args.x == 1 && \\\n   amount > 1"""\n', "5:4", "nothing called 'amount'"),
+    (f"{RULE}when = '''\nargs.x == 1 &&\n  amount > 1'''\n", "6:3", "nothing called 'amount'"),
+    (f'{RULE}when = "tool =="\n', "4:16", "ends too early"),
+    (f'{RULE}when = "false"\n', "4:9", "never true"),
+    (f'{RULE}when = "1 > 2"\n', "4:9", "never true"),
+    (f'{RULE}when = "args.flag"\n', "4:9", "args.flag == true"),
+    (f"{RULE}when = true\n", "4:8", "A condition is a text"),
+    # who and when
+    (f"{RULE}needs = {{ senior = 1 }}\n", "4:9", 'such as ["1 senior", "1 security"]'),
+    (f"{RULE}needs = []\n", "4:9", "asks nobody"),
+    (f"{RULE}needs = ['one senior person']\n", "4:9", "is no requirement"),
+    (f"{RULE}needs = ['{'9' * 5000} senior']\n", "4:9", "up to 100 people"),
+    (f"{RULE}needs = 'senior'\ndeny = 0\n", "5:8", "from 1 on"),
+    (f"{RULE}deny = true\n", "4:8", "from 1 on"),
+    (f"{RULE}within = '-1h'\n", "4:10", "not a span of time"),
+    (f"{RULE}within = 0\n", "4:10", "longer than zero"),
+    (f"{RULE}within = -5\n", "4:10", "longer than zero"),
+    (f"{RULE}within = nan\n", "4:10", "not a span of time"),
+    (f"{RULE}within = 07:30:00\n", "4:10", "not a span of time"),
+    (f"{RULE}cool_off = false\n", "4:12", "not a span of time"),
+    (f"{RULE}execute_within = '2000 years'\n", "4:18", "not a span of time"),
+    (f"{RULE}on_timeout = 'reject'\n", "4:14", "needs a deadline"),
+    (f"{RULE}within = '1h'\non_timeout = 'allow'\n", "5:14", "reject, or approve"),
+    (f"{RULE}remind = [0.5]\n", "4:10", "needs a deadline"),
+    (f"{RULE}within = '1h'\nremind = [2.0]\n", "5:10", "such as [0.5, 0.9]"),
+    (f"{RULE}within = '1h'\nremind = 0.5\n", "5:10", "such as [0.5, 0.9]"),
+    (f"{RULE}requester = 'yes'\n", "4:13", "requester is true or false"),
+    # tiers
+    ("[tiers.x]\nwithin = '1h'\n", "1:1", "neither alone = true nor needs"),
+    ("[tiers.low]\nwithin = '1h'\n", "1:1", "neither alone = true nor needs"),
+    ("[tiers.'a b']\nalone = true\n", "1:1", "cannot be the name of a tier"),
+    ("[tiers.x]\nalone = 1\n", "2:9", "alone is true or false"),
+    (f"{TIER}alone = true\n", "2:1", "leave needs out"),
+    ("[tiers.high]\nalone = true\n", "2:9", "never runs alone"),
+    ("[tiers.critical]\nalone = true\n", "2:9", "never runs alone"),
+    (
+        "[tiers.high]\nwithin = '1h'\non_timeout = 'approve'\n",
+        "3:14",
+        "never approved by the clock",
+    ),
+    (f"{TIER}name = 'y'\n", "3:1", "no 'name' here"),
+    # escalation
+    (f"{RULE}escalate = '1 lead'\n", "4:12", "escalate is a list"),
+    (f"{RUNGS}{{ after = '1h' }}]", "6:13", "A rung says after and needs"),
+    (f"{RUNGS}{{ after = 'soon', needs = '1 a' }}]", "6:23", "not a span of time"),
+    (
+        f"{RUNGS}\n{{ after = '2h', needs = '1 a' }},\n{{ after = '2h', needs = '1 b' }}]",
+        "8:11",
+        "go up in time",
+    ),
+    (f"{RUNGS}{{ after = '8h', needs = '1 lead' }}]", "6:23", "after the deadline"),
+    (
+        f"{RUNGS}{{ after = '1h', needs = 'senior' }}]",
+        "6:37",
+        "asked at first: the escalation goes",
+    ),
+    (
+        f"{RUNGS}\n{{ after = '1h', needs = ['1 a', '1 b'] }},\n"
+        "{ after = '2h', needs = '1 c' },\n{ after = '3h', needs = ['1 b', '1 a'] }]",
+        "9:25",
+        "asked on rung 1: the escalation goes round in a circle",
+    ),
+    (f"{RULE}[[rules.escalate]]\nafter = '1h'\nneeds = '1 reviewer'\n", "6:9", "round in a circle"),
+]
+
+
+@pytest.mark.parametrize(("text", "place", "word"), BAD)
+def test_what_is_wrong_is_said_with_its_place(text: str, place: str, word: str) -> None:
+    said = refused(text)
+
+    assert word in said
+    assert said.startswith(f"p.toml:{place}: ")
+
+
+def test_a_mistake_in_windows_lines_stands_on_the_same_line() -> None:
+    text = f'{RULE}when = """\nargs.x == 1 &&\n  amount > 1"""\n'.replace("\n", "\r\n")
+
+    assert refused(text).startswith("p.toml:6:3: ")
+
+
+def test_nothing_of_a_broken_policy_is_taken_over() -> None:
+    with pytest.raises(BadPolicy):
+        policy(f'{RULE}[[rules]]\nname = "y"\neffect = "sometimes"\n')
+
+
+# --- places: wherever the tables of a document begin ---
+
+bare = st.from_regex(r"[a-z_-]{1,4}", fullmatch=True)
+names = bare | st.text("ab .\"'\\é", min_size=1, max_size=3)
+scalars = (
+    st.integers(-99, 99)
+    | st.booleans()
+    | st.text("ab #=[]{}\"'\\é\n", max_size=6)
+    | st.floats(allow_nan=False, allow_infinity=False, width=16)
+)
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=5)
+tables = st.dictionaries(names, values | st.dictionaries(names, scalars, max_size=2), max_size=4)
+
+
+def written(value: Any) -> str:
+    match value:
+        case dict():
+            pairs = (f"{json.dumps(name)} = {written(item)}" for name, item in value.items())
+            return "{ " + ", ".join(pairs) + " }"
+        case list():
+            return "[\n  " + ",  # more\n  ".join(map(written, value)) + "\n]"
+        case str() if "\n" in value and "'''" not in value and not value.endswith("'"):
+            return f"'''\n{value}'''"
+        case str():
+            return json.dumps(value)
+        case _:
+            return json.dumps(value)
+
+
+def every_path(value: Any, path: Path = ()) -> set[Path]:
+    inner: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        inner = list(value.items())
+    elif isinstance(value, list):
+        inner = list(enumerate(value))
+    return {path}.union(*(every_path(item, (*path, name)) for name, item in inner)) - {()}
+
+
+@given(tables, st.lists(tables, max_size=2), st.dictionaries(names, tables, max_size=2))
+def test_every_value_of_a_document_has_a_place_and_stands_there(
+    top: dict[str, Any], rules: list[dict[str, Any]], tiers: dict[str, dict[str, Any]]
+) -> None:
+    def lines(table: dict[str, Any]) -> str:
+        return "".join(f"  {json.dumps(n)}={written(v)}\t# {n!r} =\n" for n, v in table.items())
+
+    top = {name: value for name, value in top.items() if name not in ("rules", "tiers")}
+    text = lines(top)
+    text += "".join(f"[[ rules ]]  # [x]\n{lines(table)}" for table in rules)
+    text += "".join(f"[tiers.{json.dumps(n)}]\n{lines(table)}" for n, table in tiers.items())
+    read_by_tomllib = tomllib.loads(text)
+
+    found = places(text)
+
+    headers = {("rules",), ("tiers",)}
+    assert every_path(read_by_tomllib) - headers <= set(found.values)
+    rows = text.split("\n")
+    for name, value in top.items():
+        place = found.of((name,))
+        assert place is not None
+        assert rows[place[0] - 1][place[1] - 1 :].startswith(written(value).split("\n")[0])
+        key = found.of((name,), key=True)
+        assert key is not None
+        assert rows[key[0] - 1][key[1] - 1 :].startswith(json.dumps(name))
+
+
+@given(st.text("ab\"'\\é😀\n\t ", max_size=12))
+def test_every_character_of_a_text_is_found_where_it_is_written(inside: str) -> None:
+    marked = f"{inside}@"
+    line, column = marked.count("\n") + 1, len(marked.rsplit("\n", 1)[-1])
+    for token in (
+        json.dumps(marked),
+        json.dumps(marked, ensure_ascii=False),
+        '"""\n' + inside.replace("\\", "\\\\").replace('"', '\\"') + '@"""',
+    ):
+        text = f"a = 1\nb = {token}\nc = 2"
+        if "\\ud8" in token:  # half a character is none in TOML
+            continue
+        assert tomllib.loads(text)["b"] == marked
+
+        found = places(text).inside(("b",), line, column)
+
+        assert found is not None
+        assert text.split("\n")[found[0] - 1][found[1] - 1] == "@"
