@@ -1,22 +1,28 @@
-"""Two faults that paused agents are known for, tried on LangGraph and on sayso.
+"""Faults that paused agents are known for, tried on LangGraph, on smolagents and on sayso.
 
-    race   two processes answer and resume one paused run at the same moment: how often did the
-           guarded action run twice?
-    kill   the process dies (kill -9) right after the approved action: is the answer lost, the
-           question asked again, the action run twice?
+    race     two processes answer and resume one paused run at the same moment: how often did the
+             guarded action run twice?
+    kill     the process dies (kill -9) right after the approved action: is the answer lost, the
+             question asked again, the action run twice?
+    cancel   a person cancels the plan of an agent: does it act all the same?
+    change   a person adds a step to the plan, the agent is stopped after the first step and
+             resumed: is there another plan, without that step? Is the step ever done?
 
-Both sides are tried in turns by the same processes, on SQLite and on PostgreSQL. The action
-leaves a line in a file for every time it ran; that file is counted, nobody's own records.
-Ends with an error if sayso has a fault. Without LangGraph (it is in requirements/bench.txt)
-only sayso is tried.
+Both sides are tried in turns by the same processes, on SQLite and on PostgreSQL; smolagents,
+whose memory is the process, is beside ours on both. An action leaves a line in a file for
+every time it ran; that file is counted, nobody's own records. The model is a script: it
+follows the last plan that it is shown, and makes a plan of its own only if it is shown none.
+Ends with an error if sayso has a fault. Without LangGraph or smolagents (they are in
+requirements/bench.txt) sayso is tried alone.
 
-    python -m benchmarks.faults [--quick] [--trials 240] [--only race|kill]
+    python -m benchmarks.faults [--quick] [--trials 240] [--only race|kill|cancel|change]
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -33,8 +39,10 @@ from typing import Any
 
 import sayso
 from benchmarks import _langgraph as langgraph
+from benchmarks import _smolagents as smolagents
 from benchmarks.store import Database, databases
-from sayso import Desk, Running
+from sayso import Desk, PlanStep, Running, ScriptedModel
+from sayso.agent import Message, call
 
 TRIALS, KILLS = 240, 15
 QUICK_TRIALS, QUICK_KILLS = 6, 2
@@ -271,6 +279,171 @@ def kill(places: dict[str, Place], trials: int) -> dict[str, Counter[str]]:
     return found
 
 
+# --- cancel, change ---------------------------------------------------------------------------
+
+DRAFT = ("search the web", "write it up")
+ADDED = "ask the lawyer"
+CHANGED = ("search the web", ADDED, "write it up")
+_STEP = re.compile(r"^ *\d+\. ([a-z ]+)", re.MULTILINE)
+
+
+def numbered(steps: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
+
+
+def follow(shown: Sequence[str], planning: bool) -> smolagents.Line:  # noqa: FBT001
+    """Be the model: follow the last plan that is shown; make one only where none is shown."""
+    plans = [found for text in shown if (found := _STEP.findall(text)) and found[0] == DRAFT[0]]
+    steps = [step.strip() for step in plans[-1]] if plans else list(DRAFT)
+    if planning:
+        return numbered(steps)
+    done = "\n".join(shown)
+    left = [step for step in steps if f"did {step}" not in done]
+    return (left[0], "") if left else "written up"
+
+
+class Ledger:
+    """A file with one line for every step that was done to the world."""
+
+    def __init__(self, folder: str) -> None:
+        self._path = Path(folder, f"plan_{next(numbers)}.txt")
+        self.last: Callable[[], object] = lambda: None  # called after every step
+
+    @property
+    def lines(self) -> list[str]:
+        return self._path.read_text().splitlines() if self._path.exists() else []
+
+    def act(self, step: str) -> str:
+        with self._path.open("a") as file:
+            file.write(f"{step}\n")
+        self.last()
+        return f"did {step}"
+
+
+class SaysoPlans:
+    """An agent whose plan a person reviews at the desk."""
+
+    name = "sayso"
+
+    def __init__(self, at: str, ledger: Ledger) -> None:
+        self._at, self._ledger = at, ledger
+        self.desk = Desk(at, agent="benchmark")
+
+        def work(subject: str) -> str:
+            """Work on something."""
+            return ledger.act(subject)
+
+        self._agent = sayso.Agent(
+            "writer", ScriptedModel(self._say), [work], plan_every=5, max_steps=10
+        )
+
+    def _say(self, messages: Sequence[Message], tools: tuple[str, ...]) -> Any:  # noqa: ANN401
+        planning = tools == ("plan",)
+        said = follow([message.text for message in messages], planning)
+        if isinstance(said, tuple):
+            return call("work", subject=said[0])
+        return _STEP.findall(said) if planning else said
+
+    def _planned(self) -> sayso.Run:
+        return self.desk.run(self._agent, "Write about tea.", wait=False)
+
+    def cancelled(self) -> list[str]:
+        run = self._planned()
+        self.desk.reject(run.asks[0], "Not this way.")
+        self.desk.work(until="idle")
+        if run.status != "cancelled":
+            raise RuntimeError(f"{run.id} is {run.status}: {run.error}")
+        return ["acted after the cancel"] if self._ledger.lines else []
+
+    def changed(self) -> list[str]:
+        run = self._planned()
+        self.desk.edit(run.asks[0], {"steps": [{"title": step} for step in CHANGED]})
+        self._ledger.last = self.desk.crew.halt  # stops when the first step is done
+        self.desk.work(until="idle", only=run.id)
+        if len(self._ledger.lines) != 1:
+            raise RuntimeError(f"{run.id} was not stopped: {run.status}, {run.error}")
+        with Desk(self._at, agent="benchmark") as elsewhere:
+            elsewhere.work(until="idle", only=run.id)
+        if run.status != "done":
+            raise RuntimeError(f"{run.id} is {run.status}: {run.error}")
+        plans = [step for step in run.memory if isinstance(step, PlanStep)]
+        last = [step["title"] for step in plans[-1].plan]
+        return _missing([] if last == list(CHANGED) else last, self._ledger)
+
+    def close(self) -> None:
+        self.desk.close()
+
+
+class Smolagents:
+    """The example of its documentation: a callback shows the plan, and changes or interrupts."""
+
+    name = "smolagents"
+
+    def __init__(self, _at: str, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def _agent(self, **callbacks: Callable[..., None]) -> smolagents.Agent:
+        return smolagents.agent(
+            follow, self._ledger.act, max_steps=10, plan_every=5, callbacks=callbacks
+        )
+
+    def cancelled(self) -> list[str]:
+        agent = self._agent(PlanningStep=lambda step, agent: agent.interrupt())
+        self._interrupted(agent)
+        return ["acted after the cancel"] if self._ledger.lines else []
+
+    def changed(self) -> list[str]:
+        plans: list[Any] = []
+
+        def review(step: Any, agent: object) -> None:  # noqa: ANN401
+            plans.append(step)
+            if len(plans) == 1:  # later on, the person believes that this is what they wrote
+                step.plan = numbered(CHANGED)
+
+        agent = self._agent(PlanningStep=review, ActionStep=self._stop_once)
+        self._interrupted(agent)
+        agent.run("Write about tea.", reset=False)
+        last = [step.strip() for step in _STEP.findall(plans[-1].plan)]
+        return _missing([] if last == list(CHANGED) else last, self._ledger)
+
+    def _stop_once(self, _step: object, agent: smolagents.Agent) -> None:
+        if len(self._ledger.lines) == 1:
+            agent.interrupt()
+
+    def _interrupted(self, agent: smolagents.Agent) -> None:
+        """Run it as the example does, which takes the interruption for what it is."""
+        try:
+            agent.run("Write about tea.", reset=True)
+        except Exception as error:
+            if "interrupted" not in str(error):
+                raise
+        else:
+            raise RuntimeError("smolagents was not interrupted")
+
+    def close(self) -> None:
+        """It has nothing open."""
+
+
+def _missing(instead: Sequence[str], ledger: Ledger) -> list[str]:
+    found = ["reviewed plan thrown away"] if instead else []
+    return found + ["the person's step never done"] * (ADDED not in ledger.lines)
+
+
+Planner = type[SaysoPlans] | type[Smolagents]
+PLANNERS: list[Planner] = [*([Smolagents] if smolagents.installed() else []), SaysoPlans]
+
+
+def plan(part: str, at: str, folder: str, trials: int) -> dict[str, Counter[str]]:
+    """Return for each side in how many trials what happened."""
+    found: dict[str, Counter[str]] = {side.name: Counter() for side in PLANNERS}
+    for _ in range(trials):
+        for side in PLANNERS:
+            one = side(at, Ledger(folder))
+            found[side.name].update(one.cancelled() if part == "cancel" else one.changed())
+            one.close()
+    return found
+
+
 # ----------------------------------------------------------------------------------------------
 
 RACE = ("action ran twice", "action never ran", "both callers told ok")
@@ -280,40 +453,65 @@ KILL = (
     "action ran twice",
     "asked whether it happened",
 )
-FAULTS = {"action ran twice", "action never ran", "answer lost", "question asked again"}
+CANCEL = ("acted after the cancel",)
+CHANGE = ("reviewed plan thrown away", "the person's step never done")
+FAULTS = {
+    "action ran twice",
+    "action never ran",
+    "answer lost",
+    "question asked again",
+    *CANCEL,
+    *CHANGE,
+}
+TITLES = {
+    "race": "two processes resume one run",
+    "kill": "killed right after the action",
+    "cancel": "a plan is cancelled",
+    "change": "a changed plan is resumed",
+}
 
 
 def table(
     database: str, part: str, rows: Sequence[str], found: dict[str, Counter[str]], trials: int
 ) -> Iterator[str]:
     """Yield the lines of one table."""
-    title = {"race": "two processes resume one run", "kill": "killed right after the action"}[part]
-    yield f"{f'{database}: {title}':<48}" + "".join(f"{name:>14}" for name in found)
+    yield f"{f'{database}: {TITLES[part]}':<48}" + "".join(f"{name:>14}" for name in found)
     for row in rows:
         counts = (f"{counted[row]} of {trials}" for counted in found.values())
         yield f"  {row:<46}" + "".join(f"{text:>14}" for text in counts)
 
 
+def tried(
+    database: Database, folder: str, part: str, trials: int, kills: int
+) -> tuple[Sequence[str], dict[str, Counter[str]], int]:
+    """Return the rows of a part, what was found, and how often it was tried."""
+    if part in ("cancel", "change"):
+        database.desk("faults_plans").close()  # makes the tables
+        rows = CANCEL if part == "cancel" else CHANGE
+        return rows, plan(part, database.address("faults_plans"), folder, kills), kills
+    places = {side.name: place_of(side, database, folder) for side in SIDES}
+    if part == "race":
+        return RACE, race(places, trials), trials
+    return KILL, kill(places, kills), kills
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Two faults, tried on LangGraph and on sayso.")
+    parser = argparse.ArgumentParser(description="Known faults, tried on others and on sayso.")
     parser.add_argument("--quick", action="store_true", help="few trials: only shows that it runs")
     parser.add_argument("--trials", type=int, help=f"of the race, {TRIALS} unless given")
-    parser.add_argument("--only", choices=("race", "kill"))
+    parser.add_argument("--only", choices=tuple(TITLES))
     given = parser.parse_args()
-    if not langgraph.installed():
-        print(langgraph.MISSING)
+    for peer in (langgraph, smolagents):
+        if not peer.installed():
+            print(peer.MISSING)
     trials = given.trials or (QUICK_TRIALS if given.quick else TRIALS)
     kills = QUICK_KILLS if given.quick else KILLS
     faults = 0
     with databases() as both, tempfile.TemporaryDirectory(prefix="sayso-") as folder:
         for database in both:
-            places = {side.name: place_of(side, database, folder) for side in SIDES}
-            for part, run, rows, times in (
-                ("race", race, RACE, trials),
-                ("kill", kill, KILL, kills),
-            ):
+            for part in TITLES:
                 if given.only in (None, part):
-                    found = run(places, times)
+                    rows, found, times = tried(database, folder, part, trials, kills)
                     print("\n".join(table(database.name, part, rows, found, times)), flush=True)
                     faults += sum(found[Sayso.name][fault] for fault in FAULTS)
     if faults:

@@ -40,6 +40,17 @@ WAITING = [
     "start-up of serving, many waiting by few",
     "waking one of many waiting runs",
 ]
+AGENTS = [
+    "a late turn of ours by an early one",
+    "bytes that turns add by their messages",
+    "a turn replayed, of many by of few",
+]
+POLICY = [
+    "rulings/s, 200 rules, 20 about the tool",
+    "rulings/s, 4 of the 20 cannot be told",
+    "a ruling, 2,000 rules by 200, 20 about the tool",
+    "loading 200 rules",
+]
 # LangGraph belongs to the environment of `make bench`; here its side is missing.
 BY_LANGGRAPH = re.compile(r"by LangGraph$")
 
@@ -94,8 +105,10 @@ def test_the_known_faults_are_tried_and_sayso_has_none_of_them() -> None:
     race += [("both callers told ok", "0", "6")]
     kill = [("answer lost", "0", "2"), ("question asked again", "0", "2")]
     kill += [("action ran twice", "0", "2"), ("asked whether it happened", "2", "2")]
+    plan = [("acted after the cancel", "0", "2"), ("reviewed plan thrown away", "0", "2")]
+    plan += [("the person's step never done", "0", "2")]
 
-    assert rows == [*race, *kill, *race, *kill]
+    assert rows == [*race, *kill, *plan, *race, *kill, *plan]
 
 
 def test_waiting_runs_are_served_by_a_process_that_says_what_it_took() -> None:
@@ -103,3 +116,21 @@ def test_waiting_runs_are_served_by_a_process_that_says_what_it_took() -> None:
 
     assert figures(printed) == WAITING
     assert len(re.findall(r"waiting, .+ MB of memory, started in \d+ ms", printed)) == 2
+
+
+def test_the_loop_of_an_agent_is_measured_in_memory_and_on_disk_even_without_others() -> None:
+    printed = run("agents")
+    found = [figure for figure in figures(printed) if not figure.startswith("a step of ")]
+
+    assert found == AGENTS
+    assert len(re.findall(r"round \d, microseconds a step: ours, SQLite: [\d,]+", printed)) == 2
+    assert ("ours, in memory: " in printed) is Path("/dev/shm").is_dir()
+    assert len(re.findall(r"ours, resumed after \d turns: \d+ ms", printed)) == 2
+    assert len(re.findall(r"ours, SQLite: microseconds a turn [\d, ]+; [\d,]+ bytes", printed)) == 1
+
+
+def test_the_policy_is_measured_by_rulings_by_rules_and_by_loading() -> None:
+    printed = run("policy")
+
+    assert figures(printed) == POLICY
+    assert re.search(r"one more rule: -?[\d.]+ microseconds a ruling if it names the tool", printed)
