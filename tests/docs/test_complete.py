@@ -21,6 +21,11 @@ from sayso.errors import SaysoError
 from sayso.model.content import Content
 from sayso.model.lifecycle import ASK, EFFECT, RUN
 from sayso.model.verdicts import KINDS, VERDICTS, Meaning
+from sayso.policy.cases import CASE, EXPECT
+from sayso.policy.complaints import MAY_BE_UNSTATED
+from sayso.policy.complaints import VARIABLES as SEEN_BY_CONDITIONS
+from sayso.policy.reading import ELSEWHERE, RULE, RUNG, SECTIONS, TERMS, TIER
+from sayso.policy.tiers import BUILT_IN
 from sayso.runs.front import RunDesk
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 
@@ -183,6 +188,64 @@ def test_every_error_is_on_its_page_with_its_code(error: type[SaysoError]) -> No
 def test_codes_of_errors_are_distinct() -> None:
     codes = [e.code for e in everything_under(SaysoError) if not e.__name__.startswith("_")]
     assert len(codes) == len(set(codes))
+
+
+# --- the policy ---
+
+
+KEYS = {
+    "Sections": (*SECTIONS, *ELSEWHERE),
+    "Rules": tuple(key for key in RULE if key not in TERMS),
+    "Tiers": tuple(key for key in TIER if key not in TERMS),
+    "Who and when": TERMS,
+    "Conditions": SEEN_BY_CONDITIONS,
+    "Cases": (*CASE, *EXPECT),
+}
+
+
+def first_cells(heading: str) -> str:
+    """The first column of the tables of a section, of the rows that begin with code."""
+    section = page("reference/policy.md").split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    return " ".join(row.split("|")[1] for row in rows)
+
+
+@pytest.mark.parametrize("heading", KEYS)
+def test_every_key_of_a_policy_and_every_variable_is_in_the_reference(heading: str) -> None:
+    cells = first_cells(heading)
+    assert [key for key in KEYS[heading] if not re.search(rf"\b{key}\b", cells)] == []
+
+
+@pytest.mark.parametrize("heading", [heading for heading in KEYS if heading != "Sections"])
+def test_the_reference_names_no_key_and_no_variable_that_there_is_not(heading: str) -> None:
+    named = re.findall(r"`(\w+)`", first_cells(heading))
+    assert [name for name in named if name not in KEYS[heading]] == []
+
+
+def test_the_keys_of_a_rung_are_in_the_row_of_the_ladder() -> None:
+    row = next(r for r in page("reference/policy.md").splitlines() if r.startswith("| `escalate`"))
+    assert [key for key in RUNG if f"{key} = " not in row] == []
+
+
+def test_what_may_be_unstated_is_on_the_page_of_conditions() -> None:
+    text = page("reference/policy.md")
+    assert [name for name in MAY_BE_UNSTATED if f"`has({name})`" not in text] == []
+
+
+def test_the_usual_tiers_are_on_the_page_as_they_are() -> None:
+    text = page("howto/policy.md")
+    for name, tier in BUILT_IN.items():
+        needs = "nobody" if tier.alone else str(tier.terms.needs)
+        assert f"| `{name}` | {needs}" in text
+
+
+def test_every_rule_of_the_default_policy_is_in_the_transcript() -> None:
+    names = re.findall(
+        r'^name = "(.+)"$', (SOURCE / "policy/default.toml").read_text(), re.MULTILINE
+    )
+
+    assert len(names) >= 5
+    assert [name for name in names if f"  {name}  (default)" not in page("howto/policy.md")] == []
 
 
 # --- what is stored ---

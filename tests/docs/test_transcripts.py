@@ -21,6 +21,7 @@ PLAYED = [
     ROOT / "README.md",
     DOCS / "tutorial.md",
     DOCS / "howto/deciding.md",
+    DOCS / "howto/policy.md",
     DOCS / "howto/workers.md",
     DOCS / "howto/run-an-agent-in-the-terminal.md",
 ]

@@ -107,9 +107,9 @@ def test_a_file_that_is_broken_is_an_error_every_time(file: Path) -> None:
 
 def test_a_file_in_another_encoding_is_an_error_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
-    path.write_bytes(b"# caf\xc3\xa9\n# caf\xe9\n")
+    path.write_bytes(b"# \xc3\xa9\n# na\xefve\n")
 
-    with pytest.raises(BadPolicy, match=r"p\.toml:2:6: .*UTF-8"):
+    with pytest.raises(BadPolicy, match=r"p\.toml:2:5: .*UTF-8"):
         read_policy(path)
 
 

@@ -14,6 +14,7 @@ from sayso.cli.desks import desk_option
 from sayso.cli.doctor import doctor
 from sayso.cli.inbox import inbox
 from sayso.cli.people import people
+from sayso.cli.policy import policy
 from sayso.cli.printing import examples, failure, wants_json
 from sayso.cli.run import run
 from sayso.cli.runs import runs
@@ -63,5 +64,5 @@ def front() -> None:
     """Human oversight for AI agents: nothing leaves without your say-so."""
 
 
-for command in (run, inbox, runs, top, worker, people, audit, db, doctor, demo):
+for command in (run, inbox, runs, top, worker, people, policy, audit, db, doctor, demo):
     front.add_command(command)

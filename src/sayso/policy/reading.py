@@ -13,6 +13,7 @@ from typing import Any
 
 from sayso.errors import BadPolicy
 from sayso.model.requirement import ANYBODY, Requirement
+from sayso.model.text import hides, one_line
 from sayso.policy.conditions import Condition
 from sayso.policy.places import normal
 from sayso.policy.rules import Policy, Rule
@@ -98,8 +99,8 @@ def _gated_tools(table: Table, tiers: Mapping[str, Tier]) -> list[Rule]:
     """Read `[tools]`: a tool by name, and the tier it belongs to."""
     found = []
     for tool in table:
-        if not tool.strip():
-            table.fail(tool, "A tool needs a name.", at_key=True)
+        if not tool.strip() or hides(tool, lines=False):
+            table.fail(tool, f"No tool is called {one_line(tool, 40)!r}.", at_key=True)
         tier = _known_tier(table, tool, tiers)
         found.append(Rule(name=f"tools.{tool}", tools=(tool,), tier=tier, line=table.line_of(tool)))
     return found

@@ -1,0 +1,315 @@
+"""`sayso policy`: what the rules say, whether they make sense, and why an ask asked whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from sayso.asks.lawbook import FILE, default_policy, read_policy, speaks_of_policy
+from sayso.channels.fence import Row
+from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
+from sayso.cli.ids import id_argument
+from sayso.cli.policy_asks import explained, explanation
+from sayso.cli.policy_calls import simulated, undecidable
+from sayso.cli.policy_words import (
+    about,
+    outcome,
+    policy_record,
+    problem_record,
+    ruling_record,
+    tier_told,
+    who,
+)
+from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
+from sayso.errors import BadPolicy, BadValue, StoreError
+from sayso.model.actor import Roster
+from sayso.model.span import aware
+from sayso.model.text import one_line, visible
+from sayso.policy.cases import Difference, differences, read_cases
+from sayso.policy.checking import Problem, problems
+from sayso.policy.facts import Facts
+from sayso.policy.rules import Policy
+from sayso.store import SystemClock
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group(
+    epilog=examples(
+        "sayso policy check",
+        "sayso policy test --cases cases.toml",
+        "sayso policy simulate refund --args '{\"amount\": 40}' --risk high",
+        "sayso policy explain a-7f3k",
+    )
+)
+@desk_option
+def policy() -> None:
+    """Who must say yes to what: check the rules, try them, ask why."""
+
+
+def _found(file: Path | None) -> Policy:
+    """Return the policy that is meant: the file named, that of this folder, or the default one."""
+    if file is not None:
+        return read_policy(file)
+    return read_policy(Path(FILE)) if speaks_of_policy(Path(FILE)) else default_policy()
+
+
+def _headline(found: Policy) -> str:
+    usual = len(set(found.rules) & set(default_policy().rules))
+    own = len(found.rules) - usual
+    if found is default_policy():
+        return f"policy: the default one (no {FILE} here has another), {usual} rules"
+    kept = f" and {usual} of the default policy" if usual else ", none of the default policy"
+    return f"policy: {found.source}, version {found.version}, {own} rules of its own{kept}"
+
+
+def _people() -> tuple[Roster, str]:
+    """Return the people of the desk, and a line that says which desk that is.
+
+    A policy can be checked where there is no desk; then there are no people to check it against.
+    """
+    where = address()
+    if not where.there:
+        return Roster({}), f"desk: none at {named(where.url)}, so no people to check against"
+    try:
+        with open_desk() as desk:
+            roster = desk.store.roster()
+            name = desk_name(desk)
+    except StoreError as error:
+        return Roster({}), f"desk: no people to check against: {error}"
+    return roster, f"desk: {name}, {len(roster.people)} people"
+
+
+# --- check ---
+
+
+@policy.command("check", epilog=examples("sayso policy check", "sayso policy check strict.toml"))
+@click.argument("file", type=_FILE, required=False)
+@desk_option
+@json_option
+def check(file: Path | None, *, as_json: bool) -> None:
+    """Say what the rules mean, and what is wrong with them.
+
+    FILE is sayso.toml of this folder unless given. Requirements are checked against the people
+    of the desk too. Exit 1 if anything is wrong.
+    """
+    found = _found(file)
+    roster, where = _people()
+    wrong = problems(found, roster)
+    fatal = any(problem.fatal for problem in wrong)
+    if as_json:
+        told = [problem_record(problem) for problem in wrong]
+        emit({"ok": not fatal, "policy": policy_record(found), "problems": told})
+    else:
+        say(_headline(found), "dim")
+        say(where, "dim")
+        show(*_described(found), *_problems(wrong))
+        if not wrong:
+            say("Nothing is wrong with it.", "green")
+    if fatal:
+        click.get_current_context().exit(1)
+
+
+def _described(found: Policy) -> Iterator[RenderableType]:
+    yield Text("")
+    yield Text("Tiers", style="bold")
+    width = max(map(len, found.tiers)) + 4
+    for name in found.order:
+        yield Row(f"  {name}", Text(tier_told(found.tiers[name])), width)
+    yield Text("")
+    yield Text("Rules, each added to what the others say", style="bold")
+    usual = set(default_policy().rules)
+    for rule in found.rules:
+        from_where = "default" if rule in usual else f"line {rule.line}"
+        yield Row("  ", Text.assemble((rule.name, "bold"), (f"  ({from_where})", "dim")), 2)
+        yield Row("    ", Text(f"{about(rule)}: {outcome(rule)}"), 4)
+    if not found.rules:
+        yield Text("  none")
+    yield from _gathered("Groups", found.groups, "{}: {}")
+    yield from _gathered("Roles by name", found.roles, "{}: {}")
+    yield from _gathered("Who counts as what", found.implied, "{} counts as {}")
+    yield Text("")
+
+
+def _gathered(head: str, lists: Any, form: str) -> Iterator[Text]:  # noqa: ANN401 - names by name
+    if lists:
+        yield Text("")
+        yield Text(head, style="bold")
+    for name, names in lists.items():
+        yield Text(f"  {form.format(name, ', '.join(names) or 'nothing')}")
+
+
+def _problems(wrong: Sequence[Problem]) -> Iterator[RenderableType]:
+    for problem in wrong:
+        level, style = ("fail", "bold red") if problem.fatal else ("warn", "yellow")
+        line = f", line {problem.line}" if problem.line else ""
+        said = f"{problem.about}{line}: {visible(problem.reason)}"
+        yield Row("", Text.assemble((f"{level}  ", style), said), 0)
+
+
+# --- test ---
+
+
+@policy.command(
+    "test",
+    epilog=examples(
+        "sayso policy test --cases cases.toml", "sayso policy test strict.toml --cases cases.toml"
+    ),
+)
+@click.argument("file", type=_FILE, required=False)
+@click.option("--cases", type=_FILE, required=True, help="The calls, and what is expected of them.")
+@desk_option
+@json_option
+def test(file: Path | None, *, cases: Path, as_json: bool) -> None:
+    """Compare what the policy says to calls with what you expect.
+
+    FILE is sayso.toml of this folder unless given. Exit 1 if anything differs.
+    """
+    found = _found(file)
+    try:
+        listed = read_cases(cases.read_text("utf-8"), str(cases))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadPolicy(f"The cases cannot be read: {error}") from error
+    differing = [(case, differences(found, case)) for case in listed]
+    failed = [(case, told) for case, told in differing if told]
+    if as_json:
+        records = [
+            {"name": case.name, "line": case.line, "differences": [_difference(d) for d in told]}
+            for case, told in failed
+        ]
+        emit({"ok": not failed, "cases": len(listed), "failed": records})
+    else:
+        say(_headline(found), "dim")
+        rows = [
+            (
+                one_line(case.name, 40),
+                each.what,
+                one_line(each.expected, 60),
+                one_line(each.found, 200),
+            )
+            for case, told in failed
+            for each in told
+        ]
+        if rows:
+            show("", *columns(("CASE", "WHAT", "EXPECTED", "FOUND"), rows, screen().width), "")
+        good = len(listed) - len(failed)
+        style = "red" if failed else "green"
+        say(f"{good} of {len(listed)} cases are as expected.", style)
+    if failed:
+        click.get_current_context().exit(1)
+
+
+def _difference(each: Difference) -> dict[str, str]:
+    return {"what": each.what, "expected": each.expected, "found": each.found}
+
+
+# --- simulate ---
+
+
+@policy.command(
+    "simulate",
+    epilog=examples(
+        "sayso policy simulate refund --args '{\"amount\": 40}' --risk high",
+        "sayso policy simulate deploy --agent ci --at 2025-01-01T03:00:00Z",
+    ),
+)
+@click.argument("tool")
+@click.option("--args", "args_json", metavar="JSON", default="{}", help="Its arguments.")
+@click.option("--policy", "file", type=_FILE, help="The policy.  [default: sayso.toml]")
+@click.option("--risk", help="The risk it declares.")
+@click.option("--agent", default="", help="Who asks.")
+@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure the agent says it is.")
+@click.option("--reversible/--irreversible", default=None, help="Whether it can be undone.")
+@click.option("--affects", help="Whom it affects.")
+@click.option("--conflict", is_flag=True, help="The agent names contradictory information.")
+@click.option("--unseen", is_flag=True, help="Nothing like it was decided before.")
+@click.option("--tag", "tags", multiple=True, help="A tag; repeat for more.")
+@click.option("--kind", default="action", help="What is asked for, an action unless given.")
+@click.option("--gated", is_flag=True, help="Behind a gate that declares no risk.")
+@click.option("--at", metavar="TIME", help="When, such as 2025-01-01T03:00:00Z.  [default: now]")
+@desk_option
+@json_option
+def simulate(
+    tool: str,
+    *,
+    args_json: str,
+    file: Path | None,
+    at: str | None,
+    gated: bool,
+    as_json: bool,
+    **facts: Any,  # noqa: ANN401 - the other options, named as the facts are
+) -> None:
+    """Say what the policy would do with one call. Nothing is opened.
+
+    Which rules, why, and who on the desk would be asked.
+    """
+    moment = _moment(at)
+    found = _found(file)
+    said = found.ruling(Facts(tool=tool, args=_args(args_json), always=gated, **facts), moment)
+    people, where = _people()
+    roster = found.widened(people)
+    nobody = undecidable(said, roster)
+    if as_json:
+        filled = [{"needs": needs, "people": names} for needs, names in who(said.needs, roster)]
+        emit(
+            {
+                **ruling_record(said),
+                "solo": roster.solo,
+                "who": filled if said.asks else [],
+                "undecidable": nobody,
+            }
+        )
+        return
+    say(_headline(found), "dim")
+    say(where, "dim")
+    show("", *simulated(found, said, roster, nobody))
+
+
+def _args(text: str) -> dict[str, Any]:
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise BadValue(f"--args is no JSON: {error}. Write it like '{{\"amount\": 40}}'.") from None
+    if not isinstance(given, dict):
+        raise BadValue("--args is an object of names and values, such as '{\"amount\": 40}'.")
+    return given
+
+
+def _moment(text: str | None) -> datetime:
+    if text is None:
+        return SystemClock().now()
+    try:
+        return aware(datetime.fromisoformat(text), "--at")
+    except ValueError:
+        raise BadValue(
+            f"--at {one_line(text, 40)!r} is no time; write it like 2025-01-01T03:00:00Z."
+        ) from None
+
+
+# --- explain ---
+
+
+@policy.command("explain", epilog=examples("sayso policy explain a-7f3k"))
+@id_argument
+@desk_option
+@json_option
+def explain(ask_id: str, *, as_json: bool) -> None:
+    """Say why an ask asked whom: the rules, the people, the votes."""
+    with open_desk() as desk:
+        ask = desk.get(ask_id)
+        roster = _found(None).widened(desk.store.roster())
+        name = desk_name(desk)
+    if as_json:
+        emit(explained(ask, roster))
+        return
+    say(f"desk: {name}", "dim")
+    show(*explanation(ask, roster))

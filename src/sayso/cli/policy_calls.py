@@ -1,0 +1,74 @@
+"""What a policy would do with one call, laid out for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from sayso.asks.lawbook import default_policy
+from sayso.channels.fence import Row, paragraph
+from sayso.cli.policy_words import conditions_of, who
+from sayso.errors import Misuse
+from sayso.model.actor import Roster
+from sayso.model.text import visible
+from sayso.policy.rules import Policy
+from sayso.policy.ruling import Ruling
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_GUTTER = 11
+_SOLO = "whoever sits at this machine (solo mode)"
+_EFFECTS = {
+    "allow": ("allow: it runs alone", "green"),
+    "ask": ("ask: it waits for people", "yellow"),
+    "deny": ("deny: it does not run, whoever asks", "bold red"),
+}
+
+
+def simulated(
+    found: Policy, said: Ruling, roster: Roster, nobody: str | None
+) -> Iterator[RenderableType]:
+    """Say the ruling on a call: the rules, the sentence, and who would be asked."""
+    yield Row("Ruling", Text(*_EFFECTS[said.effect]), _GUTTER)
+    yield Row("Because", Text(visible(said.sentence)), _GUTTER)
+    lines = {rule.name: rule.line for rule in found.rules if rule not in default_policy().rules}
+    rules = [f"{name} (line {lines[name]})" if lines.get(name) else name for name in said.rules]
+    yield Row("Rules", Text(", ".join(rules) or "none"), _GUTTER)
+    if said.tier is not None:
+        yield Row("Tier", Text(said.tier), _GUTTER)
+    if not said.asks:
+        return
+    yield Row("Needs", Text(str(said.needs)), _GUTTER)
+    for word in conditions_of(said):
+        yield Row("", Text(word), _GUTTER)
+    yield from _asked(said, roster)
+    if nobody is not None:
+        yield paragraph(f"Nobody could decide it: {nobody}", "bold red")
+
+
+def _asked(said: Ruling, roster: Roster) -> Iterator[RenderableType]:
+    if roster.solo:
+        yield Row("Who", Text(_SOLO), _GUTTER)
+        return
+    label = "Who"
+    for needs, names in who(said.needs, roster):
+        told = Text(", ".join(names)) if names else Text("nobody", style="bold red")
+        yield Row(label, Text.assemble(f"{needs}: ", told), _GUTTER)
+        label = ""
+    for rung in said.ladder:
+        for needs, names in who(rung.needs, roster):
+            yield Row("", Text(f"later, {needs}: {', '.join(names) or 'nobody'}"), _GUTTER)
+
+
+def undecidable(said: Ruling, roster: Roster) -> str | None:
+    """Return why nobody on the desk could decide it, `None` if somebody could."""
+    if not said.asks:
+        return None
+    try:
+        said.needs.check(roster)
+    except Misuse as error:
+        return str(error)
+    return None

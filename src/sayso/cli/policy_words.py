@@ -1,0 +1,150 @@
+"""A policy and its rulings in plain words, and as data."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from sayso.model.actor import Roster
+from sayso.model.requirement import Factor, Requirement
+from sayso.model.span import say_span
+from sayso.model.text import one_line
+from sayso.policy.checking import Problem
+from sayso.policy.conditions import Condition
+from sayso.policy.rules import Policy, Rule
+from sayso.policy.ruling import OnTimeout, Ruling, Rung
+from sayso.policy.tiers import Terms, Tier
+
+
+def spell(seconds: float) -> str:
+    """Say a span of time."""
+    return say_span(timedelta(seconds=seconds))
+
+
+# --- rules and tiers ---
+
+
+def about(rule: Rule) -> str:
+    """Say which calls a rule is about."""
+    what = ", ".join(one_line(name, 40) for name in rule.tools) or "every call"
+    if isinstance(rule.when, Condition):
+        what += f" when {one_line(' '.join(rule.when.text.split()), 100)}"
+    return f"{what} when your code says so" if rule.asked is not None else what
+
+
+def outcome(rule: Rule) -> str:
+    """Say what a rule does to them."""
+    if rule.tier is not None:
+        return f"tier {rule.tier}"
+    return terms_told(rule.terms) if rule.effect == "ask" else str(rule.effect)
+
+
+def tier_told(tier: Tier) -> str:
+    """Say what a tier needs."""
+    return "runs alone" if tier.alone else terms_told(tier.terms)
+
+
+def terms_told(terms: Terms) -> str:
+    """Say who is asked, and what time does."""
+    return "; ".join((f"ask {terms.needs or Requirement()}", *_told(terms)))
+
+
+def _told(terms: Terms | Ruling) -> list[str]:
+    needs = terms.needs or Requirement()
+    said = [f"{needs.deny} refusals end it"] if needs.deny > 1 else []
+    if terms.within is not None:
+        said.append(deadline(terms.within, terms.on_timeout))
+    if terms.within is not None and terms.remind:
+        said.append(f"reminded at {' and '.join(f'{part:.0%}' for part in terms.remind)}")
+    said += [rung_told(rung) for rung in terms.ladder]
+    if terms.cool_off:
+        said.append(f"can be taken back for {spell(terms.cool_off)}")
+    if terms.execute_within is not None:
+        said.append(f"to be carried out within {spell(terms.execute_within)}")
+    if terms.requester:
+        said.append("whoever requested it may decide")
+    return said
+
+
+def deadline(within: float, on_timeout: OnTimeout) -> str:
+    """Say until when, and what happens then."""
+    then = "approved" if on_timeout == "approve" else "rejected"
+    return f"within {spell(within)}, then {then}"
+
+
+def rung_told(rung: Rung) -> str:
+    """Say who may decide after a while."""
+    return f"after {spell(rung.after)} also {rung.needs}"
+
+
+def conditions_of(ruling: Ruling) -> list[str]:
+    """Say what goes with an ask besides who must agree."""
+    return _told(ruling)
+
+
+# --- who ---
+
+
+def candidates(factor: Factor, roster: Roster) -> list[str]:
+    """Return who on the desk could fill a place."""
+    return sorted(name for name, roles in roster.people.items() if factor.takes(roles))
+
+
+def who(needs: Requirement, roster: Roster) -> list[tuple[str, list[str]]]:
+    """Return for every factor who could fill it."""
+    return [(str(factor), candidates(factor, roster)) for factor in needs.factors]
+
+
+# --- as data ---
+
+
+def policy_record(policy: Policy) -> dict[str, Any]:
+    """Return a policy as data."""
+    return {
+        "source": policy.source,
+        "version": policy.version,
+        "tiers": {name: tier_told(policy.tiers[name]) for name in policy.order},
+        "rules": [
+            {"name": rule.name, "line": rule.line, "about": about(rule), "says": outcome(rule)}
+            for rule in policy.rules
+        ],
+        "groups": {name: list(names) for name, names in policy.groups.items()},
+        "roles": {name: list(names) for name, names in policy.roles.items()},
+        "implies": {name: list(names) for name, names in policy.implied.items()},
+    }
+
+
+def problem_record(problem: Problem) -> dict[str, Any]:
+    """Return a problem as data."""
+    return {
+        "about": problem.about,
+        "line": problem.line,
+        "fatal": problem.fatal,
+        "reason": problem.reason,
+    }
+
+
+def ruling_record(ruling: Ruling) -> dict[str, Any]:
+    """Return a ruling as data."""
+    asking = {
+        "needs": [str(factor) for factor in ruling.needs.factors],
+        "deny": ruling.needs.deny,
+        "within": ruling.within,
+        "on_timeout": ruling.on_timeout,
+        "cool_off": ruling.cool_off,
+        "execute_within": ruling.execute_within,
+        "remind": list(ruling.remind),
+        "escalate": [
+            {"after": rung.after, "needs": [str(factor) for factor in rung.needs.factors]}
+            for rung in ruling.ladder
+        ],
+        "requester": ruling.requester,
+    }
+    return {
+        "effect": ruling.effect,
+        "sentence": ruling.sentence,
+        "rules": list(ruling.rules),
+        "tier": ruling.tier,
+        "version": ruling.version,
+        **(asking if ruling.asks else {}),
+    }
