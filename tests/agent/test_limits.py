@@ -234,8 +234,7 @@ def test_a_price_named_later_lets_it_go_on(local: Desk) -> None:
         "clerk", ScriptedModel(used(10)), [count], max_cost=1.0, max_steps=3, price=(1.0, 1.0)
     )
     local.retry(run)
-    local.run(again, "count on", wait=False)
-    carried_on(local, run)
+    local.resume(run, agent=again, wait=False)
 
     assert "steps" in parked(run)
 

@@ -19,8 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def ours() -> list[str]:
-    """Return the names of sayso's threads in this process."""
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("sayso-")]
+    """Return the names of the threads that desks have in this process."""
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("sayso-") and name != "sayso-models"]
 
 
 def connections(place: Place) -> int:

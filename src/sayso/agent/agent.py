@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -23,6 +24,8 @@ from sayso.runs.ambient import AMBIENT
 from sayso.runs.here import running
 from sayso.runs.running import Running
 from sayso.runs.workflow import Workflow, module_of
+
+_log = logging.getLogger("sayso.agent")
 
 
 class Agent:
@@ -105,7 +108,7 @@ class Agent:
             on_text=on_text,
         )
         self.__sayso_workflow__ = self._workflow(sys._getframe(1).f_globals["__name__"])  # noqa: SLF001
-        AMBIENT[name] = self.__sayso_workflow__
+        _announce(self.__sayso_workflow__)
 
     def __repr__(self) -> str:
         """Show which agent it is."""
@@ -184,6 +187,18 @@ class Agent:
                 f"  at most: {', '.join(bounds)}",
             ]
         )
+
+
+def _announce(flow: Workflow) -> None:
+    """Let the desks of this process serve an agent. Of two with one name the last one counts."""
+    other = AMBIENT.get(flow.name)
+    if other is not None and other.path != flow.path:
+        _log.warning(
+            "Two agents are called %r: %s and %s. Runs of the first are no longer found here by "
+            "its name; call one of them otherwise.",
+            *(flow.name, other.path, flow.path),
+        )
+    AMBIENT[flow.name] = flow
 
 
 def _is_price(price: object) -> bool:

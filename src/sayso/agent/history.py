@@ -14,6 +14,7 @@ from sayso.agent.messages import Message, ToolCall
 from sayso.agent.words import ended
 from sayso.model.digest import canonical
 from sayso.model.event import Event
+from sayso.model.tool import HIDDEN
 from sayso.runs.journal import Journal, asks_of
 from sayso.runs.memory import (
     ActionStep,
@@ -90,15 +91,17 @@ def _unfinished(status: str, events: Sequence[Event]) -> list[Message]:
 
 def recalled(memory: Memory, run: str) -> Iterator[Message]:
     """Yield what a run remembers as messages."""
+    verdicts = {s.ask: s.decision for s in memory.steps if isinstance(s, DecisionStep)}
     for number, step in enumerate(memory.steps, start=1):
         match step:
             case TaskStep():
                 yield Message(role="user", text=_text(step.task))
-            case PlanStep() if step.status == "decided":
+            case PlanStep() if verdicts.get(step.ask):
                 titles = (str(item.get("title", "")) for item in step.plan)
                 yield Message(role="user", text="The plan was:\n" + _numbered(titles))
             case ActionStep() if step.status in ("done", "failed"):
-                call = ToolCall(f"{run}.{number}", step.name, step.args or {})
+                shown = {n: v for n, v in (step.args or {}).items() if v != HIDDEN}
+                call = ToolCall(f"{run}.{number}", step.name, shown)
                 failed = step.error is not None
                 came = _text(step.error if failed else step.result)
                 yield Message(role="assistant", calls=(call,))

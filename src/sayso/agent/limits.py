@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from sayso.agent.messages import Usage
 from sayso.asks.forms import Span
@@ -52,6 +53,18 @@ def _check(name: str, value: object, kinds: type | tuple[type, ...]) -> None:
         raise BadValue(f"{name}={value!r}: give a number above 0.")
 
 
+class Over(NamedTuple):
+    """A bound that is reached; whether a person can grant as much again."""
+
+    why: str
+    more: bool = True
+
+    @property
+    def text(self) -> str:
+        """What people are told."""
+        return f"{self.why} {_AGAIN}" if self.more else self.why
+
+
 @dataclass(slots=True)
 class Spent:
     """What a run of an agent has used up so far, its model's time and its tools' time included."""
@@ -71,25 +84,37 @@ class Spent:
         self.cost += usage.cost or 0.0
         self.priced = self.priced and usage.cost is not None
 
-    def over(self, limits: Limits, *, planning: bool = False) -> str | None:
+    def plus(self, other: Spent) -> Spent:
+        """Return this and what somebody working for it used up, whose steps are its own affair."""
+        return Spent(
+            self.steps,
+            self.calls + other.calls,
+            self.tokens + other.tokens,
+            self.cost + other.cost,
+            self.priced and other.priced,
+            self.seconds + other.seconds,
+        )
+
+    def over(self, limits: Limits, *, planning: bool = False) -> Over | None:
         """Say which bound is reached, if one is. A plan is no step."""
         if self.steps >= limits.steps and not planning:
-            return f"it has made {limits.steps} steps without an answer (max_steps). {_AGAIN}"
+            return Over(f"it has made {limits.steps} steps without an answer (max_steps).")
         if limits.tokens is not None and self.tokens >= limits.tokens:
-            return f"it has used {self.tokens:,} tokens of {limits.tokens:,} (max_tokens). {_AGAIN}"
+            return Over(f"it has used {self.tokens:,} tokens of {limits.tokens:,} (max_tokens).")
         if limits.seconds is not None and self.seconds >= limits.seconds:
             worked = say_span(timedelta(seconds=self.seconds))
-            return f"it has worked for {worked} (max_time). {_AGAIN}"
+            return Over(f"it has worked for {worked} (max_time).")
         return None if limits.cost is None else self._too_dear(limits.cost)
 
-    def _too_dear(self, limit: float) -> str | None:
+    def _too_dear(self, limit: float) -> Over | None:
         if not self.priced:
-            return (
+            return Over(
                 "it has a limit on cost (max_cost), and the price of its model is not known. Say "
-                "it, price=(input, output) in dollars for a million tokens, and retry."
+                "it, price=(input, output) in dollars for a million tokens, and retry.",
+                more=False,
             )
         if self.cost >= limit:
-            return f"it has cost ${self.cost:.4g} of ${limit:.4g} (max_cost). {_AGAIN}"
+            return Over(f"it has cost ${self.cost:.4g} of ${limit:.4g} (max_cost).")
         return None
 
 

@@ -7,8 +7,10 @@ and comes out where it stopped.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from functools import partial
 
+from sayso.agent.history import shortened
 from sayso.agent.job import Job
 from sayso.agent.messages import Message, Reply
 from sayso.agent.modelling import Replied, modelled
@@ -23,16 +25,19 @@ from sayso.runs.running import Running
 from sayso.runs.stops import Parked
 
 _EMPTY = 3
+_JOB: ContextVar[Job | None] = ContextVar("sayso_job", default=None)
 
 
 def work(agent: Profile, run: Running, task: str) -> str:
     """Work on a task until there is an answer."""
     inner = LANE.get() is not run.root
     chain = CHAIN.get() or ((run.journal.row.workflow,) if inner else ())
-    token = CHAIN.set((*chain, agent.name))
+    job = Job(agent, run, task, inner=inner, outer=_JOB.get() if inner else None)
+    token, before = CHAIN.set((*chain, agent.name)), _JOB.set(job)
     try:
-        return _answer(Job(agent, run, task, inner=inner))
+        return _answer(job)
     finally:
+        _JOB.reset(before)
         CHAIN.reset(token)
 
 
@@ -90,6 +95,7 @@ def _act(job: Job, reply: Reply) -> None:
     )
     for one in settled:
         job.spent.seconds += one.took
+        job.spent = job.spent.plus(one.inside)
         if one.carried_out and job.plan is not None:
             job.plan = job.plan.approved(one.steps).after(one.call.tool)
             job.progress(job.plan.progress)
@@ -114,7 +120,7 @@ def _approved(job: Job, answer: str) -> bool:
         return True
     decision = job.run.confirm(
         f"Is this the answer of {job.agent.name}?",
-        facts={"answer": answer},
+        facts={"answer": shortened(answer)},
         why=job.plan.named(steps),
     )
     if decision:

@@ -8,17 +8,28 @@ decided `together`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sayso.agent.history import result_text, shortened
 from sayso.agent.job import Job
 from sayso.agent.kit import BadCall, Held
+from sayso.agent.limits import Spent
 from sayso.agent.messages import Message, Reply, ToolCall
 from sayso.agent.words import asked_because, outcome
 from sayso.asks.carrying import Gated
-from sayso.errors import Answered, Diverged, InvalidEdit, Outcome, Rejected, SaysoError, StepFailed
-from sayso.model.ask import Ask
+from sayso.asks.forms import Form
+from sayso.errors import (
+    Answered,
+    BadValue,
+    Diverged,
+    InvalidEdit,
+    Misuse,
+    Outcome,
+    Rejected,
+    StepFailed,
+)
+from sayso.model.ask import Ask, Decision
 from sayso.model.content import pairs
 from sayso.model.digest import canonical
 from sayso.model.tool import Bound
@@ -44,6 +55,7 @@ class Settled:
     step: ActionStep
     steps: tuple[int, ...] = ()
     took: float = 0.0
+    inside: Spent = field(default_factory=Spent)
     carried_out: bool = False
     refused: bool = False
 
@@ -75,7 +87,7 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
     """Settle every call of a reply, and return what came of each, in order."""
     run = job.run
     run.entry(key, "turn", job.agent.name, holds=True)
-    ways = [_way(job, f"{key}.{n}", call, reply) for n, call in enumerate(reply.calls, start=1)]
+    ways = _ways(job, key, reply)
     opened = [_asked(job, way) for way in ways if way.asks]
     settled: dict[str, Settled] = {}
     waits = job.agent.together and any(ask is not None and ask.open for ask in opened)
@@ -94,15 +106,31 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
     return [settled[way.place] for way in ways]
 
 
+def _ways(job: Job, key: str, reply: Reply) -> list[Way]:
+    """Decide how each call is made.
+
+    The plan may have come further by the earlier calls of this very reply, or not, if
+    they are refused: a step that wants approval either way is asked for.
+    """
+    ways, ahead = [], job.plan
+    for number, call in enumerate(reply.calls, start=1):
+        steps: tuple[int, ...] = ()
+        if job.plan is not None and ahead is not None:
+            wanted = {*job.plan.unapproved(call.tool), *ahead.unapproved(call.tool)}
+            steps, ahead = tuple(sorted(wanted)), ahead.after(call.tool)
+        ways.append(_way(job, f"{key}.{number}", call, steps, reply))
+    return ways
+
+
 def _check_open(job: Job, lane: Lane, way: Way) -> None:
     """Wait for this one, and for the others if this one is decided."""
-    ask = job.run.journal.asks.get(job.run.journal.place(way.place))
+    ask = _ask_of(job, way.place)
     if ask is not None and ask.open:
         job.run.closed(lane, ask)
     raise Paused(job.run.id)
 
 
-def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
+def _way(job: Job, place: str, call: ToolCall, steps: tuple[int, ...], reply: Reply) -> Way:
     """Decide how a call is made. What the journal has at its place stands."""
     journal = job.run.journal
     entry = journal.entries.get(place)
@@ -120,9 +148,10 @@ def _way(job: Job, place: str, call: ToolCall, reply: Reply) -> Way:
         bound = held.bind(call)
     except BadCall as error:
         return _bad(job, place, call, error.kind, str(error))
-    begun = place in journal.begun
+    bound = _as_begun(job, place, bound)
+    # A call that was begun, or that another agent has worked on, stays as it was made.
+    begun = place in journal.begun or place in journal.prefixes
     asked = journal.place(place) in journal.asks or f"{place}.1" in journal.asks
-    steps = job.plan.unapproved(call.tool) if job.plan is not None else ()
     asks = asked or (not begun and (held.asks(bound) or bool(steps)))
     if not (asked or begun) and _rejected_before(job, held, bound):
         why = "A person said no to this very call before. Go on another way."
@@ -161,6 +190,15 @@ def _ask_of(job: Job, place: str) -> Ask | None:
     return journal.asks.get(journal.place(place)) or journal.asks.get(f"{place}.1")
 
 
+def _as_begun(job: Job, place: str, bound: Bound) -> Bound:
+    """Return the arguments as they were frozen first: a default may be another one by now."""
+    ask = job.run.journal.asks.get(job.run.journal.place(place))
+    begun = job.run.journal.begun.get(place)
+    if ask is not None and ask.tool is not None:
+        return replace(bound, args=ask.args if ask.original is None else ask.original)
+    return bound if begun is None else replace(bound, args=dict(begun.args))
+
+
 def _over(job: Job, place: str) -> bool:
     """Whether a call came to its end before: carried out, or refused."""
     ask = _ask_of(job, place)
@@ -189,10 +227,14 @@ def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply) -> Gate
 
 def _asked(job: Job, way: Way) -> Ask | None:
     """Open the ask of a call, if it has none yet."""
-    if way.gate is None or way.bound is None or way.gate.rules.asks:
-        return None  # an agent as a tool is confirmed when its turn comes
-    new = job.run.journal.place(way.place) not in job.run.journal.asks
-    ask = asked_for(job.run, way.place, way.gate, way.bound)
+    if way.gate is None or way.bound is None:
+        return None
+    new = _ask_of(job, way.place) is None
+    if way.gate.rules.asks:  # an agent as a tool
+        form = _confirmation(job, way, way.gate, way.bound)
+        ask = job.run.asked(f"{way.place}.1", form.content)
+    else:
+        ask = asked_for(job.run, way.place, way.gate, way.bound)
     if new:
         job.agent.voice.asked(job.agent.name, ask)
     return ask
@@ -223,6 +265,7 @@ def _settled(job: Job, lane: Lane, way: Way) -> Passage:
         step,
         way.steps,
         _took(job, way.place),
+        _inside(job, way.place),
         carried_out=True,
     )
 
@@ -248,9 +291,7 @@ def _inner(job: Job, lane: Lane, way: Way, gate: Gated, bound: Bound) -> Passage
     run = job.run
     run.entry(way.place, "inner", way.call.tool, holds=True)
     if way.asks:
-        form = run.forms.confirm(
-            _confirming(way.call.tool), facts=bound.args, why=gate.rules.terms.get("why")
-        )
+        form = _confirmation(job, way, gate, bound)
         decision = yield from run.asking(lane, f"{way.place}.1", form)
         ask = run.journal.asks[f"{way.place}.1"]
         if not decision:
@@ -258,11 +299,20 @@ def _inner(job: Job, lane: Lane, way: Way, gate: Gated, bound: Bound) -> Passage
     args = gate.tool.thaw(bound.args, bound)
     try:
         return (yield from run.calling(lane, f"{way.place}.2", gate, (), args))
-    except SaysoError:
+    except (Outcome, StepFailed, Diverged):
         raise
+    except Misuse as error:
+        if not isinstance(error, BadValue):
+            raise  # the tool is not written as it should be
+        raise StepFailed(way.call.tool, kind_of(error), message_of(error)) from error
     except Exception as error:
         # It runs again at every replay and fails again, so there is nothing to record.
         raise StepFailed(way.call.tool, kind_of(error), message_of(error)) from error
+
+
+def _confirmation(job: Job, way: Way, gate: Gated, bound: Bound) -> Form[Decision]:
+    why = gate.rules.terms.get("why")
+    return job.run.forms.confirm(_confirming(way.call.tool), facts=bound.args, why=why)
 
 
 def _plain(way: Way, result: object) -> object:
@@ -296,8 +346,25 @@ def _failed(
         said or "",
         step,
         took=_took(job, way.place),
+        inside=_inside(job, way.place),
         refused=not isinstance(error, StepFailed),
     )
+
+
+def _inside(job: Job, place: str) -> Spent:
+    """Return what agents used up that worked on a call: the journal has all of it."""
+    spent, journal = Spent(), job.run.journal
+    if place not in journal.prefixes and f"{place}.2" not in journal.entries:
+        return spent
+    for key, entry in tuple(journal.entries.items()):
+        if not key.startswith(f"{place}."):
+            continue
+        took = float(entry.said.get("took") or 0.0)
+        if entry.verb == "model":
+            spent.model(Reply.of(entry.said["result"]).usage, took)
+        else:
+            spent.seconds += took
+    return spent
 
 
 def _took(job: Job, place: str) -> float:

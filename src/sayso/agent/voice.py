@@ -75,11 +75,15 @@ class Silence:
         """Say nothing."""
 
 
+_BAR = "  | "
+
+
 class Lines(Silence):
     """One line a step on standard error; with a verbosity of 2, what the model writes as well."""
 
     def __init__(self, verbosity: int) -> None:
         self.streams = verbosity > 1
+        self._writes = False  # whether the model is in the middle of a line
 
     def begun(self, agent: str, task: str) -> None:
         """Say what the task is."""
@@ -87,7 +91,16 @@ class Lines(Silence):
 
     def text(self, agent: str, piece: str) -> None:
         """Say what the model writes."""
-        _write(visible(piece))
+        # Behind a bar: no line of a model's looks like one of ours.
+        shown = visible(piece, lines=True).replace("\n", f"\n{_BAR}")
+        _write(shown if self._writes else f"{_BAR}{shown}")
+        self._writes = True
+
+    def replied(self, agent: str, reply: Reply) -> None:
+        """End the line that the model was writing."""
+        if self._writes:
+            _write("\n")
+        self._writes = False
 
     def calling(self, agent: str, call: ToolCall) -> None:
         """Say what is called."""

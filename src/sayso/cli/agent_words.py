@@ -11,7 +11,7 @@ from sayso.channels.values import as_json, as_name, clipped
 from sayso.model.text import one_line
 
 Said = Mapping[str, Any]
-_NOT_MADE = ("UnknownTool", "BadArguments", "RejectedBefore")
+_NOT_MADE = ("UnknownTool", "BadArguments", "RejectedBefore", "TooMany")
 
 
 def named(said: Said) -> str:

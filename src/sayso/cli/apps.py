@@ -246,6 +246,7 @@ def with_code(desk: Desk, row: RunRow, target: str | None = None) -> Desk:
     host = flow.host or _host_of(row)
     able = host if isinstance(host, Desk) and same_place(host.url, desk.url) else desk
     able.flows[row.workflow] = flow
+    able.crew.bind(row, flow)
     return able
 
 

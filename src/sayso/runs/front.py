@@ -137,7 +137,9 @@ class RunDesk(ABC):
 
         flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
         agent = flow.agent or self.forms.agent
-        return self._handle(start(self.store, row, said, agent=agent).id)
+        started = start(self.store, row, said, agent=agent)
+        self.crew.bind(started, flow)
+        return self._handle(started.id)
 
     def run(
         self,
@@ -157,6 +159,7 @@ class RunDesk(ABC):
         flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
         token = os.urandom(8).hex()
         here = row._replace(status="running", token=token, worker=self.crew.name)
+        self.crew.bind(row, flow)
         self.crew.carry_on(flow, self.crew.journal(here, said))
         run = self._handle(row.id)
         return self._attended(run) if wait else run
@@ -190,15 +193,20 @@ class RunDesk(ABC):
             self._serve(flow)
         return flow
 
-    def resume(self, run: Run | str, *, wait: bool = True) -> Run:
+    def resume(self, run: Run | str, *, agent: Runnable | None = None, wait: bool = True) -> Run:
         """Carry a run on right here, whoever started it, until it is over.
+
+        A run of an agent goes on with the agent it was started with in this process, else with
+        the one of that name and module; `agent` names another, as after a change in a notebook.
 
         Raises:
             UnknownRun: there is none of this id.
             Misuse: this process does not have its code.
         """
         found = self.get_run(run if isinstance(run, str) else run.id)
-        if found.workflow not in self.flows:
+        if agent is not None:
+            self.crew.bind(found.row, self._flow(agent))
+        if not self.crew.has(found.row):
             raise Misuse(
                 f"{found.id} needs the workflow {found.row.path}, which this process has not "
                 "registered. Import the module that defines it."

@@ -12,6 +12,7 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -48,6 +49,14 @@ class Shift:
 _UNENDING = Shift()  # of whoever carries on a single run and is told by nobody to stop
 
 
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The agent of one run, and how that run is claimed."""
+
+    flow: Workflow
+    claims: str
+
+
 class Crew:
     """The threads of one desk that carry runs on, and the pulse that keeps their leases."""
 
@@ -67,6 +76,7 @@ class Crew:
         self._agent = agent
         self._origin = origin
         self.lease = timedelta(seconds=lease)
+        self._bound: dict[str, _Bound] = {}
         self._sweep = sweep
         self._opened = opened
         self._reset()
@@ -88,12 +98,32 @@ class Crew:
         self._check_fork()
         return self._name
 
+    def bind(self, row: RunRow, flow: Workflow) -> None:
+        """Carry a run on with this very agent, whatever others are called so."""
+        if flow.agent is not None:
+            self._bound[row.id] = _Bound(flow, f"{row.workflow}|{row.path}")
+
+    def _flow(self, row: RunRow) -> Workflow | None:
+        bound = self._bound.get(row.id)
+        if bound is not None:
+            return bound.flow
+        flow = self._serves.get(row.workflow)
+        return None if flow is None or (flow.agent and flow.path != row.path) else flow
+
+    def has(self, row: RunRow) -> bool:
+        """Whether this process has the code of a run."""
+        return self._flow(row) is not None
+
+    def _claims(self) -> tuple[str, ...]:
+        bound = {bound.claims for bound in tuple(self._bound.values())}
+        return tuple({*(flow.claims for flow in self._serves.values()), *bound})
+
     # --- one run ---
 
     def journal(self, row: RunRow, started: dict[str, Any] | None = None) -> Journal:
         """Return the journal of a run that this process may carry on."""
         self._check_fork()
-        flow = self._serves.get(row.workflow)
+        flow = self._flow(row)
         return Journal(
             self._store(),
             row,
@@ -106,7 +136,7 @@ class Crew:
     def take(self, only: str | None = None, shift: Shift | None = None) -> RunStatus | None:
         """Claim one run and carry it on; `None` if there was none to claim."""
         self._check_fork()
-        serves = tuple(self._serves)
+        serves = self._claims()
         if not serves:
             return None
         self._count(1)  # before the claim: what is claimed is never nobody's work
@@ -138,7 +168,13 @@ class Crew:
             )
             return
         try:
-            self.carry_on(self._serves[row.workflow], journal, shift)
+            flow = self._flow(row)
+            if flow is None:  # its agent was forgotten just now
+                park(journal, f"this process no longer has {row.path}; start a worker that has it.")
+                return
+            status = self.carry_on(flow, journal, shift)
+            if status in ("done", "cancelled"):
+                self._bound.pop(row.id, None)
         except Tampered as error:
             _log.error("%s", error)
             self._give_up(row, str(error))
@@ -230,7 +266,7 @@ class Crew:
             if time.monotonic() >= self._sweep_at:
                 self._sweep_at = time.monotonic() + _LOOK_EVERY
                 self._sweep()
-            if only is None and not self._store().claimable(tuple(self._serves)):
+            if only is None and not self._store().claimable(self._claims()):
                 return False
             return self.take(only, shift) is not None
         except SaysoError:

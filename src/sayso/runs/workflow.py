@@ -49,6 +49,14 @@ class Workflow:
         object.__setattr__(self, "positional", tuple(plain))
         object.__setattr__(self, "rest", tuple(rest))
 
+    @property
+    def claims(self) -> str:
+        """Which runs it can carry on: an agent only those of the very agent that it is.
+
+        A workflow that was moved is found by its name; two agents may share a name.
+        """
+        return self.name if self.agent is None else f"{self.name}|{self.path}"
+
     def freeze(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return its input as it is stored.
 

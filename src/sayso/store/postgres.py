@@ -63,7 +63,7 @@ _WORDS = {
         "(cast(:roles as text[]) is null or exists "
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
     ),
-    "served": "r.workflow = any(:serves)",
+    "served": "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))",
     "locked": "for update skip locked",
     "unsynced": "set_config('synchronous_commit', 'off', true) = 'off'",
 }

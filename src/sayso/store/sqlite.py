@@ -60,7 +60,10 @@ _WORDS = {
         "(:roles is null or exists "
         "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
     ),
-    "served": "r.workflow in (select value from json_each(:serves))",
+    "served": (
+        "exists (select 1 from json_each(:serves) s "
+        "where s.value in (r.workflow, r.workflow || '|' || r.path))"
+    ),
     "locked": "",
     "unsynced": "true",
 }
