@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -73,6 +74,7 @@ def opening(
     origin: Origin,
     key: str | None = None,
     lease: Lease | None = None,
+    at: datetime | None = None,
 ) -> Append:
     """Return the write that opens an ask. With a lease, its program waits for the answer."""
     text, asked = write(ask_id, content, origin=origin, key=key, held=lease is not None)
@@ -80,7 +82,7 @@ def opening(
         ask_id,
         1,
         "ask.opened",
-        at=store.now(),
+        at=at or store.now(),
         actor=Actor("agent", content.agent),
         payload=text,
         salt=os.urandom(16),

@@ -104,6 +104,7 @@ class Journal:
         self.prefixes: set[str] = set()
         self._read_as: dict[str, tuple[Event, ...]] = {}
         self._again: Mapping[str, int] = {}
+        self._latest: datetime | None = None
         self.lost = False
         self.wake = row.wake
         self._lock = threading.RLock()
@@ -135,6 +136,7 @@ class Journal:
         events, asked = self._history()
         self.started = check_journal(self.id, events, self.row.seq)
         self._seq, self._head = events[-1].seq, events[-1].hash
+        self._latest = events[-1].at
         self.entries = entries_of(events)
         self.begun = begun_of(events)
         parked = [event.payload or {} for event in events if event.kind == "run.parked"]
@@ -152,6 +154,7 @@ class Journal:
     def _take_in(self, journals: Sequence[Sequence[Event]]) -> None:
         for events in journals:
             check_ask(events)
+            self._latest = max(self._latest or events[-1].at, events[-1].at)
         self._read_as = {events[0].stream: tuple(events) for events in journals}
         asks = asks_of(self.id, journals)
         self.asks = {ask.key.removeprefix(f"{self.id}:"): ask for ask in asks if ask.key}
@@ -198,6 +201,14 @@ class Journal:
 
     # --- what is to be written ---
 
+    def _now(self) -> datetime:
+        """Return the present, but never a time before what was read or written already.
+
+        Clocks differ between machines, and what follows must not look as if it came first.
+        """
+        self._latest = max(self.store.now(), self._latest or self.row.started_at)
+        return self._latest
+
     def note(self, kind: str, payload: dict[str, Any], actor: Actor | None = None) -> None:
         """Add an event to the run's own stream."""
         with self._lock:
@@ -205,7 +216,7 @@ class Journal:
                 self.id,
                 self._seq + 1,
                 kind,
-                at=self.store.now(),
+                at=self._now(),
                 actor=actor or self.actor,
                 payload=payload,
                 salt=os.urandom(16),
@@ -231,7 +242,9 @@ class Journal:
         """Add the opening of an ask. It is written with whatever is written next."""
         ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         name = f"{self.id}:{key}"
-        append = opening(ask_id, content, store=self.store, origin=self.origin, key=name)
+        append = opening(
+            ask_id, content, store=self.store, origin=self.origin, key=name, at=self._now()
+        )
         if append.ask is None:
             raise AssertionError("unreachable: an opening has an ask")
         with self._lock:
@@ -249,7 +262,7 @@ class Journal:
             event, ask = grow(
                 self.asks[key],
                 f"effect.{came.ending}",
-                at=self.store.now(),
+                at=self._now(),
                 actor=self.actor,
                 payload=said,
             )
