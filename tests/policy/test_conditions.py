@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.errors import BadPolicy
@@ -288,6 +288,7 @@ facts = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(CONDITIONS), max_size=150), facts)
 def test_many_at_once_say_what_each_says_alone(texts: list[str], call: Facts) -> None:
     parsed = [Condition.parse(text) for text in texts]

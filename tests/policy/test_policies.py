@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.asks.lawbook import default_policy
@@ -326,11 +326,13 @@ calls = st.builds(
 REMEMBERING = policy(TIERED)
 
 
+@settings(deadline=None)
 @given(calls)
 def test_a_ruling_does_not_depend_on_those_before(call: Facts) -> None:
     assert REMEMBERING.ruling(call, NOW) == policy(TIERED).ruling(call, NOW)
 
 
+@settings(deadline=None)
 @given(calls)
 def test_no_rule_without_a_tier_makes_a_ruling_weaker(call: Facts) -> None:
     more = policy(TIERED + '[[rules]]\nname = "more"\neffect = "allow"\n')

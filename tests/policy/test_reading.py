@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.asks.lawbook import default_policy
@@ -340,6 +340,7 @@ def every_path(value: Any, path: Path = ()) -> set[Path]:
     return {path}.union(*(every_path(item, (*path, name)) for name, item in inner)) - {()}
 
 
+@settings(deadline=None)
 @given(tables, st.lists(tables, max_size=2), st.dictionaries(names, tables, max_size=2))
 def test_every_value_of_a_document_has_a_place_and_stands_there(
     top: dict[str, Any], rules: list[dict[str, Any]], tiers: dict[str, dict[str, Any]]
@@ -367,6 +368,7 @@ def test_every_value_of_a_document_has_a_place_and_stands_there(
         assert rows[key[0] - 1][key[1] - 1 :].startswith(json.dumps(name))
 
 
+@settings(deadline=None)
 @given(st.text("ab\"'\\é😀\n\t ", max_size=12))
 def test_every_character_of_a_text_is_found_where_it_is_written(inside: str) -> None:
     marked = f"{inside}@"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.model.requirement import Factor, Requirement
@@ -53,6 +53,7 @@ def unordered(ruling: Ruling) -> Ruling:
     return replace(ruling, sentence=words, rules=tuple(sorted(ruling.rules)))
 
 
+@settings(deadline=None)
 @given(st.lists(rulings, min_size=1, max_size=4), people, st.sampled_from([0.0, 60.0, 4000.0, 9e4]))
 def test_whoever_is_enough_for_all_of_them_together_is_enough_for_each(
     said: list[Ruling], agreed: dict[str, frozenset[str]], at: float
@@ -64,6 +65,7 @@ def test_whoever_is_enough_for_all_of_them_together_is_enough_for_each(
         assert all(enough(ruling, agreed, at) for ruling in said if ruling.effect == "ask")
 
 
+@settings(deadline=None)
 @given(st.lists(rulings, min_size=1, max_size=4))
 def test_no_part_is_stricter_than_the_whole(said: list[Ruling]) -> None:
     whole = joined(said, TIERS)
@@ -81,6 +83,7 @@ def test_no_part_is_stricter_than_the_whole(said: list[Ruling]) -> None:
     assert set(whole.rules) == {name for ruling in heard for name in ruling.rules}
 
 
+@settings(deadline=None)
 @given(st.lists(rulings, min_size=1, max_size=3))
 def test_the_order_does_not_matter(said: list[Ruling]) -> None:
     whole = unordered(joined(said, TIERS))
@@ -89,6 +92,7 @@ def test_the_order_does_not_matter(said: list[Ruling]) -> None:
         assert unordered(joined(other, TIERS)) == whole
 
 
+@settings(deadline=None)
 @given(st.lists(rulings, min_size=2, max_size=4))
 def test_joining_in_steps_is_joining_at_once(said: list[Ruling]) -> None:
     first, *rest = said
@@ -99,6 +103,7 @@ def test_joining_in_steps_is_joining_at_once(said: list[Ruling]) -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.lists(rulings, min_size=1, max_size=3))
 def test_saying_everything_twice_changes_nothing(said: list[Ruling]) -> None:
     assert joined([*said, *said], TIERS) == joined([*said, *said, *said], TIERS)
