@@ -25,7 +25,7 @@ from typing import Any
 from sayso import Ask, Desk, Run
 from tests.crash.mortal import Killer, arm
 from tests.crash.shop import MOMENTS
-from tests.journeys.research import AGENTS, FOLDER, TASK, agent, done
+from tests.journeys.library import FOLDER, TASK, done
 
 ROOT = Path(__file__).resolve().parents[2]
 Death = tuple[int, str]  # at which point, and before or after it; or how often it came by which
@@ -45,7 +45,9 @@ GUIDANCE = "Check each source"
 
 def begin(desk: Desk, thread: str | None = None, more: dict[str, Any] | None = None) -> str:
     """Start a run and carry it on until it waits."""
-    given = {"agent": agent.name, "fresh": False, **(more or {})}
+    from tests.journeys.research import AGENTS  # in the visitor only, whose desks then serve them
+
+    given = {"agent": "researcher", "fresh": False, **(more or {})}
     who = AGENTS[given["agent"]]
     return desk.run(who, TASK, thread=thread, fresh=given["fresh"], wait=False).id
 

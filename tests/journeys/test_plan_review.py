@@ -2,7 +2,7 @@
 
 Whoever takes part is a process that is gone before the next one comes: a program that starts the
 agent, people who approve, modify or cancel, workers that go on. The agent is in
-`tests.journeys.research`; its model follows the plan that it is shown.
+`tests.journeys.research`; its model (in `library`) follows the plan that it is shown.
 """
 
 from __future__ import annotations
@@ -12,16 +12,27 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sayso import ActionStep, Agent, AnswerStep, DecisionStep, Desk, PlanStep, Run, TaskStep
+from sayso import (
+    ActionStep,
+    Agent,
+    AnswerStep,
+    DecisionStep,
+    Desk,
+    PlanStep,
+    Run,
+    TaskStep,
+    tool,
+)
 from sayso.errors import InvalidEdit, Misuse, RunCancelled, RunOver, ThreadBusy, UnknownRun
 from tests.crash.shop import noted
 from tests.crash.visitors import EDITED, GUIDANCE, Door, House, open_door, plans
-from tests.journeys.research import DRAFT, FOLDER, MODEL, TASK, TOOLS
+from tests.journeys.library import DRAFT, FOLDER, MODEL, TASK, TOOLS
 from tests.places import Place
 from tests.terminal import running
 
@@ -200,6 +211,48 @@ def test_s1_4_and_s1_5_every_step_is_kept_with_its_content_whichever_process_too
     assert len(workers) == 2, "two workers called tools without asking, and neither is there now"
 
 
+class SetBack:
+    """A clock that somebody sets back in the middle: by another host's time, or by hand."""
+
+    steered = True
+
+    def __init__(self) -> None:
+        self.behind = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) - self.behind
+
+    def watch(self, moved: Callable[[], None]) -> None:
+        """Do nothing."""
+
+
+def test_s1_5_steps_are_in_the_order_in_which_they_happened_whatever_the_clocks_say(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    clock = SetBack()
+
+    def search_late(subject: str) -> str:
+        """Search for something."""
+        clock.behind += timedelta(seconds=10)
+        return subject
+
+    late = tool(name="search")(search_late)
+    tired = Agent("tired", MODEL, [late, *TOOLS[1:]], plan_every=3)
+    with Desk(place.url, clock=clock, account="sam@till") as desk:
+        run = desk.run(tired, TASK, wait=False)
+        while run.status == "waiting":
+            clock.behind = timedelta()
+            desk.approve(run.state.pending[0])
+            desk.work(until="idle")
+
+        review = [PlanStep, DecisionStep]
+        assert [type(step) for step in run.memory] == [
+            *(TaskStep, *review, ActionStep, ActionStep, ActionStep),
+            *(*review, ActionStep, AnswerStep),
+        ]
+
+
 # --- S1.6: every N steps, a limit, verbosity ---------------------------------------------------
 
 
@@ -330,19 +383,20 @@ def test_s1_7_on_the_command_line_a_bad_edit_and_a_failed_resume_are_plain_error
 def test_s1_7_a_resume_of_what_is_over_changes_nothing_and_an_unknown_one_is_refused(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(FOLDER, str(house.folder))  # this process has the code, too
+    monkeypatch.setenv(FOLDER, str(house.folder))
+    here = Agent("researcher", MODEL, TOOLS)  # this process has an agent for it, too
     house.begin()
     over = house.through()
     before = len(over.events)
 
-    assert house.desk.resume(over, wait=False).output == over.output
-    assert house.desk.resume(over).status == "done"
+    assert house.desk.resume(over, agent=here, wait=False).output == over.output
+    assert house.desk.resume(over, agent=here).status == "done"
     assert (len(over.events), noted(house.folder, "done")) == (before, DONE)
     with pytest.raises(UnknownRun, match="r-99999999"):
-        house.desk.resume("r-99999999")
+        house.desk.resume("r-99999999", agent=here)
     cancelled = house.begin()
     house.then("cancel", "go on")
-    assert house.desk.resume(cancelled).status == "cancelled"
+    assert house.desk.resume(cancelled, agent=here).status == "cancelled"
     with pytest.raises(RunOver):
         house.desk.retry(cancelled)
     assert noted(house.folder, "done") == DONE
