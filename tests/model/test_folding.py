@@ -105,7 +105,8 @@ def test_an_event_of_no_concern_only_moves_the_head() -> None:
 
     ask = after(before, journal.events[-1])
 
-    assert ask == replace(before, seq=2, head=journal.events[-1].hash)
+    last = journal.events[-1]
+    assert ask == replace(before, seq=2, head=last.hash, changed_at=last.at)
 
 
 def test_the_effect_goes_from_intent_to_result() -> None:

@@ -104,7 +104,11 @@ def tries(ask_id: str) -> Iterator[None]:
 def grow(
     ask: Ask, kind: str, *, at: datetime, actor: Actor, payload: dict[str, Any]
 ) -> tuple[Event, Ask]:
-    """Make the next event of an ask, and the ask after it."""
+    """Make the next event of an ask, and the ask after it.
+
+    Clocks differ between machines; no event looks earlier than the one it follows.
+    """
+    at = at if ask.changed_at is None else max(at, ask.changed_at)
     event = link(
         ask.stream,
         ask.seq + 1,

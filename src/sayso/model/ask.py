@@ -106,6 +106,7 @@ class Ask:
     opened_at: datetime
     seq: int
     head: bytes
+    changed_at: datetime | None = None
     closed_at: datetime | None = None
     votes: tuple[Vote, ...] = ()
     decision: Decision | None = None

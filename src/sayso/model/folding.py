@@ -52,7 +52,7 @@ def after(ask: Ask, event: Event, said: dict[str, Any] | None = None) -> Ask:
 
 
 def _grown(ask: Ask, event: Event, **changes: Any) -> Ask:  # noqa: ANN401 - fields of Ask
-    return ask.grown(seq=event.seq, head=event.hash, **changes)
+    return ask.grown(seq=event.seq, head=event.hash, changed_at=event.at, **changes)
 
 
 def _opened(event: Event, *, solo: bool) -> Ask:
@@ -73,6 +73,7 @@ def opened(event: Event, asked: Asked, *, solo: bool = False) -> Ask:
         opened_at=event.at,
         seq=event.seq,
         head=event.hash,
+        changed_at=event.at,
         key=asked.key,
         held=asked.held,
         solo=solo,

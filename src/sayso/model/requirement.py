@@ -16,7 +16,7 @@ from sayso.errors import BadValue, UnknownRole, Unsatisfiable
 from sayso.model.actor import Roster, plain_name
 
 ANYBODY = "reviewer"
-_FACTOR = re.compile(r"\s*(?:(\d+)\s+)?(\S+)\s*")
+_FACTOR = re.compile(r"\s*(?:(\d{1,3})\s+)?(\S+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
