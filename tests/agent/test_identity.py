@@ -158,6 +158,20 @@ def test_what_an_agent_inside_costs_counts_for_the_one_it_works_for(local: Desk)
     assert "of $2" in (run.error or "")
 
 
+def test_the_replies_of_an_agent_inside_are_not_counted_as_ones_own(local: Desk) -> None:
+    inner = Agent("inner", ScriptedModel([call("note"), call("note"), "found"]), [_note])
+    outer = Agent("boss", ScriptedModel([call("inner", task="x"), "done"]), [inner.as_tool()])
+
+    assert local.run(outer, "x", wait=False).output == "done"
+
+
+def _note() -> str:
+    return "noted"
+
+
+_note.__name__ = "note"
+
+
 def test_a_listener_that_fails_costs_no_reply(local: Desk) -> None:
     heard: list[str] = []
 

@@ -85,10 +85,10 @@ class Spent:
         self.priced = self.priced and usage.cost is not None
 
     def plus(self, other: Spent) -> Spent:
-        """Return this and what somebody working for it used up, whose steps are its own affair."""
+        """Return this and what somebody working for it used up, whose turns are its own affair."""
         return Spent(
             self.steps,
-            self.calls + other.calls,
+            self.calls,
             self.tokens + other.tokens,
             self.cost + other.cost,
             self.priced and other.priced,
