@@ -228,7 +228,7 @@ BAD = [
     (f"{RULE}needs = {{ senior = 1 }}\n", "4:9", 'such as ["1 senior", "1 security"]'),
     (f"{RULE}needs = []\n", "4:9", "asks nobody"),
     (f"{RULE}needs = ['one senior person']\n", "4:9", "is no requirement"),
-    (f"{RULE}needs = ['{'9' * 5000} senior']\n", "4:9", "up to 100 people"),
+    (f"{RULE}needs = ['{'9' * 5000} senior']\n", "4:9", "up to 100"),
     (f"{RULE}needs = 'senior'\ndeny = 0\n", "5:8", "from 1 on"),
     (f"{RULE}deny = true\n", "4:8", "from 1 on"),
     (f"{RULE}within = '-1h'\n", "4:10", "not a span of time"),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from sayso.errors import BadValue, UnknownRole, Unsatisfiable
 from sayso.model.actor import Roster, plain_name
+from sayso.model.text import one_line
 
 ANYBODY = "reviewer"
 _FACTOR = re.compile(r"\s*(?:(\d{1,3})\s+)?(\S+)\s*")
@@ -40,7 +41,8 @@ class Factor:
         found = _FACTOR.fullmatch(text) if isinstance(text, str) else None
         if found is None or not 1 <= int(found[1] or 1) <= 100:
             raise BadValue(
-                f"{text!r} is no requirement; write it like '1 senior' or '2 reviewer', up to 100."
+                f"{one_line(str(text), 60)!r} is no requirement; write it like '1 senior' or "
+                "'2 reviewer', up to 100."
             )
         return cls(int(found[1] or 1), plain_name(found[2], "role"))
 

@@ -187,5 +187,3 @@ class Table:
             return Requirement.parse(given, deny=self._given.get("deny", deny))
         except BadValue as error:
             self.fail("needs", str(error))
-        except ValueError:  # a number with thousands of digits
-            self.fail("needs", "needs asks for up to 100 people of a role.")
