@@ -23,6 +23,7 @@ from sayso.asks.attending import attend
 from sayso.asks.deciding import decide
 from sayso.asks.forms import Form, Forms, Span, Terms
 from sayso.asks.inbox import Inbox, listing
+from sayso.asks.lawbook import Lawbook
 from sayso.asks.leases import Heartbeat
 from sayso.asks.listening import Ears, recorded
 from sayso.asks.listening import follow as tail_follow
@@ -44,6 +45,7 @@ from sayso.model.event import Event
 from sayso.model.span import aware, span
 from sayso.model.text import one_line
 from sayso.model.verdicts import RejectKind, Verdict
+from sayso.policy.rules import Policy
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
 from sayso.store import Clock, Store, SystemClock, open_store
@@ -97,11 +99,14 @@ class Desk(Verbs, RunDesk):
         via: str = "python",
         account: str | None = None,
         workers: int = 0,
+        policy: Policy | str | Path | None = None,
     ) -> None:
         self.url = url if url is not None else find_url()
+        self.law = Lawbook(policy)
         self.origin = Origin(via, account or f"{_user()}@{platform.node()}")
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
+        self._own.widen = lambda roster: self.law.policy.widened(roster)
         self.forms = Forms(agent or _program(), lambda: self.store.now())
         self.heartbeat = Heartbeat(
             lambda: self.store, span(lease).total_seconds(), ticking, sweep=self.sweep
@@ -188,6 +193,11 @@ class Desk(Verbs, RunDesk):
         return self.put(content, key=key)
 
     @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self.law.policy
+
+    @property
     def later(self) -> LaterVerbs:
         """The same verbs, but they return at once; call `.result()` when the answer is needed."""
         return LaterVerbs(
@@ -212,10 +222,32 @@ class Desk(Verbs, RunDesk):
                     return outcome
                 form = outcome
 
-    def put(self, content: Content, *, lease: Lease | None = None, key: str | None = None) -> Ask:
-        """Open an ask with this content; the verbs and gates end up here."""
-        ask = open_ask(self.store, content, origin=self.origin, key=key, lease=lease)
-        self.opened(ask)
+    def put(
+        self,
+        content: Content,
+        *,
+        lease: Lease | None = None,
+        key: str | None = None,
+        always: bool = False,
+        declared: bool = False,
+    ) -> Ask:
+        """Open an ask with this content; the verbs and gates end up here.
+
+        Only what code declares of a tool may spare people the question; what a request
+        says of itself never does.
+        """
+        ask = open_ask(
+            self.store,
+            content,
+            origin=self.origin,
+            key=key,
+            lease=lease,
+            law=self.law,
+            always=always,
+            requested=not declared,
+        )
+        if ask.open:
+            self.opened(ask)
         return ask
 
     def opened(self, ask: Ask) -> None:
@@ -229,7 +261,7 @@ class Desk(Verbs, RunDesk):
 
     def settle(self, ask: Ask) -> Ask:
         """Block until the ask is closed, asking at this terminal if there is nobody else."""
-        return attend(self.store, ask, console=self.console, origin=self.origin)
+        return attend(self.store, ask, console=self.console, origin=self.origin, law=self.law)
 
     async def settle_async(self, ask: Ask) -> Ask:
         """Wait as `settle` does without blocking the event loop."""
@@ -393,7 +425,9 @@ class Desk(Verbs, RunDesk):
             end=end,
             tool=tool,
         )
-        return decide(self.store, ask_id, ballot, seen=digest, by=by, origin=self.origin)
+        return decide(
+            self.store, ask_id, ballot, seen=digest, by=by, origin=self.origin, law=self.law
+        )
 
     def approve(
         self,
@@ -478,7 +512,7 @@ class Desk(Verbs, RunDesk):
             NotApproved, AlreadySpent, CallerGone, Tampered: it must not be carried out.
         """
         lease = Lease(os.urandom(8).hex(), span(limit))
-        return begin(self.store, _id(ask), origin=self.origin, lease=lease)
+        return begin(self.store, _id(ask), origin=self.origin, lease=lease, law=self.law)
 
     def finish(
         self, call: Call, result: object = None, *, error: str | BaseException | None = None

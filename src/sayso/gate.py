@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from sayso.asks.carrying import CURRENT, Do, Gated, Pause, at_once, gated, refused, tried
 from sayso.asks.forms import Forms
+from sayso.asks.lawbook import Lawbook
 from sayso.asks.leases import Heartbeat
 from sayso.asks.spending import Call, begin, doubt, finish
 from sayso.asks.standing import standing
@@ -47,14 +48,22 @@ class Host(Protocol):
     forms: Forms
     origin: Origin
     heartbeat: Heartbeat
+    law: Lawbook
 
     @property
     def store(self) -> Store:
         """Where the ask is kept."""
         ...
 
-    def put(self, content: Content, *, lease: Lease | None = None) -> Ask:
-        """Open an ask."""
+    def put(
+        self,
+        content: Content,
+        *,
+        lease: Lease | None = None,
+        always: bool = False,
+        declared: bool = False,
+    ) -> Ask:
+        """Open an ask; one that the policy allows is decided at once."""
         ...
 
     def opened(self, ask: Ask) -> None:
@@ -121,9 +130,10 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
     bound = gate.tool.bind(args, kwargs)
     content = gate.content(host.forms, bound)
     with host.heartbeat.holding() as lease:
-        ask = host.put(content, lease=lease)
+        bare = gate.tool.risk is None
+        ask = host.put(content, lease=lease, always=bare, declared=not bare)
         try:
-            ask = yield _Settle(ask)
+            ask = (yield _Settle(ask)) if ask.open else ask
         except BaseException:  # Ctrl-C, a cancelled task: nobody will act on an answer any more
             take_back(host.store, ask, origin=host.origin)
             raise
@@ -135,9 +145,9 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
 def _carried_out(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) -> _Passage:
     """Spend the approval and run; when in doubt, ask a person, who may say to run it again."""
     tool, rules = gate.tool, gate.rules
-    args = gate.fitting(bound, ask)
+    args, risk = gate.fitting(bound, ask), gate.risk_as_edited(bound, ask)
     while True:
-        call = begin(host.store, ask.id, origin=host.origin, lease=lease)
+        call = begin(host.store, ask.id, origin=host.origin, lease=lease, law=host.law, risk=risk)
         try:
             result = yield from tried(rules, Do(tool.fn, bound.receiver, args, call))
         except rules.unknown as error:

@@ -187,7 +187,7 @@ def test_what_a_tool_declares_and_what_the_model_says_both_say_why(local: Desk) 
 
     assert plain.why == "Money leaves the house"
     assert spoken.why == "Money leaves the house. The bill is due."
-    assert "risk high" in (plain.sentence or ""), "and why a person is asked is said, too"
+    assert "high risk" in (plain.sentence or ""), "and why a person is asked is said, too"
 
 
 def test_an_essay_beside_a_call_does_not_keep_people_from_seeing_the_call(local: Desk) -> None:

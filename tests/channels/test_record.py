@@ -40,7 +40,7 @@ def test_an_ask_as_data_holds_all_that_the_card_shows(desk: Desk) -> None:
     assert (record["why"], record["risk"], record["needs"]) == (
         "Charged twice",
         "high",
-        ["1 reviewer"],
+        ["1 senior"],
     )
     assert record["facts"] == {"a": 1}
     assert record["allow"] == []

@@ -228,7 +228,7 @@ def test_the_environment_may_name_the_person(decide: Decide, team: Desk, ask: As
 
 def test_an_account_that_is_a_person_needs_no_naming(decide: Decide, desk: Desk, ask: Ask) -> None:
     account = desk.origin.account.partition("@")[0]
-    desk.people.add(account)
+    desk.people.add(account, roles=["senior"])
 
     assert decide("approve", ask).code == 0
 

@@ -94,6 +94,11 @@ CHANGES: list[dict[str, Any]] = [
     {"run": None},
     {"thread": "other"},
     {"chain": "growth > researcher"},
+    {"ruling": '{"tier":"high"}'},
+    {"tags": ("money",)},
+    {"conflicts": ("two prices",)},
+    {"requester": "anna"},
+    {"owner": "ben"},
 ]
 
 

@@ -238,8 +238,22 @@ def test_a_bare_gate_asks_whatever_the_policy_says(text: str) -> None:
 
 
 def test_a_gate_that_declares_its_risk_is_ruled_by_it() -> None:
-    assert ruled(tool="pay", risk="low", always=True).effect == "allow"
+    assert ruled(tool="pay", risk="low").effect == "allow"
+    assert ruled(tool="pay", risk="high").needs == Requirement.parse("1 senior")
+
+
+def test_what_must_be_asked_is_asked_whatever_it_declares() -> None:
+    assert ruled(tool="pay", risk="low", always=True).effect == "ask"
     assert ruled(tool="pay", risk="high", always=True).needs == Requirement.parse("1 senior")
+
+
+def test_what_a_request_says_of_its_own_risk_lowers_nothing() -> None:
+    """E23: only the policy may let a requested call run alone."""
+    low = '[tools]\npay = "low"\n'
+
+    assert ruled(tool="pay", risk="low", requested=True).effect == "ask"
+    assert ruled(low, tool="pay", requested=True).effect == "allow"
+    assert ruled(tool="pay", risk="critical", requested=True).tier == "critical"
 
 
 def test_a_bare_gate_is_denied_if_a_rule_says_so() -> None:

@@ -390,7 +390,8 @@ def test_people_and_their_event_are_one_commit(desk: Desk, store: Store) -> None
     anna = Person("anna", frozenset({"senior", "legal"}))
 
     assert store.commit(Append(event=event, person=anna))
-    assert store.roster().people == {"anna": {"senior", "legal"}}
+    assert store.register().people == {"anna": {"senior", "legal"}}
+    assert store.roster() == store.widen(store.register())
 
     lost = Append(event=note("people", 1, at=store.now()), person=Person("mallory"))
     assert not store.commit(lost)

@@ -34,7 +34,7 @@ from sayso.model.content import pairs
 from sayso.model.digest import canonical
 from sayso.model.tool import Bound
 from sayso.runs.alone import VERB, alone, recorded, refuse
-from sayso.runs.calls import asked_for
+from sayso.runs.calls import asked_for, call_passage
 from sayso.runs.failures import kind_of, message_of
 from sayso.runs.journal import Entry
 from sayso.runs.lanes import Lane
@@ -132,33 +132,50 @@ def _check_open(job: Job, lane: Lane, way: Way) -> None:
 
 def _way(job: Job, place: str, call: ToolCall, steps: tuple[int, ...], reply: Reply) -> Way:
     """Decide how a call is made. What the journal has at its place stands."""
-    journal = job.run.journal
-    entry = journal.entries.get(place)
+    entry = job.run.journal.entries.get(place)
     if entry is not None and entry.verb == VERB:
         return Way(place, call, known=entry, new=False)
-    if int(place.rpartition(".")[2]) > _MOST:
-        why = f"One reply makes at most {_MOST} calls. Make the rest in the next one."
-        return _bad(job, place, call, "TooMany", why)
-    held = job.agent.kit.get(call.tool)
-    if held is None:
-        known = ", ".join(job.agent.kit) or "none"
-        why = f"There is no such tool. There are: {known}."
-        return _bad(job, place, call, "UnknownTool", why)
     try:
-        bound = held.bind(call)
+        return _possible(job, place, call, steps, reply)
     except BadCall as error:
         return _bad(job, place, call, error.kind, str(error))
-    bound = _as_begun(job, place, bound)
+
+
+def _possible(job: Job, place: str, call: ToolCall, steps: tuple[int, ...], reply: Reply) -> Way:
+    """Decide how a call is made that can be.
+
+    Raises:
+        BadCall: it cannot, or must not.
+    """
+    journal, held = job.run.journal, job.agent.kit.get(call.tool)
+    if int(place.rpartition(".")[2]) > _MOST:
+        why = f"One reply makes at most {_MOST} calls. Make the rest in the next one."
+        raise BadCall("TooMany", why)
+    if held is None:
+        known = ", ".join(job.agent.kit) or "none"
+        raise BadCall("UnknownTool", f"There is no such tool. There are: {known}.")
+    bound = _as_begun(job, place, held.bind(call))
     # A call that was begun, or that another agent has worked on, stays as it was made.
     begun = place in journal.begun or place in journal.prefixes
     asked = journal.place(place) in journal.asks or f"{place}.1" in journal.asks
-    asks = asked or (not begun and (held.asks(bound) or bool(steps)))
     if not (asked or begun) and _rejected_before(job, held, bound):
         why = "A person said no to this very call before. Go on another way."
-        return _bad(job, place, call, "RejectedBefore", why)
+        raise BadCall("RejectedBefore", why)
     gate = _explained(job, held, steps, reply)
+    free = begun or (not steps and _goes_alone(job, place, held, gate, bound))
     over = f"{place}.2" in journal.entries or _over(job, place)
-    return Way(place, call, gate, bound, asks, steps, new=not over)
+    return Way(place, call, gate, bound, asked or not free, steps, new=not over)
+
+
+def _goes_alone(job: Job, place: str, held: Held, gate: Gated, bound: Bound) -> bool:
+    """Whether this call needs nobody: not by its declaration, nor by the policy of the desk."""
+    if gate.rules.asks:
+        return not held.confirmed
+    always = held.confirmed or (gate.always and gate.tool.risk is None)
+    try:
+        return job.run.goes_alone(place, gate, bound, always=always)
+    except StepFailed as denied:
+        raise BadCall(denied.kind, denied.message) from denied
 
 
 def _rejected_before(job: Job, held: Held, bound: Bound) -> bool:
@@ -222,7 +239,7 @@ def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply) -> Gate
     said += [text for text in (declared, reply.text) if text]
     why = ". ".join(said)[:_WHY] or None
     rules = replace(held.gate.rules, terms={**held.gate.rules.terms, "why": why})
-    return replace(held.gate, rules=rules, sentence=asked_because(held.why, steps))
+    return replace(held.gate, rules=rules, sentence=asked_because(steps, confirmed=held.confirmed))
 
 
 def _asked(job: Job, way: Way) -> Ask | None:
@@ -280,7 +297,7 @@ def _made(job: Job, lane: Lane, way: Way) -> Passage:
         ask = run.journal.asks[run.journal.place(way.place)]
         if way.new and ask.decision:
             job.agent.voice.calling(job.agent.name, _final(job, way))
-        return (yield from run.calling_bound(lane, way.place, way.gate, way.bound))
+        return (yield from call_passage(run, lane, way.place, way.gate, way.bound))
     if way.new:
         job.agent.voice.calling(job.agent.name, way.call)
     return (yield from alone(run, lane, way.place, way.gate, way.bound))

@@ -52,13 +52,13 @@ def no_plan(why: str) -> str:
     return f"That plan cannot be used. {why} Hand in another one with the tool `plan`."
 
 
-def asked_because(why: str, steps: Sequence[int]) -> str:
-    """Say why a person is asked about a call: what its tool declares, or what the plan says."""
-    reasons = [why] if why else []
+def asked_because(steps: Sequence[int], *, confirmed: bool) -> str | None:
+    """Say why a person is asked about a call, besides what the policy says."""
+    reasons = ["The agent must ask before each call of this tool."] if confirmed else []
     if steps:
         numbers = " and ".join(map(str, steps))
-        reasons.append(f"step {numbers} of the approved plan wants a person's approval")
-    return f"You are asked because: {'; '.join(reasons)}."
+        reasons.append(f"Step {numbers} of the approved plan wants a person's approval.")
+    return " ".join(reasons) or None
 
 
 def _sentence(text: str) -> str:

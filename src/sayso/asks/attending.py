@@ -9,10 +9,11 @@ from __future__ import annotations
 import threading
 
 from sayso.asks.deciding import decide
+from sayso.asks.lawbook import Lawbook
 from sayso.asks.standing import standing
 from sayso.asks.waiting import wait
 from sayso.channels.console import Console
-from sayso.errors import AskChanged, AskClosed, Misuse
+from sayso.errors import AskChanged, AskClosed, Denied, Misuse
 from sayso.model.actor import Origin
 from sayso.model.ask import Ask
 from sayso.store.contract import Store
@@ -20,12 +21,14 @@ from sayso.store.contract import Store
 _TERMINAL = threading.Lock()  # two threads must not put their questions on top of each other
 
 
-def attend(store: Store, ask: Ask, *, console: Console, origin: Origin) -> Ask:
+def attend(
+    store: Store, ask: Ask, *, console: Console, origin: Origin, law: Lawbook | None = None
+) -> Ask:
     """Return the ask once it is closed, having asked for a decision in the best way there is."""
     at = standing(store, ask.id)
     if at.ask.open and at.roster.solo and console.interactive():
         with _TERMINAL:
-            settled = _prompted(store, at.ask, console, origin)
+            settled = _prompted(store, at.ask, console, origin, law)
         if settled is not None:
             return settled
     elif at.ask.open:
@@ -38,7 +41,9 @@ def _undecided(store: Store, ask_id: str) -> bool:
     return at.ask.open and not at.overdue and at.roster.solo
 
 
-def _prompted(store: Store, ask: Ask, console: Console, origin: Origin) -> Ask | None:
+def _prompted(
+    store: Store, ask: Ask, console: Console, origin: Origin, law: Lawbook | None
+) -> Ask | None:
     """Put the question at the terminal until it is decided; `None` when the input ends."""
     here = Origin("terminal", origin.account)
     while True:
@@ -54,14 +59,14 @@ def _prompted(store: Store, ask: Ask, console: Console, origin: Origin) -> Ask |
             console.paused(ask)
             return None
         try:
-            decided = decide(store, ask.id, ballot, seen=ask.digest, by=None, origin=here)
+            decided = decide(store, ask.id, ballot, seen=ask.digest, by=None, origin=here, law=law)
         except AskClosed:
             continue
         except AskChanged as error:
             console.complain(str(error))
             ask = standing(store, ask.id).ask
             continue
-        except Misuse as error:
+        except (Misuse, Denied) as error:
             console.complain(str(error))
             continue
         if not decided.open:

@@ -12,14 +12,14 @@ import logging
 import time
 from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sayso.asks.forms import Forms, Terms
 from sayso.asks.spending import Allowed, Call
 from sayso.errors import Answered, BadValue, InvalidAnswer, InvalidEdit, Misuse, Rejected
 from sayso.model.ask import Ask
-from sayso.model.content import Content
+from sayso.model.content import Content, Risk
 from sayso.model.conversion import encode
 from sayso.model.span import span
 from sayso.model.tool import Bound, Tool
@@ -93,6 +93,12 @@ class Gated:
             return encode(self.tool.returns, result)
         except BadValue:
             return result
+
+    def risk_as_edited(self, bound: Bound, ask: Ask) -> Risk | None:
+        """Return the risk of an edited call, if a function of its arguments says so (E13)."""
+        if ask.original is None or not callable(self.tool.risk):
+            return None
+        return self.tool.risk_of(replace(bound, args=ask.args))
 
     def fitting(self, bound: Bound, ask: Ask) -> dict[str, Any]:
         """Return the approved arguments as the function takes them.

@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from sayso.asks.deadlines import expire
-from sayso.asks.identity import check_role, identify
+from sayso.asks.identity import check_own, check_role, identify
+from sayso.asks.lawbook import Lawbook
+from sayso.asks.opening import without
+from sayso.asks.ruling import carried_out, denied, raised, raised_to, rule, stricter, tighter
 from sayso.asks.spending import resolution
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import (
@@ -23,7 +26,7 @@ from sayso.errors import (
     VerdictNotAllowed,
 )
 from sayso.model.actor import Actor, Origin
-from sayso.model.ask import Ask, Ballot
+from sayso.model.ask import CONSENTS, Ask, Ballot
 from sayso.model.content import LIMIT, check_words
 from sayso.model.digest import canonical, frozen
 from sayso.model.faults import violations
@@ -37,13 +40,23 @@ _EDITED = {"draft": "text", "plan": "steps"}
 
 
 def decide(
-    store: Store, ask_id: str, ballot: Ballot, *, seen: str, by: str | None, origin: Origin
+    store: Store,
+    ask_id: str,
+    ballot: Ballot,
+    *,
+    seen: str,
+    by: str | None,
+    origin: Origin,
+    law: Lawbook | None = None,
 ) -> Ask:
     """Record one person's verdict on the version whose digest they saw.
 
-    Returns the ask afterwards: decided, or still open if others must agree.
+    Returns the ask afterwards: decided, or still open if others must agree. The policy is
+    asked again, on what would run: if it wants more than when the ask was opened, a new
+    version says so, and nobody's earlier word counts for it.
 
     Raises:
+        Denied: the policy does not allow it any more, or not as edited.
         AskClosed: somebody was faster; the error carries their decision.
         AskChanged: what was seen is not what is shown now.
         VerdictNotAllowed, InvalidEdit, InvalidAnswer, Forbidden: nothing changed.
@@ -59,9 +72,46 @@ def decide(
         _check(at, ballot, seen)
         check_role(at.ask, person, at.roster)
         said = _said(at.ask, ballot, seen, origin)
+        if law is not None and ballot.verdict in CONSENTS:
+            _check_law(store, at, law, said, seen, person)
         appends, ask = _appends(at, person, ballot, said)
         if not appends or store.commit(*appends, *resolution(store, ask)):
             return ask
+
+
+def _check_law(
+    store: Store, at: Standing, law: Lawbook, said: dict[str, Any], seen: str, person: Actor
+) -> None:
+    """Ask the policy of now about what would run. An edit carries what it wants along.
+
+    Raises:
+        Denied: it is not allowed.
+        AskChanged: it wants more people now; the new version says so.
+        Forbidden: as edited, it is for others than whoever asked for it.
+        UnknownRole, Unsatisfiable: it wants people that this desk does not have.
+    """
+    args = said.get("args")
+    content = at.ask.content if args is None else at.ask.content.with_args(args)
+    if not carried_out(content):
+        return
+    ruling = rule(law, content, at.now)
+    if ruling.effect == "deny":
+        raise denied(content, ruling)
+    if not (stricter if args is None else tighter)(content, ruling):
+        return
+    more = raised(content, ruling)
+    to = raised_to(content, more)
+    to.needs.check(without(at.roster, to))
+    if args is not None:
+        if not at.roster.solo:  # an edit carries the editor's vote
+            check_own(at.ask, to, person)
+        said["raised"] = more
+        return
+    payload = stamped(Origin("policy", ""), **more)
+    actor = Actor("policy", ", ".join(ruling.rules) or ruling.tier or "default")
+    event, ask = grow(at.ask, "ask.raised", at=at.now, actor=actor, payload=payload)
+    if store.commit(Append(event=event, ask=ask)):
+        raise AskChanged(ask, one_line(seen, 64))
 
 
 def _check(at: Standing, ballot: Ballot, seen: str) -> None:
@@ -86,7 +136,7 @@ def _appends(
     if ballot.verdict == "edit":
         event, ask = grow(ask, "ask.edited", at=at.now, actor=person, payload=said)
         events.append(Append(event=event, ask=ask, in_time=True, held=held, people=at.people))
-        said = {name: value for name, value in said.items() if name != "args"}
+        said = {name: value for name, value in said.items() if name not in ("args", "raised")}
     kind = _kind_of(ask, person, said, at)
     if kind is None or (kind == "ask.voted" and events):
         return events, ask  # said before, or the edit itself carries the editor's vote

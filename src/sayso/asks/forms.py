@@ -56,6 +56,10 @@ class Terms(TypedDict, total=False):
     run: str | None
     thread: str | None
     agent: str | None
+    requester: str | None
+    owner: str | None
+    tags: Iterable[str]
+    conflicts: Iterable[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,6 +473,14 @@ def _confidence(value: object) -> float | None:
     return float(value)
 
 
+def _words(value: object, what: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise BadValue(f"{what}= is a list of words, not {type(value).__name__}.")
+    return tuple(check_words(word, what) or "" for word in value)
+
+
 def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
     if value is not None and value not in RISKS:
         raise BadValue(f"risk={value!r}: it is one of {', '.join(RISKS)}.")
@@ -483,6 +495,10 @@ _PLAIN: Mapping[str, Callable[[object], Any]] = {
     "risk": _risk,
     "run": lambda value: check_word(value, "run"),
     "thread": lambda value: check_word(value, "thread"),
+    "requester": lambda value: check_word(value, "requester"),
+    "owner": lambda value: check_word(value, "owner"),
+    "tags": lambda value: _words(value, "tags"),
+    "conflicts": lambda value: _words(value, "conflicts"),
 }
 _TERMS = frozenset(Terms.__annotations__)
 

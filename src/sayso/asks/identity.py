@@ -5,6 +5,8 @@ from __future__ import annotations
 from sayso.errors import BadValue, Forbidden, UnknownPerson
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
+from sayso.model.content import Content
+from sayso.model.digest import read
 
 
 def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
@@ -38,13 +40,29 @@ def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
     return Actor("person", by)
 
 
+def check_own(ask: Ask, content: Content, person: Actor) -> None:
+    """Refuse whoever asked for it, or owns the agent that asks, unless the ruling lets them.
+
+    Raises:
+        Forbidden: the person is one of them.
+    """
+    own = person.id in (content.requester, content.owner)
+    if own and not (read(content.ruling) if content.ruling else {}).get("requester"):
+        what = "asked for it" if person.id == content.requester else "owns the agent that asks"
+        raise Forbidden(f'{ask.id} "{ask.label}": {person.id} {what}, so somebody else decides.')
+
+
 def check_role(ask: Ask, person: Actor, roster: Roster) -> None:
     """Refuse a vote that could not count.
 
     Raises:
-        Forbidden: the person holds none of the roles the ask is for.
+        Forbidden: the person holds none of the roles the ask is for, or asked for it.
     """
-    if roster.solo or ask.content.needs.takes(roster.people[person.id]):
+    if roster.solo:
+        return
+    content = ask.content
+    check_own(ask, content, person)
+    if content.needs.takes(roster.people[person.id]):
         return
     held = ", ".join(sorted(roster.people[person.id])) or "no role"
     raise Forbidden(

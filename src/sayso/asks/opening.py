@@ -8,17 +8,20 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sayso.asks.standing import standing
+from sayso.asks.lawbook import Lawbook
+from sayso.asks.ruling import rule, ruled
+from sayso.asks.standing import grow, stamped, standing
 from sayso.errors import KeyConflict
-from sayso.model.actor import Actor, Origin
+from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.asked import write
 from sayso.model.content import Content, check_word
-from sayso.model.digest import canonical
+from sayso.model.digest import canonical, read
 from sayso.model.event import GENESIS, link
 from sayso.model.folding import opened
 from sayso.model.ids import short_id
 from sayso.model.requirement import ONE_REVIEWER
+from sayso.policy.ruling import Ruling
 from sayso.store.contract import Append, Lease, Store
 
 # Ids start short enough to say aloud and grow with the desk: after a collision
@@ -33,32 +36,64 @@ def open_ask(
     origin: Origin,
     key: str | None = None,
     lease: Lease | None = None,
+    law: Lawbook | None = None,
+    always: bool = False,
+    requested: bool = False,
 ) -> Ask:
     """Write a new ask, or return the one that was opened under the same key.
 
+    What the policy allows is decided as it opens, by the policy.
+
     Raises:
+        Denied: the policy does not allow it.
         KeyConflict: the key belongs to an ask with other content.
         UnknownRole, Unsatisfiable: nobody could ever decide it.
         BadValue: what is to be shown is too large for a person to review.
     """
+    asked = content
     if key is not None:
-        known = _same(store, content, key)
+        known = _same(store, asked, key)
         if known is not None:
             return known
+    ruling = None
+    if law is not None:
+        now = store.now()
+        ruling = rule(law, content, now, always=always, requested=requested)
+        content = ruled(content, ruling, now)
     solo = False
     if content.needs != ONE_REVIEWER:
         roster = store.roster()
-        content.needs.check(roster)
+        content.needs.check(without(roster, content))
         solo = roster.solo
     while True:
         ask_id = new_id(store)
         append = opening(ask_id, content, store=store, origin=origin, key=key, lease=lease)
-        if store.commit(append) and append.ask is not None:
-            return replace(append.ask, solo=True) if solo else append.ask
-        known = _same(store, content, key) if key is not None else None
+        ask, more = append.ask, []
+        if ask is not None and ruling is not None and ruling.effect == "allow":
+            ask, decided = _allowed(ask, ruling, store)
+            more = [decided]
+        if store.commit(append, *more) and ask is not None:
+            return replace(ask, solo=True) if solo else ask
+        known = _same(store, asked, key) if key is not None else None
         if known is not None:
             return known
         _lengths[store] = _lengths.get(store, 4) + 1
+
+
+def _allowed(ask: Ask, ruling: Ruling, store: Store) -> tuple[Ask, Append]:
+    """Decide an ask as it opens: the policy allows it, and no person is needed."""
+    actor = Actor("policy", ", ".join(ruling.rules) or ruling.tier or "default")
+    said = stamped(Origin("policy", ""), verdict="approve", note=ruling.sentence)
+    event, decided = grow(ask, "ask.decided", at=store.now(), actor=actor, payload=said)
+    return decided, Append(event=event, ask=decided)
+
+
+def without(roster: Roster, content: Content) -> Roster:
+    """Return the people who may decide: not whoever asked for it, nor whose agent it is."""
+    left_out = {content.requester, content.owner} - {None}
+    if not left_out or (read(content.ruling) if content.ruling else {}).get("requester"):
+        return roster
+    return Roster({name: roles for name, roles in roster.people.items() if name not in left_out})
 
 
 def new_id(store: Store) -> str:
@@ -105,4 +140,6 @@ def _same(store: Store, content: Content, key: str) -> Ask | None:
 
 
 def _question(content: dict[str, Any]) -> str:
-    return canonical({name: value for name, value in content.items() if name != "due_at"})
+    # What the policy made of it is not what was asked.
+    ruled = ("due_at", "needs", "deny", "sentence", "ruling")
+    return canonical({name: value for name, value in content.items() if name not in ruled})

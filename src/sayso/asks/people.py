@@ -27,7 +27,7 @@ def put(
     """Add a person, or give one other roles. Adding the first one ends solo mode."""
     person = Person(plain_name(name, "person"), roles_of(roles))
     while True:
-        roster = store.roster()
+        roster = store.register()
         kind = "person.changed" if name in roster.people else "person.added"
         if roster.people.get(name) == person.roles:
             return person
@@ -44,7 +44,7 @@ def remove(store: Store, name: str, *, by: str | None, origin: Origin) -> None:
         Misuse: it is the last one.
     """
     while True:
-        roster = store.roster()
+        roster = store.register()
         if name not in roster.people:
             raise UnknownPerson(name, f"People here: {', '.join(sorted(roster.people)) or 'none'}.")
         if len(roster.people) == 1:
@@ -131,13 +131,13 @@ class People:
 
     def __iter__(self) -> Iterator[Person]:
         """Go through the people by name."""
-        return listed(self._store().roster())
+        return listed(self._store().register())
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self._store().roster().people)
+        return len(self._store().register().people)
 
     @property
     def solo(self) -> bool:
         """Whether nobody is defined, so that whoever sits here decides alone."""
-        return self._store().roster().solo
+        return self._store().register().solo

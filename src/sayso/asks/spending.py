@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import new_id, opening
+from sayso.asks.ruling import carried_out, execute_by, rule, stricter
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
-from sayso.model.content import LIMIT, Content
+from sayso.model.content import LIMIT, Content, Risk
 from sayso.model.digest import frozen
 from sayso.model.text import one_line
 from sayso.model.verdicts import offered
@@ -61,6 +63,8 @@ def begin(
     again: str | None = None,
     worker: str | None = None,
     known: Standing | None = None,
+    law: Lawbook | None = None,
+    risk: Risk | None = None,
 ) -> Call:
     """Spend the approval of an ask and record the intent, in one commit.
 
@@ -68,7 +72,9 @@ def begin(
     to be in doubt. What a program waits for itself, only that program begins;
     what a run asked, only that run, whose `commit` writes under its fence. `again`
     says why an effect that was begun and not finished may be begun once more. `known` is the
-    ask as the caller has read it and gone along its hashes.
+    ask as the caller has read it and gone along its hashes. The policy is asked once more: what
+    it denies by now, or wants more people for, is not carried out. `risk` is that of the call as
+    edited, where a function says so: whoever edits it cannot ask that function.
 
     Raises:
         NotApproved: there is no approval to spend.
@@ -87,6 +93,7 @@ def begin(
         check_chain(at, followed=followed)
         if of_run(at.ask) and commit is None:
             raise NotApproved(at.ask, f"the run {at.ask.content.run} carries it out itself.")
+        _check_law(at, law, risk)
         actor = Actor("agent", at.ask.content.agent)
         given_up = []
         if again is not None and at.ask.effect is not None and at.ask.effect.status == "intended":
@@ -108,6 +115,30 @@ def begin(
         write = commit or store.commit
         if write(*given_up, Append(event=event, ask=ask, lease=lease)):
             return Call(ask, ask.tool or "", ask.args, key, attempt, lease.holder)
+
+
+def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
+    """Refuse to act on an approval that is too old, or that the policy of now would not give."""
+    ask, decision = at.ask, at.ask.decision
+    if decision is None or not decision:
+        return
+    until = execute_by(ask.content, decision.at)
+    if until is not None and until < at.now and ask.effect is None:
+        raise NotApproved(
+            ask, f"its approval was good until {until:%Y-%m-%d %H:%M:%S %Z}. Ask again."
+        )
+    if law is None or not carried_out(ask.content):
+        return
+    content = ask.content if risk is None else replace(ask.content, risk=risk)
+    ruling = rule(law, content, at.now)
+    if ruling.effect == "deny":
+        raise NotApproved(ask, f"the policy denies it by now: {ruling.sentence}")
+    if decision.by.kind == "policy":
+        strict = ruling.effect != "allow"
+    else:
+        strict = stricter(ask.content, ruling)
+    if strict:
+        raise NotApproved(ask, f"the policy wants more by now: {ruling.sentence} Ask again.")
 
 
 def of_run(ask: Ask) -> bool:

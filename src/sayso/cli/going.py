@@ -132,7 +132,7 @@ def _asked_here(desk: Desk, run: Run, told: set[str]) -> bool:
     roster = desk.store.roster()
     for ask in run.state.pending:
         if roster.solo and desk.console.interactive():
-            attend(desk.store, ask, console=desk.console, origin=desk.origin)
+            attend(desk.store, ask, console=desk.console, origin=desk.origin, law=desk.law)
             return True
         if ask.id not in told:
             told.add(ask.id)

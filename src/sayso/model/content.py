@@ -27,10 +27,11 @@ RISKS: tuple[Risk, ...] = get_args(Risk)
 LIMIT = 1024 * 1024
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
-_AS_TEXT = ("preview", "facts", "answer", "returns")
+_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling")
+_AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
-    *("about", "run", "thread", "chain"),
+    *("about", "run", "thread", "chain", "requester", "owner"),
 )
 
 
@@ -136,6 +137,11 @@ class Content:
     run: str | None = None
     thread: str | None = None
     chain: str | None = None
+    ruling: str | None = None
+    tags: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    requester: str | None = None
+    owner: str | None = None
 
     def with_args(self, args: dict[str, Any]) -> Content:
         """Return the same content proposing other arguments, as an edit does."""
@@ -171,8 +177,10 @@ class Content:
                 stated[name] = read(value)
         if self.options:
             stated["options"] = [[o.label, o.value, o.detail] for o in self.options]
-        if self.hidden:
-            stated["hidden"] = list(self.hidden)
+        for name in _AS_LIST:
+            value = getattr(self, name)
+            if value:
+                stated[name] = list(value)
         if self.due_at is not None:
             stated["due_at"] = self.due_at.isoformat()
         return stated
@@ -192,6 +200,8 @@ class Content:
             options=tuple(Option(*option) for option in given.pop("options", ())),
             due_at=datetime.fromisoformat(due_at) if due_at else None,
             hidden=tuple(given.pop("hidden", ())),
+            tags=tuple(given.pop("tags", ())),
+            conflicts=tuple(given.pop("conflicts", ())),
             **{name: _dumps(value) if name in _AS_TEXT else value for name, value in given.items()},
         )
 

@@ -18,8 +18,10 @@ from sayso.model.actor import Actor, Origin
 from sayso.model.ask import CONSENTS, Ask, Decision, Effect, Vote
 from sayso.model.asked import Asked, read
 from sayso.model.content import Content, shown
+from sayso.model.digest import written
 from sayso.model.event import Event
 from sayso.model.lifecycle import ASK, EFFECT, EffectStatus, move
+from sayso.model.requirement import Requirement
 
 
 def fold(events: Iterable[Event], *, solo: bool = False) -> Ask:
@@ -85,7 +87,7 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     version = ask.version + 1
     if payload is None:
         return _grown(ask, event, version=version, votes=(), content=Content.erased(), digest="")
-    content = ask.content.with_args(payload["args"])
+    content = _raised_to(ask.content.with_args(payload["args"]), payload.get("raised"))
     grown = _grown(
         ask,
         event,
@@ -97,6 +99,25 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     )
     # The editor agreed to what they made; everybody else votes on what they now see.
     return replace(grown, votes=(vote_of(event.actor, payload, grown, event),))
+
+
+def _raised_to(content: Content, raised: dict[str, Any] | None) -> Content:
+    """Return the content under a stricter ruling, if there is one."""
+    if raised is None:
+        return content
+    needs = Requirement.parse(raised["needs"], deny=raised["deny"])
+    ruling = written(raised["ruling"]) if raised.get("ruling") else None
+    return replace(content, needs=needs, sentence=raised["sentence"], ruling=ruling)
+
+
+def _raised(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    """Open a new version: the policy wants more than when it was asked."""
+    move(ASK, ask.status, "decided", what=ask.id)
+    if payload is None:
+        return _grown(ask, event)
+    content, version = _raised_to(ask.content, payload), ask.version + 1
+    digest = shown(ask.id, version, content.to_json())
+    return _grown(ask, event, version=version, content=content, digest=digest, votes=())
 
 
 def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -205,6 +226,7 @@ def _erased(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 _STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {
     "ask.edited": _edited,
+    "ask.raised": _raised,
     "ask.voted": _voted,
     "ask.decided": _decided,
     "ask.withdrawn": _withdrawn,

@@ -27,6 +27,7 @@ class Facts:
     affects: str | None = None
     tags: tuple[str, ...] = ()
     always: bool = False  # behind a gate of the desk, which asks whatever else is said
+    requested: bool = False  # what it says of itself was said by whoever asks, and lowers nothing
 
     def values(self, now: datetime) -> dict[str, Any]:
         """Return the variables of a condition. `has(confidence)` is the variable `has_confidence_`."""

@@ -144,7 +144,7 @@ class Policy:
         if facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):
             return self._joined(matched, facts)
         # The same rules say the same, whatever the call: most rulings were joined before.
-        key = (tuple(id(one.rule) for one in matched), facts.risk, facts.always)
+        key = (tuple(id(one.rule) for one in matched), facts.risk, facts.always, facts.requested)
         known = self._known.get(key)
         if known is None:
             if len(self._known) > _MOST:
@@ -155,9 +155,11 @@ class Policy:
     def _joined(self, matched: Sequence[Matched], facts: Facts) -> Ruling:
         rulings = [self._said(one) for one in matched]
         # A rule that may not apply at all takes nothing away, so only a certain one replaces.
-        if not any(one.rule.tier and one.unsure is None for one in matched):
+        placed = any(one.rule.tier and one.unsure is None for one in matched)
+        if not placed:
             rulings += self._declared(facts)
-        if facts.always and (facts.risk is None or not rulings):
+        asks = any(ruling.effect != "allow" for ruling in rulings)
+        if (facts.always and not asks) or (facts.requested and not placed):
             rulings.append(self._ask(GATED))
         if not rulings:
             rulings = [

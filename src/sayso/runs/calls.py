@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 from sayso.asks.carrying import DidNotHappen, Do, Gated, Happened, refused, tried, verified
 from sayso.asks.spending import Call, begin, doubt
-from sayso.errors import AlreadySpent, BadValue, Diverged, Skipped, StepFailed
+from sayso.errors import AlreadySpent, BadValue, Diverged, NotApproved, Skipped, StepFailed
 from sayso.model.ask import Ask
-from sayso.model.content import LIMIT, Content
+from sayso.model.content import LIMIT, Content, Risk
 from sayso.model.conversion import decode
 from sayso.model.digest import frozen
 from sayso.model.text import one_line
@@ -51,6 +51,7 @@ def call_passage(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -
     """Ask for one call, and carry it out once it is approved."""
     ask = run.closed(lane, asked_for(run, key, gate, bound))
     key = run.journal.place(key)
+    _check_lapsed(run, key, gate)
     if not ask.decision:
         return refused(ask, gate.rules)
     while True:
@@ -65,6 +66,18 @@ def call_passage(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -
                 yield from _carry_out(run, lane, key, gate, bound)
             case _:
                 yield from _carry_out(run, lane, key, gate, bound)
+
+
+def _lapsed(key: str) -> str:
+    return f"{key}?lapsed"  # beside the call, as doubts are: nothing happened inside it
+
+
+def _check_lapsed(run: Caller, key: str, gate: Gated) -> None:
+    """Say again that an approval no longer held when it was to be used."""
+    entry = run.journal.entries.get(_lapsed(key))
+    if entry is not None:
+        error = entry.said["error"]
+        raise StepFailed(gate.tool.name, error["kind"], error["message"])
 
 
 def asked_for(run: Caller, key: str, gate: Gated, bound: Bound) -> Ask:
@@ -107,7 +120,7 @@ def _carry_out(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> 
     yield from _perform(run, lane, key, gate, bound, None)
 
 
-def _begin(run: Caller, key: str, again: str | None) -> Call | None:
+def _begin(run: Caller, key: str, again: str | None, risk: Risk | None) -> Call | None:
     """Spend the approval; `None` if the effect has ended meanwhile, as a late result can do."""
     journal = run.journal
     try:
@@ -120,10 +133,20 @@ def _begin(run: Caller, key: str, again: str | None) -> Call | None:
             again=again,
             worker=journal.row.worker,
             known=journal.standing(key),
+            law=journal.law,
+            risk=risk,
         )
     except AlreadySpent:
         journal.reread(key)
         return None
+    except NotApproved as error:
+        if again is not None:
+            raise  # it was begun before and may have happened: people are asked about that
+        said = {"kind": "NotApproved", "message": str(error)}
+        journal.record(
+            _lapsed(key), "lapsed", journal.asks[key].tool or "", failed=True, error=said
+        )
+        raise StepFailed(journal.asks[key].tool or "", "NotApproved", str(error)) from error
     journal.asks[key] = call.ask
     return call
 
@@ -133,7 +156,7 @@ def _perform(
 ) -> Passage:
     journal = run.journal
     args = gate.fitting(bound, journal.asks[key])  # refused before anything is spent
-    call = _begin(run, key, again)
+    call = _begin(run, key, again, gate.risk_as_edited(bound, journal.asks[key]))
     if call is None:
         return
     journal.doing = gate.tool.name
@@ -182,7 +205,7 @@ def _recover(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Pa
     fate = _fate(run, ask)
     if gate.rules.idempotent:
         again = f"{fate} It may be run again with the same key."
-        yield from _perform(run, lane, key, gate, bound, again)
+        yield from _repeat(run, lane, key, gate, bound, again)
         return
     if gate.rules.verify is not None:
         args = gate.fitting(bound, ask)
@@ -194,9 +217,17 @@ def _recover(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> Pa
             _finish(run, key, gate, bound, call, found.result)
             return
         if isinstance(found, DidNotHappen):
-            yield from _perform(run, lane, key, gate, bound, f"{fate} It left no trace.")
+            yield from _repeat(run, lane, key, gate, bound, f"{fate} It left no trace.")
             return
     _open_doubt(run, lane, key, fate)
+
+
+def _repeat(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound, again: str) -> Passage:
+    """Run it again; if the policy of now is against that, ask people whether it happened."""
+    try:
+        yield from _perform(run, lane, key, gate, bound, again)
+    except NotApproved as error:
+        _open_doubt(run, lane, key, str(error))
 
 
 def _open_doubt(run: Caller, lane: Lane, key: str, reason: str) -> None:

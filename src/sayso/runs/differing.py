@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from sayso.asks.ruling import wanted as wanted_people
 from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.digest import written
 from sayso.model.text import one_line
 
 # Given by the workflow, and so the same on every replay. What is computed from the world
-# (impact, preview, the deadline) may change meanwhile; what was shown stands.
-_COMPARED = ("title", "facts", "options", "answer", "allow", "needs", "deny")
+# (impact, preview, the deadline) or by the policy (who must agree) may change meanwhile; what
+# was shown stands.
+_COMPARED = ("title", "facts", "options", "answer", "allow")
 
 
 def difference(known: Ask, wanted: Content) -> str | None:
@@ -24,6 +26,9 @@ def difference(known: Ask, wanted: Content) -> str | None:
     called = call_difference(known, wanted.proposal.tool, wanted.proposal.args)
     if called is not None:
         return called
+    if wanted_people(known.content) != wanted_people(wanted):
+        who = [" and ".join(people) for people, _ in map(wanted_people, (known.content, wanted))]
+        return f"needs was {who[0]}, it is now {who[1]}, or deny is another number."
     for name in _COMPARED:
         if was.get(name) != now.get(name):
             return f"{name} was {_brief(was.get(name))}, it is now {_brief(now.get(name))}."
@@ -34,7 +39,7 @@ def _asks(content: Content) -> tuple[object, ...]:
     """Return all that must be the same, as the values they are."""
     return (
         *(content.kind, content.title, content.proposal, content.facts, content.options),
-        *(content.answer, content.allow, content.needs),
+        *(content.answer, content.allow, wanted_people(content)),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from sayso.asks.attending import attend
 from sayso.asks.forms import Forms
+from sayso.asks.lawbook import Lawbook
 from sayso.channels.console import Console
 from sayso.errors import BadValue, Misuse
 from sayso.model.actor import Actor, Origin
@@ -40,6 +41,7 @@ class RunDesk(ABC):
     forms: Forms
     flows: ChainMap[str, Workflow]
     lease: float
+    law: Lawbook
 
     @cached_property
     def crew(self) -> Crew:
@@ -52,6 +54,7 @@ class RunDesk(ABC):
             agent=self.forms.agent,
             origin=self.origin,
             lease=self.lease,
+            law=self.law,
             sweep=self.sweep,
             opened=self.opened,
         )
@@ -240,7 +243,7 @@ class RunDesk(ABC):
         roster = self.store.roster()
         for ask in run.state.pending:
             if roster.solo and self.console.interactive():
-                attend(self.store, ask, console=self.console, origin=self.origin)
+                attend(self.store, ask, console=self.console, origin=self.origin, law=self.law)
                 return True
             if ask.id not in told:
                 told.add(ask.id)

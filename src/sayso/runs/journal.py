@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sayso.asks.opening import opening
+from sayso.asks.lawbook import Lawbook
+from sayso.asks.opening import opening, without
+from sayso.asks.ruling import rule, ruled
 from sayso.asks.spending import Call, Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
 from sayso.errors import FinishedLate, SaysoError, StoreBusy, StoreError, Tampered, ThreadBusy
@@ -27,6 +29,7 @@ from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.ids import short_id
+from sayso.model.requirement import ONE_REVIEWER
 from sayso.runs.steering import check_thread
 from sayso.runs.stops import Fenced, NotStarted, Stop
 from sayso.store.contract import (
@@ -86,10 +89,12 @@ class Journal:
         origin: Origin,
         span: timedelta,
         started: dict[str, Any] | None = None,
+        law: Lawbook | None = None,
     ) -> None:
         self.store = store
         self.row = row
         self.origin = origin
+        self.law = law
         self.actor = Actor("agent", agent)
         self.span = span
         self.token = row.token or ""
@@ -239,7 +244,16 @@ class Journal:
         self.begun[key] = Begun(args, worker, attempt, self.store.now())
 
     def open(self, key: str, content: Content) -> Ask:
-        """Add the opening of an ask. It is written with whatever is written next."""
+        """Add the opening of an ask. It is written with whatever is written next.
+
+        Raises:
+            Denied: the policy does not allow it.
+        """
+        if self.law is not None:
+            now = self.store.now()
+            content = ruled(content, rule(self.law, content, now, always=True), now)
+            if content.needs != ONE_REVIEWER:
+                content.needs.check(without(self.store.roster(), content))
         ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         name = f"{self.id}:{key}"
         append = opening(

@@ -19,16 +19,17 @@ from typing import Any, Protocol, TypeVar, Unpack
 
 from sayso.asks.carrying import Gated, Pause, gated, gated_of
 from sayso.asks.forms import Form, Forms, Maker, PlanMaker, Step, Terms
+from sayso.asks.ruling import denied, rule
 from sayso.asks.verbs import Verbs
 from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.content import LIMIT, Content, check_words
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical, frozen, text_digest
-from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.text import one_line
 from sayso.model.tool import Bound
 from sayso.model.verdicts import Kind
+from sayso.runs.alone import alone, refuse
 from sayso.runs.calls import call_passage
 from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
@@ -423,8 +424,6 @@ class Running(Verbs):
             raise Diverged(key, f"it was {entry.verb} {entry.name!r}, it is now a {content.kind}.")
         known = self.journal.asks.get(key)
         if known is None:
-            if content.needs != ONE_REVIEWER:
-                content.needs.check(self.journal.store.roster())
             return self.journal.open(key, content)
         differs = difference(known, content)
         if differs is not None:
@@ -492,12 +491,32 @@ class Running(Verbs):
         return (yield from self.calling_bound(lane, key, gate, gate.tool.bind(args, kwargs)))
 
     def calling_bound(self, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
-        """Do the same with arguments that are frozen already."""
+        """Do the same with arguments that are frozen already; what the policy allows goes alone."""
         try:
+            if self.goes_alone(key, gate, bound, always=gate.tool.risk is None):
+                return (yield from alone(self, lane, key, gate, bound))
             return (yield from call_passage(self, lane, key, gate, bound))
         except StepFailed as failure:
             self._failures.append((key, failure))
             raise
+
+    def goes_alone(self, key: str, gate: Gated, bound: Bound, *, always: bool) -> bool:
+        """Whether a call needs nobody's approval. What the journal has at its place stands.
+
+        Raises:
+            StepFailed: the policy denies it.
+        """
+        journal = self.journal
+        if key in journal.entries or key in journal.begun:
+            return True
+        if journal.law is None or journal.place(key) in journal.asks:
+            return False
+        content = gate.content(self.forms, bound)
+        ruling = rule(journal.law, content, journal.store.now(), always=always)
+        if ruling.effect == "deny":
+            failure = StepFailed(gate.tool.name, "Denied", str(denied(content, ruling)))
+            raise refuse(self, key, gate.tool.name, failure)
+        return ruling.effect == "allow"
 
     def _nesting(
         self,

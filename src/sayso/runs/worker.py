@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from sayso.asks.lawbook import Lawbook
 from sayso.errors import SaysoError, StoreError, Tampered
 from sayso.model.actor import Origin
 from sayso.model.ask import Ask
@@ -68,6 +69,7 @@ class Crew:
         agent: str,
         origin: Origin,
         lease: float,
+        law: Lawbook,
         sweep: Callable[[], object],
         opened: Callable[[Ask], object],
     ) -> None:
@@ -77,6 +79,7 @@ class Crew:
         self._origin = origin
         self.lease = timedelta(seconds=lease)
         self._bound: dict[str, _Bound] = {}
+        self._law = law
         self._sweep = sweep
         self._opened = opened
         self._reset()
@@ -131,6 +134,7 @@ class Crew:
             origin=self._origin,
             span=self.lease,
             started=started,
+            law=self._law,
         )
 
     def take(self, only: str | None = None, shift: Shift | None = None) -> RunStatus | None:

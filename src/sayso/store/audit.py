@@ -318,10 +318,10 @@ def _look_again(found: _Findings, ask_id: str) -> None:
 
 
 def _check_people(found: _Findings) -> None:
-    listed = found.store.roster().people
+    listed = found.store.register().people
     while True:  # until no change came between the reads
         told = _people(found.store.stream(PEOPLE))
-        again = found.store.roster().people
+        again = found.store.register().people
         if listed == again:
             break
         listed = again

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
@@ -52,6 +52,8 @@ class SqlStore(ABC):
         self.url = url
         self._clock = clock
         self.bell = Bell(self._watch)
+        # The roles people hold besides those in the database: a policy may give them more.
+        self.widen: Callable[[Roster], Roster] = lambda roster: roster
         clock.watch(self.bell.ring)
 
     @abstractmethod
@@ -91,7 +93,7 @@ class SqlStore(ABC):
         if not is_id(ask_id):
             return None
         rows = self._rows("load", id=ask_id)
-        return _loaded(rows) if rows else None
+        return _loaded(rows, self.widen) if rows else None
 
     def find_key(self, key: str) -> str | None:
         """Return the id of the ask opened under this idempotency key."""
@@ -130,7 +132,7 @@ class SqlStore(ABC):
         asks = [group for group in listed if group[0][1] is not None]
         full = len(asks) == query.limit
         cursor = json.dumps([asks[-1][0][2], asks[-1][0][3], asks[-1][0][1]]) if full else None
-        loaded = tuple(_loaded([row[4:] for row in group]) for group in asks)
+        loaded = tuple(_loaded([row[4:] for row in group], self.widen) for group in asks)
         return InboxPage(loaded, rows[0][0], cursor)
 
     def overdue(self, limit: int, now: datetime | None = None) -> list[str]:
@@ -147,6 +149,10 @@ class SqlStore(ABC):
 
     def roster(self) -> Roster:
         """Return the people of the desk."""
+        return self.widen(self.register())
+
+    def register(self) -> Roster:
+        """Return the people of the desk with the roles they hold in the database."""
         return _roster(self._rows("roster")[0][0])
 
     def head(self, stream: str) -> Head:
@@ -274,13 +280,13 @@ class SqlStore(ABC):
         return int(self._rows("total")[0][0])
 
 
-def _loaded(rows: Sequence[Row]) -> Loaded:
+def _loaded(rows: Sequence[Row], widen: Callable[[Roster], Roster]) -> Loaded:
     now, roster, holder, lease_until, people = rows[0][:5]
     gone = lease_until is not None and lease_until <= now
     return Loaded(
         tuple(event_of(row) for row in rows if row[-_EVENT] is not None),
         moment(int(now)),
-        _roster(roster),
+        widen(_roster(roster)),
         gone,
         holder,
         people,
@@ -422,6 +428,7 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         "status": ask.status,
         "version": ask.version,
         "voters": _voters(ask),
+        "roles": _roles(ask),
         "due_at": micros(ask.due_at) if ask.due_at else None,
         "in_time": append.in_time,
         "held": append.held,
@@ -431,6 +438,11 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         return "judge", parameters
     parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
     return "grow", parameters
+
+
+def _roles(ask: Ask) -> str:
+    """Return the roles an ask is for, as the index keeps them."""
+    return f"|{'|'.join(ask.content.needs.roles)}|"
 
 
 def _voters(ask: Ask) -> str:
@@ -457,7 +469,7 @@ def index_row(ask: Ask) -> dict[str, object]:
         "run": content.run,
         "thread": content.thread,
         "key": ask.key,
-        "roles": f"|{'|'.join(content.needs.roles)}|",
+        "roles": _roles(ask),
         "voters": _voters(ask),
         "version": ask.version,
         "opened_at": micros(ask.opened_at),

@@ -8,7 +8,7 @@ is no other compare-and-set in the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
@@ -201,6 +201,7 @@ class Store(Protocol):
 
     bell: Bell
     url: str
+    widen: Callable[[Roster], Roster]
 
     def now(self) -> datetime:
         """The present by the clock that deadlines and leases go by."""
@@ -291,6 +292,10 @@ class Store(Protocol):
 
     def roster(self) -> Roster:
         """The people of the desk."""
+        ...
+
+    def register(self) -> Roster:
+        """The people of the desk, with the roles they hold in the database alone."""
         ...
 
     def head(self, stream: str) -> Head:

@@ -123,7 +123,7 @@ select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, 
 -- name: grow
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.
 update asks
-   set status = :status, version = :version, voters = :voters, effect = :effect,
+   set status = :status, version = :version, voters = :voters, roles = :roles, effect = :effect,
        holder = case when :over then null else coalesce(:holder, holder) end,
        lease_until = case when :over then null
                           else coalesce({now} + cast(:span as bigint), lease_until) end
@@ -132,7 +132,7 @@ update asks
 -- name: judge
 -- The same for an ask that nobody holds or carries out: fewer columns, fewer indexes.
 update asks
-   set status = :status, version = :version, voters = :voters
+   set status = :status, version = :version, voters = :voters, roles = :roles
  where {guard}
 
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.

@@ -1,0 +1,777 @@
+"""The policy on real asks: who must say yes to what, with real people and votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso import Ask, Desk
+from sayso.asks.lawbook import default_policy
+from sayso.errors import (
+    AskChanged,
+    Denied,
+    Forbidden,
+    NotApproved,
+    UnknownRole,
+    Unsatisfiable,
+)
+from sayso.model.tally import missing
+from sayso.policy.reading import read
+from sayso.policy.rules import Policy
+from sayso.testing import FakeClock
+from tests.places import Place
+from tests.test_gate import in_thread, opened
+
+PEOPLE = {
+    "jun": ["junior"],
+    "anna": ["senior"],
+    "ada": ["senior", "security"],
+    "sec": ["security"],
+    "ben": [],
+}
+Office = Callable[..., Desk]
+
+
+def law(text: str = "") -> Policy:
+    return read(text, source="law.toml", default=default_policy())
+
+
+@pytest.fixture
+def office(place: Place, clock: FakeClock) -> Iterator[Office]:
+    """Desks on one database, each under the policy of its moment."""
+    with ExitStack() as open_desks:
+
+        def sit_down(text: str | Path = "") -> Desk:
+            given = text if isinstance(text, Path) else law(text)
+            desk = Desk(place.url, clock=clock, agent="shop", account="sam@till", policy=given)
+            return open_desks.enter_context(desk)
+
+        first = sit_down()
+        for name, roles in PEOPLE.items():
+            first.people.add(name, roles=roles)
+        yield sit_down
+
+
+def still_needed(desk: Desk, ask: Ask) -> list[str]:
+    return [str(factor) for factor in missing(desk.get(ask.id), desk.store.roster())]
+
+
+def kinds(desk: Desk, ask: Ask) -> list[str]:
+    return [event.kind for event in desk.history(ask)]
+
+
+def refund(desk: Desk, amount: Any = 40, **terms: Any) -> Ask:
+    return desk.open("refund", {"amount": amount}, **terms)
+
+
+def approved(desk: Desk, ask: Ask, *people: str) -> Ask:
+    for name in people:
+        ask = desk.approve(ask, by=name)
+    assert ask.decision, still_needed(desk, ask)
+    return ask
+
+
+def carried_out(desk: Desk, ask: Ask) -> str:
+    call = desk.begin(ask)
+    effect = desk.finish(call, "paid").effect
+    assert effect is not None
+    return effect.status
+
+
+# --- the tiers (S2.9) --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("risk", "people"),
+    [
+        ("medium", ["jun"]),
+        ("medium", ["anna"]),
+        ("high", ["anna"]),
+        ("high", ["ada"]),
+        ("critical", ["anna", "sec"]),
+        ("critical", ["sec", "anna"]),
+        ("critical", ["ada", "anna"]),
+        ("critical", ["ada", "sec"]),
+    ],
+)
+def test_a_tier_is_carried_out_once_all_its_people_agree_and_not_before(
+    office: Office, risk: str, people: list[str]
+) -> None:
+    desk = office()
+    ask = refund(desk, risk=risk)
+
+    for name in people:
+        with pytest.raises(NotApproved):
+            desk.begin(ask)
+        ask = desk.approve(ask, by=name)
+
+    assert ask.decision
+    assert {vote.by.id for vote in ask.decision.votes} == set(people)
+    assert carried_out(desk, ask) == "done"
+    assert desk.verify()
+
+
+@pytest.mark.parametrize(
+    ("risk", "person"),
+    [
+        ("medium", "ben"),
+        ("medium", "sec"),
+        ("high", "ben"),
+        ("high", "jun"),
+        ("high", "sec"),
+        ("critical", "ben"),
+        ("critical", "jun"),
+    ],
+)
+def test_somebody_of_the_wrong_role_decides_nothing(
+    office: Office, place: Place, risk: str, person: str
+) -> None:
+    desk = office()
+    ask = refund(desk, risk=risk)
+    before = place.count()
+
+    for vote in (desk.approve, desk.reject):
+        with pytest.raises(Forbidden, match="would not count"):
+            vote(ask, by=person)
+    with pytest.raises(Forbidden, match="would not count"):
+        desk.edit(ask, {"amount": 1}, by=person)
+
+    assert place.count() == before
+    assert desk.get(ask.id).open
+
+
+def test_the_same_person_twice_is_one_of_the_two(office: Office) -> None:
+    desk = office()
+    ask = refund(desk, risk="critical")
+
+    for _ in range(3):
+        assert desk.approve(ask, by="ada").open
+
+    assert len(desk.get(ask.id).votes) == 1
+    assert len(still_needed(desk, ask)) == 1
+    with pytest.raises(NotApproved):
+        desk.begin(ask)
+
+
+def test_two_of_one_kind_are_not_one_of_each(office: Office) -> None:
+    desk = office()
+    desk.people.add("ann2", roles=["senior"])
+    ask = refund(desk, risk="critical")
+
+    desk.approve(ask, by="anna")
+
+    assert desk.approve(ask, by="ann2").open
+    assert still_needed(desk, ask) == ["1 security"]
+
+
+def test_low_risk_behind_a_gate_runs_alone_and_the_journal_says_that_the_policy_let_it(
+    office: Office,
+) -> None:
+    desk = office()
+
+    @desk.gate(risk="low")
+    def look(order: int) -> str:
+        return f"order {order}"
+
+    assert look(7) == "order 7"
+
+    (stream,) = {event.stream for event in desk.events() if event.kind == "ask.opened"}
+    ask = desk.get(stream)
+    assert kinds(desk, ask) == ["ask.opened", "ask.decided", "effect.intended", "effect.done"]
+    assert ask.decision
+    assert (ask.decision.by.kind, ask.decision.votes) == ("policy", ())
+    assert ask.decision.note == "Calls of low risk run alone."
+    assert not list(desk.inbox())
+    assert desk.verify()
+
+
+@pytest.mark.parametrize("rule", ["", '[tools]\npay = "low"'])
+def test_a_bare_gate_asks_whatever_the_policy_says(office: Office, rule: str) -> None:
+    desk = office(rule)
+
+    @desk.gate
+    def pay(amount: int) -> str:
+        return f"paid {amount}"
+
+    running = in_thread(lambda: pay(40))
+    ask = opened(desk)
+    desk.approve(ask, by="ben")
+
+    assert running.result(10) == "paid 40"
+
+
+# --- who may not -------------------------------------------------------------------------------
+
+
+LENIENT = """
+[tiers.high]
+needs = ["1 senior"]
+requester = true
+
+[tools]
+refund = "high"
+"""
+
+
+@pytest.mark.parametrize("part", ["requester", "owner"])
+def test_whoever_asked_or_owns_the_agent_decides_nothing_of_it(
+    office: Office, place: Place, part: str
+) -> None:
+    desk = office()
+    ask = refund(desk, risk="high", **{part: "anna"})
+    before = place.count()
+
+    for vote in (desk.approve, desk.reject):
+        with pytest.raises(Forbidden, match="somebody else decides"):
+            vote(ask, by="anna")
+    with pytest.raises(Forbidden):
+        desk.edit(ask, {"amount": 30}, by="anna")
+
+    assert place.count() == before
+    approved(desk, ask, "ada")
+
+
+def test_a_tier_may_let_the_requester_decide(office: Office) -> None:
+    desk = office(LENIENT)
+
+    approved(desk, refund(desk, requester="anna"), "anna")
+
+
+def test_a_request_cannot_pick_a_tier_that_lets_its_requester_decide(office: Office) -> None:
+    desk = office(LENIENT)
+    ask = desk.open("pay", {"amount": 40}, risk="high", requester="anna")
+
+    with pytest.raises(Forbidden, match="asked for it"):
+        desk.approve(ask, by="anna")
+
+
+def test_an_ask_that_only_its_requester_could_decide_is_refused(
+    office: Office, place: Place
+) -> None:
+    desk = office('[tools]\nrefund = "high"')
+    desk.people.remove("ada")
+    before = place.count()
+
+    with pytest.raises((UnknownRole, Unsatisfiable)):
+        refund(desk, requester="anna")
+
+    assert place.count() == before
+
+
+def test_an_edit_into_a_tier_that_shuts_the_requester_out_shuts_them_out(office: Office) -> None:
+    desk = office(
+        """
+        [tiers.own]
+        needs = ["1 senior"]
+        requester = true
+
+        [[rules]]
+        name = "small"
+        tool = "refund"
+        when = "args.amount <= 100"
+        tier = "own"
+
+        [[rules]]
+        name = "large"
+        tool = "refund"
+        when = "args.amount > 100"
+        tier = "critical"
+        """
+    )
+    ask = refund(desk, requester="ada")
+
+    with pytest.raises(Forbidden, match="asked for it"):
+        desk.edit(ask, {"amount": 999_999}, by="ada")
+    edited = desk.edit(ask, {"amount": 999_999}, by="anna")
+
+    assert edited.open
+    with pytest.raises(Forbidden, match="asked for it"):
+        desk.approve(edited, by="ada")
+    approved(desk, edited, "sec")
+
+
+# --- refusals ----------------------------------------------------------------------------------
+
+
+PATIENT = """
+[tiers.high]
+needs = ["2 senior"]
+deny = 2
+
+[tools]
+refund = "high"
+"""
+
+
+def test_one_refusal_ends_it_unless_the_tier_wants_more(office: Office) -> None:
+    plain, patient = office(), office(PATIENT)
+    first, second = refund(plain, risk="critical"), refund(patient)
+
+    assert not plain.reject(first, "no", by="sec").open
+    assert patient.reject(second, "no", by="anna").open
+    assert patient.reject(second, "no", by="anna").open, "the same person refuses once"
+    decision = patient.reject(second, "no", by="ada").decision
+
+    assert decision is not None
+    assert decision.verdict == "reject"
+    with pytest.raises(NotApproved):
+        patient.begin(second)
+
+
+def test_a_refusal_that_is_not_enough_is_no_yes_either(office: Office) -> None:
+    desk = office(PATIENT)
+    ask = refund(desk)
+    desk.reject(ask, by="anna")
+
+    assert desk.approve(ask, by="ada").open
+    approved(desk, ask, "anna")
+
+
+# --- edits go through the policy again (E12, E13) ----------------------------------------------
+
+BY_AMOUNT = """
+[tiers.pair]
+needs = ["2 reviewer"]
+
+[[rules]]
+name = "any refund"
+tool = "refund"
+tier = "pair"
+
+[[rules]]
+name = "large refunds"
+tool = "refund"
+when = "args.amount > 100"
+tier = "critical"
+why = "More than 100."
+
+[[rules]]
+name = "absurd refunds"
+tool = "refund"
+when = "args.amount > 1000000"
+effect = "deny"
+why = "Nobody refunds a million."
+"""
+
+
+def test_an_edit_between_two_votes_that_raises_the_tier_needs_the_people_of_the_higher_one(
+    office: Office,
+) -> None:
+    desk = office(BY_AMOUNT)
+    ask = refund(desk, 10)
+    desk.approve(ask, by="ben")
+
+    edited = desk.edit(ask, {"amount": 999_999}, by="jun")
+
+    assert edited.open
+    assert edited.version == 2
+    assert [vote.by.id for vote in edited.votes] == ["jun"], "ben agreed to something else"
+    assert still_needed(desk, edited) == ["1 security", "1 senior"]
+    assert "More than 100." in edited.content.sentence
+    with pytest.raises(AskChanged):
+        desk.approve(ask, by="anna")
+    with pytest.raises(Forbidden):
+        desk.approve(edited, by="ben")
+    decided = approved(desk, edited, "anna", "sec")
+    assert desk.begin(decided).args == {"amount": 999_999}
+    assert desk.verify()
+
+
+def test_an_edit_never_decides_alone_what_the_editor_could_not_approve(office: Office) -> None:
+    desk = office(BY_AMOUNT.replace("2 reviewer", "1 junior"))
+    ask = refund(desk, 10)
+
+    edited = desk.edit(ask, {"amount": 999_999}, by="jun")
+
+    assert edited.open
+    with pytest.raises(NotApproved):
+        desk.begin(edited)
+
+
+def test_an_edit_back_down_keeps_the_people_that_were_wanted(office: Office) -> None:
+    desk = office(BY_AMOUNT)
+    ask = refund(desk, 500)
+
+    edited = desk.edit(ask, {"amount": 10}, by="sec")
+
+    assert edited.open
+    with pytest.raises(Forbidden):
+        desk.approve(edited, by="ben")
+    approved(desk, edited, "anna")
+
+
+def test_an_edit_into_what_is_denied_is_refused_and_nothing_changes(
+    office: Office, place: Place
+) -> None:
+    desk = office(BY_AMOUNT)
+    ask = refund(desk, 10)
+    before = place.count()
+
+    with pytest.raises(Denied, match="Nobody refunds a million"):
+        desk.edit(ask, {"amount": 2_000_000}, by="jun")
+
+    assert place.count() == before
+    assert desk.get(ask.id).version == 1
+
+
+def test_an_edit_that_nobody_could_then_decide_is_refused_and_nothing_changes(
+    office: Office, place: Place
+) -> None:
+    desk = office(BY_AMOUNT)
+    ask = refund(desk, 10)
+    for name in ("ada", "sec"):
+        desk.people.remove(name)
+    before = place.count()
+
+    with pytest.raises(UnknownRole):
+        desk.edit(ask, {"amount": 500}, by="jun")
+
+    assert place.count() == before
+    approved(desk, ask, "jun", "ben")
+
+
+# --- a policy that changes meanwhile (E17) -----------------------------------------------------
+
+STRICT = '[tools]\nrefund = "critical"'
+DENIES = '[[rules]]\nname = "frozen"\ntool = "refund"\neffect = "deny"\nwhy = "Refunds stopped."'
+
+
+def test_a_policy_that_became_stricter_opens_a_new_version_for_the_people_it_wants(
+    office: Office,
+) -> None:
+    then, now = office(), office(STRICT)
+    ask = refund(then, needs=["2 reviewer"])
+    then.approve(ask, by="ben")
+
+    with pytest.raises(AskChanged) as changed:
+        now.approve(ask, by="jun")
+
+    raised = changed.value.ask
+    assert isinstance(raised, Ask)
+    assert (raised.version, raised.votes, raised.open) == (2, (), True)
+    assert kinds(now, ask) == ["ask.opened", "ask.voted", "ask.raised"]
+    with pytest.raises(Forbidden):
+        now.approve(raised, by="ben")
+    assert now.approve(raised, by="anna").open
+    approved(now, raised, "sec")
+    assert kinds(now, ask).count("ask.raised") == 1, "the new version is asked for once"
+    assert carried_out(now, raised) == "done"
+    assert now.verify()
+
+
+def test_a_refusal_needs_no_new_version(office: Office) -> None:
+    then, now = office(), office(STRICT)
+    ask = refund(then)
+
+    assert not now.reject(ask, by="ben").open
+    assert kinds(now, ask) == ["ask.opened", "ask.decided"]
+
+
+def test_a_policy_that_became_milder_spares_nobody(office: Office) -> None:
+    then, now = office(STRICT), office('[tools]\nrefund = "low"')
+    ask = refund(then)
+
+    with pytest.raises(Forbidden):
+        now.approve(ask, by="ben")
+    assert now.approve(ask, by="anna").open
+    approved(now, ask, "sec")
+
+
+def test_an_approval_that_is_not_enough_any_more_is_not_carried_out(office: Office) -> None:
+    then, now = office(), office(STRICT)
+    ask = approved(then, refund(then), "ben")
+
+    with pytest.raises(NotApproved, match=r"wants more by now.*Ask again"):
+        now.begin(ask)
+
+    assert now.get(ask.id).effect is None
+
+
+def test_what_the_policy_let_through_is_not_carried_out_once_it_asks(
+    office: Office, clock: FakeClock
+) -> None:
+    then, now = office(), office('[tools]\nlook = "high"')
+    content = then.forms.action("look", {"order": 7}, risk="low")
+    ask = then.put(content, declared=True)
+    assert ask.decision
+
+    with pytest.raises(NotApproved, match="wants more by now"):
+        now.begin(ask)
+    assert carried_out(then, ask) == "done"
+
+
+def test_what_is_denied_by_now_is_neither_approved_nor_carried_out(
+    office: Office, place: Place
+) -> None:
+    then, now = office(), office(DENIES)
+    waiting, decided = refund(then), approved(then, refund(then), "ben")
+    before = place.count()
+
+    with pytest.raises(Denied, match=r"Refunds stopped.*frozen"):
+        now.approve(waiting, by="anna")
+    with pytest.raises(NotApproved, match="Refunds stopped"):
+        now.begin(decided)
+
+    assert place.count() == before
+    assert not now.reject(waiting, by="anna").open, "a no is always possible"
+
+
+def test_a_rule_that_lets_the_requester_decide_no_longer_holds_for_what_waits(
+    office: Office,
+) -> None:
+    then, now = office(LENIENT), office(LENIENT.replace("true", "false"))
+    ask = refund(then, requester="anna")
+
+    with pytest.raises((AskChanged, Forbidden)):
+        now.approve(ask, by="anna")
+    with pytest.raises(Forbidden, match="asked for it"):
+        now.approve(now.get(ask.id), by="anna")
+
+    approved(now, now.get(ask.id), "ada")
+
+
+# --- time --------------------------------------------------------------------------------------
+
+SOON = '[tiers.high]\nneeds = ["1 senior"]\nexecute_within = "1h"'
+
+
+def test_an_approval_is_good_until_its_last_moment(office: Office, clock: FakeClock) -> None:
+    desk = office(SOON)
+    ask = approved(desk, refund(desk, risk="high"), "anna")
+
+    clock.advance("1h")
+
+    assert carried_out(desk, ask) == "done"
+
+
+def test_an_approval_that_is_too_old_is_not_carried_out(office: Office, clock: FakeClock) -> None:
+    desk = office(SOON)
+    ask = refund(desk, risk="high")
+    clock.advance("3h")
+    ask = approved(desk, ask, "anna")
+
+    clock.advance(3600.001)
+
+    with pytest.raises(NotApproved, match=r"was good until 2026-01-01 13:00:00.*Ask again"):
+        desk.begin(ask)
+    assert desk.get(ask.id).effect is None
+
+
+def test_a_tier_that_an_edit_leads_to_does_not_make_an_approval_last_longer(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(
+        """
+        [tiers.brief]
+        needs = ["1 reviewer"]
+        execute_within = "1m"
+
+        [tiers.long]
+        needs = ["1 senior"]
+        execute_within = "1d"
+
+        [[rules]]
+        name = "small"
+        tool = "refund"
+        when = "args.amount <= 100"
+        tier = "brief"
+
+        [[rules]]
+        name = "large"
+        tool = "refund"
+        when = "args.amount > 100"
+        tier = "long"
+        """
+    )
+    ask = approved(desk, desk.edit(refund(desk), {"amount": 500}, by="ben"), "anna")
+
+    clock.advance("2m")
+
+    with pytest.raises(NotApproved, match="was good until"):
+        desk.begin(ask)
+
+
+# --- what a request says of itself (E23) -------------------------------------------------------
+
+
+def test_a_request_that_calls_itself_harmless_still_asks(office: Office) -> None:
+    desk = office()
+
+    ask = refund(desk, risk="low")
+
+    assert ask.open
+    with pytest.raises(NotApproved):
+        desk.begin(ask)
+
+
+def test_a_request_cannot_ask_for_fewer_than_the_policy_wants(office: Office) -> None:
+    desk = office(STRICT)
+
+    ask = refund(desk, risk="low", needs=["1 reviewer"], confidence=1.0)
+
+    with pytest.raises(Forbidden):
+        desk.approve(ask, by="ben")
+    assert desk.approve(ask, by="anna").open
+
+
+def test_a_request_can_ask_for_more_than_the_policy_wants(office: Office) -> None:
+    desk = office()
+
+    ask = refund(desk, risk="high", needs=["1 security"])
+
+    assert desk.approve(ask, by="anna").open
+    approved(desk, ask, "sec")
+
+
+def test_what_the_policy_itself_calls_harmless_needs_nobody(office: Office) -> None:
+    desk = office('[tools]\nlook = "low"')
+
+    ask = desk.open("look", {"order": 7})
+
+    assert ask.decision
+    assert (ask.decision.by.kind, ask.decision.by.id) == ("policy", "tools.look")
+    assert carried_out(desk, ask) == "done"
+    assert refund(desk, risk="low").open, "the rule names another tool"
+
+
+def test_a_program_that_asks_for_people_gets_people(office: Office) -> None:
+    desk = office('[tools]\nlook = "low"')
+
+    ask = desk.open("look", {"order": 7}, needs=["1 senior"])
+
+    assert ask.open
+    approved(desk, ask, "anna")
+
+
+# --- rules that say no, or cannot tell ---------------------------------------------------------
+
+
+def test_what_is_denied_is_not_even_asked_and_says_why(office: Office, place: Place) -> None:
+    desk = office(DENIES)
+    before = place.count()
+
+    with pytest.raises(Denied) as refused:
+        refund(desk)
+
+    assert str(refused.value) == "The policy denies refund: Refunds stopped. (rule frozen)"
+    assert (refused.value.sentence, refused.value.rules) == ("Refunds stopped.", ("frozen",))
+    assert place.count() == before
+
+
+def test_a_denied_gate_runs_nothing(office: Office, place: Place) -> None:
+    desk = office(DENIES)
+    ran: list[int] = []
+
+    @desk.gate(name="refund")
+    def pay_back(amount: int) -> None:
+        ran.append(amount)
+
+    with pytest.raises(Denied, match="Refunds stopped"):
+        pay_back(40)
+
+    assert ran == []
+
+
+@pytest.mark.parametrize("amount", ["40", None, [40], {"eur": 40}])
+def test_a_condition_that_cannot_be_checked_asks_whom_its_rule_would_have_asked(
+    office: Office, amount: Any
+) -> None:
+    desk = office(
+        '[tools]\nrefund = "low"\n'
+        '[[rules]]\nname = "large"\ntool = "refund"\nwhen = "args.amount > 100"\ntier = "high"'
+    )
+    assert not refund(desk, 40).open
+
+    ask = refund(desk, amount)
+
+    assert ask.open
+    assert "The rule 'large' could not be checked" in ask.content.sentence
+    with pytest.raises(Forbidden):
+        desk.approve(ask, by="jun")
+    approved(desk, ask, "anna")
+
+
+# --- people of the file ------------------------------------------------------------------------
+
+
+def test_groups_and_roles_of_the_file_count_as_roles(office: Office, tmp_path: Path) -> None:
+    file = tmp_path / "law.toml"
+    file.write_text(
+        """
+        [groups]
+        finance = ["ben", "sec"]
+
+        [roles]
+        jun = ["senior"]
+
+        [tiers.money]
+        needs = ["1 finance", "1 senior"]
+
+        [tools]
+        refund = "money"
+        """
+    )
+    desk = office(file)
+    ask = refund(desk)
+
+    assert desk.approve(ask, by="ben").open
+    approved(desk, ask, "jun")
+    with pytest.raises(UnknownRole):
+        office().open("refund", {}, needs=["1 finance"])
+
+
+def test_a_senior_by_the_file_counts_as_a_junior(office: Office) -> None:
+    desk = office('[roles]\nben = ["senior"]')
+
+    approved(desk, refund(desk, risk="medium"), "ben")
+
+
+def test_what_nobody_could_decide_is_refused_when_it_opens(office: Office, place: Place) -> None:
+    desk = office('[tiers.trio]\nneeds = ["3 senior"]\n[tools]\nrefund = "trio"\nwipe = "legal"\n'
+                  '[tiers.legal]\nneeds = ["1 lawyer"]')  # fmt: skip
+    before = place.count()
+
+    with pytest.raises(Unsatisfiable, match="can never be met"):
+        refund(desk)
+    with pytest.raises(UnknownRole, match="lawyer"):
+        desk.open("wipe", {})
+
+    assert place.count() == before
+
+
+def test_an_edit_into_a_higher_risk_does_not_run_on_a_lower_yes(office: Office) -> None:
+    """E13: the risk is a function of the arguments, which whoever edits cannot ask."""
+    desk = office()
+    ran: list[int] = []
+
+    @desk.gate(risk=lambda amount: "high" if amount > 100 else "medium")
+    def refund(amount: int) -> None:
+        ran.append(amount)
+
+    running = in_thread(lambda: refund(10))
+    ask = opened(desk)
+    desk.edit(ask, {"amount": 999_999}, by="jun")
+
+    with pytest.raises(NotApproved, match="Calls of high risk need 1 senior"):
+        running.result(30)
+    assert ran == []
+
+
+def test_what_a_tier_says_of_refusals_holds_behind_a_bare_gate_too(office: Office) -> None:
+    desk = office('[tiers.own]\nneeds = ["1 senior"]\ndeny = 2\n[tools]\nrefund = "own"\n')
+
+    @desk.gate
+    def refund(amount: int) -> str:
+        return "paid"
+
+    running = in_thread(lambda: refund(10))
+    ask = opened(desk)
+    desk.reject(ask, "no", by="anna")
+    assert desk.get(ask.id).open
+    desk.reject(ask, "no", by="ada")
+    with pytest.raises(Exception, match="rejected"):
+        running.result(30)

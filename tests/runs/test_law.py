@@ -1,0 +1,351 @@
+"""The policy inside a run: what goes alone, what is denied, and approvals that no longer hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import sayso
+from sayso import Agent, Desk, Run, Running, StepFailed
+from sayso.agent import call
+from sayso.asks.lawbook import Lawbook, default_policy
+from sayso.errors import Forbidden
+from sayso.policy.reading import read
+from sayso.testing import FakeClock
+from tests.agents import Watched, begun, once, results, told
+from tests.places import Place
+from tests.runs.people import answered, approved, ask_of, carried_on
+from tests.test_gate import in_thread
+
+RAN: list[Any] = []
+DENIES = '[[rules]]\nname = "frozen"\ntool = "pay"\neffect = "deny"\nwhy = "Payments stopped."'
+SOON = '[tiers.high]\nneeds = ["1 senior"]\nexecute_within = "1h"\n[tools]\npay = "high"'
+STRICT = '[tools]\npay = "critical"'
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    RAN.clear()
+
+
+@sayso.tool(risk="low")
+def look(order: int) -> str:
+    """Look at an order."""
+    RAN.append(order)
+    return f"order {order}"
+
+
+def pay(amount: int) -> str:
+    """Pay somebody."""
+    RAN.append(amount)
+    return f"paid {amount}"
+
+
+class Shelf(Lawbook):
+    """A policy that is another one whenever a test says so, for workers at work too."""
+
+    def put(self, text: str) -> None:
+        self._policy = read(text, source="law.toml", default=default_policy())
+
+
+@pytest.fixture
+def desk(desk: Desk) -> Desk:
+    desk.law = Shelf(default_policy())
+    return desk
+
+
+def under(desk: Desk, text: str = "") -> Desk:
+    """Put another policy in force."""
+    assert isinstance(desk.law, Shelf)
+    desk.law.put(text)
+    return desk
+
+
+def paying(desk: Desk) -> Callable[..., Any]:
+    """Return a workflow that pays, tells what came of it, and waits so that it is replayed."""
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        try:
+            came = run.call(pay, amount=40)
+        except StepFailed as failure:
+            came = f"{failure.kind}: {failure.message}"
+        return [came, run.question("And now?")]
+
+    return flow
+
+
+def kinds(run: Run) -> list[str]:
+    return [event.kind for event in run.events]
+
+
+# --- what needs nobody -------------------------------------------------------------------------
+
+
+def test_a_call_of_low_risk_runs_alone_and_once(desk: Desk) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.call(look, order=7), run.question("And now?")]
+
+    run = begun(under(desk), flow)
+    assert [ask.kind for ask in run.asks] == ["question"]
+    (begins,) = told(run, "step.begun")
+    assert (begins["name"], begins["args"]) == ("look", {"order": 7})
+    answered(desk, run, "ok")
+
+    assert run.output == ["order 7", "ok"]
+    assert RAN == [7]
+    assert desk.verify()
+
+
+def test_what_ran_alone_stays_so_when_the_policy_asks_or_denies_later(desk: Desk) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.call(look, order=7), run.question("And now?")]
+
+    run = begun(under(desk), flow)
+    under(desk, DENIES.replace("pay", "look"))
+    answered(desk, run, "ok")
+
+    assert run.output == ["order 7", "ok"]
+    assert RAN == [7]
+
+
+def test_a_low_risk_that_the_policy_puts_higher_asks(desk: Desk) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.call(look, order=7)
+
+    desk.people.add("anna", roles=["senior"])
+    desk.people.add("ben")
+    run = begun(under(desk, '[tools]\nlook = "high"'), flow)
+    assert RAN == []
+    with pytest.raises(Forbidden):
+        desk.approve(ask_of(run), by="ben")
+    desk.approve(ask_of(run), by="anna")
+    carried_on(desk, run)
+
+    assert run.output == "order 7"
+
+
+def test_a_tool_that_declares_nothing_asks(desk: Desk) -> None:
+    run = begun(under(desk, '[tools]\npay = "low"'), paying(desk))
+
+    assert ask_of(run).tool == "pay"
+    assert RAN == []
+
+
+# --- what is denied ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("later", [DENIES, "", STRICT])
+def test_a_denied_call_failed_and_stays_so_whatever_the_policy_says_later(
+    desk: Desk, later: str
+) -> None:
+    run = begun(under(desk, DENIES), paying(desk))
+    assert [ask.kind for ask in run.asks] == ["question"]
+    (failed,) = told(run, "step.failed")
+    assert failed["error"]["kind"] == "Denied"
+    under(desk, later)
+    answered(desk, run, "ok")
+
+    assert run.output == [
+        "Denied: The policy denies pay: Payments stopped. (rule frozen)",
+        "ok",
+    ]
+    assert RAN == []
+    assert kinds(run).count("step.failed") == 1
+    assert desk.verify()
+
+
+def test_a_run_that_failed_because_it_was_denied_asks_when_it_is_retried_under_another_policy(
+    desk: Desk,
+) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.call(pay, amount=40)
+
+    run = begun(under(desk, DENIES), flow)
+    assert run.status == "failed"
+    assert "Payments stopped." in str(run.error)
+    under(desk)
+    desk.retry(run)
+    carried_on(desk, run)
+    approved(desk, run)
+
+    assert run.output == "paid 40"
+    assert RAN == [40]
+
+
+# --- approvals that no longer hold -------------------------------------------------------------
+
+
+def lapsed(desk: Desk, clock: FakeClock, flow: Any, *given: Any) -> Run:
+    """Start a run whose call is approved, and let the approval grow too old."""
+    run = begun(under(desk, SOON), flow, *given)
+    desk.approve(ask_of(run))
+    clock.advance("2h")
+    return carried_on(desk, run)
+
+
+def test_an_approval_that_is_too_old_is_told_to_the_workflow_at_every_replay(
+    desk: Desk, clock: FakeClock
+) -> None:
+    run = lapsed(desk, clock, paying(desk))
+    assert RAN == []
+    under(desk)
+    answered(desk, run, "ok")
+
+    came, _ = run.output
+    assert came.startswith("NotApproved: ")
+    assert "its approval was good until" in came
+    assert RAN == []
+    assert kinds(run).count("step.failed") == 1
+    assert desk.verify()
+
+
+def test_an_approval_that_is_used_in_time_is_not_too_old_at_a_later_replay(
+    desk: Desk, clock: FakeClock
+) -> None:
+    run = begun(under(desk, SOON), paying(desk))
+    approved(desk, run)
+    clock.advance("1d")
+    answered(desk, run, "ok")
+
+    assert run.output == ["paid 40", "ok"]
+    assert RAN == [40]
+
+
+def test_a_retry_after_an_approval_lapsed_asks_anew(desk: Desk, clock: FakeClock) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.call(pay, amount=40)
+
+    run = lapsed(desk, clock, flow)
+    assert run.status == "failed"
+    old = {ask.id for ask in run.asks}
+    desk.retry(run)
+    carried_on(desk, run)
+    assert ask_of(run).id not in old
+    assert RAN == []
+    approved(desk, run)
+
+    assert run.output == "paid 40"
+    assert RAN == [40]
+    assert desk.verify()
+
+
+@pytest.mark.parametrize(("later", "why"), [(STRICT, "wants more"), (DENIES, "denies it by now")])
+def test_a_policy_that_became_stricter_after_the_approval_runs_nothing(
+    desk: Desk, later: str, why: str
+) -> None:
+    run = begun(under(desk), paying(desk))
+    desk.approve(ask_of(run))
+    carried_on(under(desk, later), run)
+    assert RAN == []
+    answered(desk, run, "ok")
+
+    assert run.output[0].startswith("NotApproved: ")
+    assert why in run.output[0]
+    assert RAN == []
+
+
+def test_a_doubt_that_says_to_run_it_again_does_not_outvote_the_policy(desk: Desk) -> None:
+    @sayso.tool(name="pay")
+    def cut_off(amount: int) -> str:
+        RAN.append(amount)
+        raise SystemExit
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.call(cut_off, amount=40)
+
+    run = begun(under(desk), flow)
+    approved(desk, run)
+    assert RAN == [40]
+    (doubt,) = [ask for ask in run.asks if ask.kind == "doubt"]
+    desk.approve(doubt)
+    carried_on(under(desk, DENIES), run)
+
+    assert RAN == [40]
+    assert run.status == "failed"
+    assert "Payments stopped." in str(run.error)
+
+
+@pytest.mark.parametrize("later", [STRICT, DENIES])
+def test_an_idempotent_call_left_in_the_middle_is_doubted_if_it_must_not_run_again(
+    desk: Desk, place: Place, clock: FakeClock, later: str
+) -> None:
+    @sayso.tool(name="pay", idempotent=True)
+    def slow(amount: int) -> str:
+        RAN.append(amount)
+        clock.advance("10m")  # longer than anybody waits for a silent worker
+        under(desk, later)
+        in_thread(lambda: other.work(until="idle")).result(20)
+        return "paid"
+
+    def flow(run: Running) -> Any:
+        return run.call(slow, amount=40)
+
+    with Desk(place.url, clock=clock, agent="shop", account="sam@till") as other:
+        other.law = desk.law
+        other.workflow(flow)
+        run = begun(under(desk), desk.workflow(flow))
+        approved(desk, run)
+
+        assert RAN == [40]
+        (doubt,) = [ask for ask in run.asks if ask.kind == "doubt"]
+        assert doubt.open
+        assert "must not be carried out" in doubt.content.sentence
+        assert run.status == "waiting"
+
+
+# --- agents ------------------------------------------------------------------------------------
+
+
+def test_a_plain_tool_of_an_agent_that_the_policy_names_asks(desk: Desk) -> None:
+    agent = Agent("clerk", Watched(once(call("pay", amount=40))), [pay])
+    desk.people.add("anna", roles=["senior"])
+    run = begun(under(desk, '[tools]\npay = "high"'), agent, "pay it")
+    assert RAN == []
+    desk.approve(ask_of(run), by="anna")
+    carried_on(desk, run)
+
+    assert run.output == "paid 40"
+    assert RAN == [40]
+
+
+def test_a_plain_tool_of_an_agent_that_no_rule_names_runs_alone(desk: Desk) -> None:
+    agent = Agent("clerk", Watched(once(call("pay", amount=40))), [pay])
+
+    run = begun(under(desk), agent, "pay it")
+
+    assert (run.output, run.asks) == ("paid 40", [])
+    assert RAN == [40]
+
+
+def test_a_model_is_told_what_is_denied_and_goes_on(desk: Desk) -> None:
+    model = Watched(once(call("pay", amount=40), call("look", order=7)))
+    agent = Agent("clerk", model, [pay, look])
+
+    run = begun(under(desk, DENIES), agent, "pay it")
+
+    denied, looked = results(model.last)
+    assert "Payments stopped." in denied
+    assert looked == "order 7"
+    assert run.status == "done"
+    assert (run.asks, RAN) == ([], [7])
+
+
+def test_a_model_is_told_that_an_approval_lapsed(desk: Desk, clock: FakeClock) -> None:
+    model = Watched(once(call("pay", amount=40)))
+    agent = Agent("clerk", model, [pay])
+
+    run = lapsed(desk, clock, agent, "pay it")
+
+    (told_it,) = results(model.last)
+    assert "its approval was good until" in told_it
+    assert (run.status, RAN) == ("done", [])
+    assert desk.verify()
