@@ -14,6 +14,9 @@ DEV  := $(VENV)/.dev-installed
 PEERS := build/bench-venv
 PEER  := $(PEERS)/.installed
 
+# Tests that start processes wait more than they work: they run beside the others.
+APART := $(wildcard $(addprefix tests/,cli docs channels crash journeys races benchmarks))
+
 CODE  := $(wildcard src tests benchmarks examples)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
@@ -28,7 +31,11 @@ demo: $(RUN) ## a short story in your terminal: a gated call, your decision, the
 	@$(BIN)/sayso demo
 
 test: check ## everything that must hold before a commit: check, then the tests
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q $(APART) > $(VENV)/apart.txt 2>&1 & apart=$$!; \
+	here=0; $(BIN)/python -m pytest -q $(addprefix --ignore=,$(APART)) || here=$$?; \
+	there=0; wait $$apart || there=$$?; \
+	echo; echo "And $(APART):"; cat $(VENV)/apart.txt; \
+	exit $$((here || there))
 
 check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/ruff check --quiet .
