@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,10 @@ from tests.crew import Crew, hired
 from tests.places import TABLES, Place
 
 __all__ = ["reviewer"]  # the public fixture, under test itself
+
+# A shell lets what it runs in the background ignore Ctrl-C, and so would every program we start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
