@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,12 @@ from tests.crew import Crew, hired
 from tests.places import TABLES, Place
 
 __all__ = ["reviewer"]  # the public fixture, under test itself
+
+# Nothing of who runs the tests, and where: a robot's CI=true alone would silence every prompt.
+for name in ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "EDITOR", "VISUAL"):
+    os.environ.pop(name, None)
+for name in [name for name in os.environ if name.startswith("SAYSO_")]:
+    del os.environ[name]
 
 # A shell lets what it runs in the background ignore Ctrl-C, and so would every program we start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

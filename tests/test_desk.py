@@ -16,7 +16,6 @@ from sayso.errors import BadValue
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SAYSO_URL", raising=False)
     return tmp_path
 
 

@@ -25,12 +25,6 @@ from tests.terminal import Screen, streams
 SOLO = Roster({})
 
 
-@pytest.fixture(autouse=True)
-def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("EDITOR", "VISUAL", "CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def desk(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
     with Desk(sqlite.url, clock=clock, agent="shop", account="sam@till") as desk:

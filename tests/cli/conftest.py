@@ -45,9 +45,7 @@ AtTerminal = Callable[..., AbstractContextManager[Program]]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, and nothing in the environment that would lead elsewhere."""
-    for name in ("SAYSO_URL", "SAYSO_PERSON", "EDITOR", "VISUAL", "CI", "NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
+    """An empty folder, and a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     return tmp_path

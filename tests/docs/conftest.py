@@ -15,8 +15,6 @@ from tests.docs.reader import Reader
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.chdir(tmp_path)
-    for variable in ("SAYSO_URL", "SAYSO_PERSON", "CI", "VISUAL", "EDITOR"):
-        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("LOGNAME", "anna")  # who sits at the machine, and so decides
     monkeypatch.setattr(sys, "argv", ["docs.py"])
     module = ModuleType("page")

@@ -374,7 +374,6 @@ def test_toml_shown_in_the_settings_is_read_by_a_desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SAYSO_URL", raising=False)
     shown = next(b for b in blocks(DOCS / "reference/settings.md") if b.language == "toml")
     Path("sayso.toml").write_text(shown.text)
 

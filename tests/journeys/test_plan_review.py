@@ -82,8 +82,7 @@ def house(door: Door, live: Desk, place: Place, tmp_path: Path) -> House:
 @pytest.fixture
 def around(sqlite: Place, tmp_path: Path) -> dict[str, str]:
     """The environment of a program and of the command line on a desk in a file."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SAYSO_")}
-    return {**kept, "SAYSO_URL": sqlite.url, FOLDER: str(tmp_path), "COLUMNS": "80"}
+    return {**os.environ, "SAYSO_URL": sqlite.url, FOLDER: str(tmp_path), "COLUMNS": "80"}
 
 
 Command = Callable[..., str]
