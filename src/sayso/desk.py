@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, overload
 
 from sayso.asks.attending import attend
-from sayso.asks.deciding import decide
-from sayso.asks.forms import Form, Forms, Span, Terms
+from sayso.asks.forms import Form, Forms, Terms
 from sayso.asks.inbox import Inbox, listing
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.leases import Heartbeat
@@ -29,22 +28,23 @@ from sayso.asks.listening import Ears, recorded
 from sayso.asks.listening import follow as tail_follow
 from sayso.asks.opening import open_ask
 from sayso.asks.people import People
+from sayso.asks.reviewing import Reviews, id_of
 from sayso.asks.spending import Call, begin, finish
 from sayso.asks.standing import standing
 from sayso.asks.sweeping import Swept, sweep
 from sayso.asks.verbs import LaterVerbs, Verbs
 from sayso.asks.waiting import wait, wait_async
-from sayso.asks.withdrawing import erase, take_back, withdraw
+from sayso.asks.withdrawing import erase, give_up, withdraw
 from sayso.channels.console import Console
-from sayso.errors import AskClosed, BadValue, Misuse, UnknownAsk
+from sayso.errors import AskClosed, BadValue
 from sayso.gate import make_gate
 from sayso.model.actor import Actor, Origin
-from sayso.model.ask import Ask, Ballot, Decision
+from sayso.model.ask import Ask, Decision
 from sayso.model.content import Content, Risk
 from sayso.model.event import Event
-from sayso.model.span import aware, span
+from sayso.model.span import Span, aware, span
 from sayso.model.text import one_line
-from sayso.model.verdicts import RejectKind, Verdict
+from sayso.model.verdicts import Verdict
 from sayso.policy.rules import Policy
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
@@ -82,7 +82,7 @@ def stand_in(other: StandIn) -> Iterator[None]:
         _stand_in.remove(other)
 
 
-class Desk(Verbs, RunDesk):
+class Desk(Verbs, Reviews, RunDesk):
     """Where questions wait for people. One desk is one database.
 
     Nothing is opened before it is used, nothing is printed, and it may be
@@ -215,7 +215,7 @@ class Desk(Verbs, RunDesk):
                 try:
                     closed = self.settle(ask)
                 except BaseException:  # Ctrl-C: nobody will act on an answer any more
-                    take_back(self.store, ask, origin=self.origin)
+                    give_up(self.store, ask, origin=self.origin)
                     raise
                 outcome = form.outcome(closed)
                 if not isinstance(outcome, Form):
@@ -345,10 +345,11 @@ class Desk(Verbs, RunDesk):
         risk: str | None = None,
         run: str | None = None,
         thread: str | None = None,
+        assignee: str | None = None,
         limit: int = 50,
         after: str | None = None,
     ) -> Inbox:
-        """Return a page of what waits: the riskiest first, then the oldest.
+        """Return a page of what waits: the riskiest first, then what has the least time left.
 
         Args:
             role: Only what somebody of this role may decide.
@@ -357,133 +358,28 @@ class Desk(Verbs, RunDesk):
             risk: Only asks of this declared risk.
             run: Only asks of this run.
             thread: Only asks of this thread.
+            assignee: Only asks that this person looks into.
             limit: How many on a page, at most 500.
             after: The `cursor` of the page before.
         """
         query = InboxQuery(
-            kind=kind, risk=risk, run=run, thread=thread, limit=limit, after=after, not_voted=person
+            kind=kind,
+            risk=risk,
+            run=run,
+            thread=thread,
+            assignee=assignee,
+            limit=limit,
+            after=after,
+            not_voted=person,
         )
         return listing(self.store, query, role=role, person=person)
 
-    # --- deciding ---
-
-    def decide(
-        self,
-        ask: Ask | str,
-        verdict: Verdict,
-        *,
-        seen: str | None = None,
-        by: str | None = None,
-        args: object = None,
-        answer: object = None,
-        option: str | None = None,
-        note: str | None = None,
-        kind: RejectKind | None = None,
-        end: bool = False,
-        tool: str | None = None,
-    ) -> Ask:
-        """Record one person's verdict, and return the ask afterwards.
-
-        Of any number of people deciding at once one wins; the others get
-        `AskClosed`, which carries the winner's decision.
-
-        Args:
-            ask: The ask as it was shown, or its id; with an id, `seen` is required.
-            verdict: `approve`, `edit`, `reject` or `respond`.
-            seen: The digest of what was shown.
-            by: Who decides; may be left out in solo mode.
-            args: What an edit changes.
-            answer: What a response says.
-            option: The label of the chosen option.
-            note: A word to the agent.
-            kind: Why a rejection: `harmful`, `taste` or `not-now`.
-            end: With a rejection: end the run.
-            tool: The tool an edit is meant for; it can never change it.
-
-        Raises:
-            AskClosed: somebody was faster; the error carries their decision.
-            AskChanged: what was seen is not what is shown now.
-            VerdictNotAllowed, InvalidEdit, InvalidAnswer: it does not fit; nothing changed.
-            UnknownPerson, Forbidden, CallerGone: it may not be decided so; nothing changed.
-        """
-        if verdict not in ("approve", "edit", "reject", "respond"):
-            raise BadValue(f"{verdict!r} is no verdict: approve, edit, reject or respond.")
-        ask_id = _id(ask)
-        digest = seen if seen is not None or isinstance(ask, str) else ask.digest
-        if not isinstance(digest, str):
-            raise Misuse(
-                f"To decide {ask_id} by its id, name the digest you saw: seen=ask.digest "
-                f"(sayso inbox show {ask_id} prints it)."
-            )
-        ballot = Ballot(
-            verdict=verdict,
-            args=args,
-            answer=answer,
-            option=option,
-            note=note,
-            kind=kind,
-            end=end,
-            tool=tool,
-        )
-        return decide(
-            self.store, ask_id, ballot, seen=digest, by=by, origin=self.origin, law=self.law
-        )
-
-    def approve(
-        self,
-        ask: Ask | str,
-        *,
-        option: str | None = None,
-        note: str | None = None,
-        by: str | None = None,
-        seen: str | None = None,
-    ) -> Ask:
-        """Say yes to what was shown; for a choice, name the `option`."""
-        return self.decide(ask, "approve", option=option, note=note, by=by, seen=seen)
-
-    def edit(
-        self,
-        ask: Ask | str,
-        changes: object,
-        *,
-        note: str | None = None,
-        by: str | None = None,
-        seen: str | None = None,
-    ) -> Ask:
-        """Say yes with changes: a patch of arguments, the new text of a draft, new steps of a plan."""
-        return self.decide(ask, "edit", args=changes, note=note, by=by, seen=seen)
-
-    def reject(
-        self,
-        ask: Ask | str,
-        note: str | None = None,
-        *,
-        kind: RejectKind | None = None,
-        end: bool = False,
-        by: str | None = None,
-        seen: str | None = None,
-    ) -> Ask:
-        """Say no, perhaps why, and of which kind: `harmful`, `taste` or `not-now`."""
-        return self.decide(ask, "reject", note=note, kind=kind, end=end, by=by, seen=seen)
-
-    def respond(
-        self,
-        ask: Ask | str,
-        answer: object = None,
-        *,
-        note: str | None = None,
-        by: str | None = None,
-        seen: str | None = None,
-    ) -> Ask:
-        """Answer: a question with its value, anything else with words for the agent."""
-        return self.decide(ask, "respond", answer=answer, note=note, by=by, seen=seen)
+    # --- taking back, waiting, carrying out ---
 
     def withdraw(self, ask: Ask | str, note: str | None = None) -> Ask:
         """Take a question back before anybody decided it."""
         actor = Actor("agent", self.forms.agent)
-        return withdraw(self.store, _id(ask), actor=actor, origin=self.origin, note=note)
-
-    # --- waiting, carrying out ---
+        return withdraw(self.store, id_of(ask), actor=actor, origin=self.origin, note=note)
 
     def wait(self, ask: Ask | str, timeout: float | None = None) -> Decision:
         """Block until somebody decides, and return the decision.
@@ -496,11 +392,11 @@ class Desk(Verbs, RunDesk):
             StillOpen: `timeout` seconds passed; `error.ask` is the open ask.
             AskClosed: it was withdrawn, so there will be no decision.
         """
-        return _decision(wait(self.store, _id(ask), timeout))
+        return _decision(wait(self.store, id_of(ask), timeout))
 
     async def wait_async(self, ask: Ask | str, timeout: float | None = None) -> Decision:  # noqa: ASYNC109
         """Wait as `wait` does, without holding a thread."""
-        return _decision(await wait_async(self.store, _id(ask), timeout))
+        return _decision(await wait_async(self.store, id_of(ask), timeout))
 
     def begin(self, ask: Ask | str, *, limit: Span = "10m") -> Call:
         """Spend the approval: whoever gets a `Call` back is the only one to carry it out.
@@ -512,7 +408,7 @@ class Desk(Verbs, RunDesk):
             NotApproved, AlreadySpent, CallerGone, Tampered: it must not be carried out.
         """
         lease = Lease(os.urandom(8).hex(), span(limit))
-        return begin(self.store, _id(ask), origin=self.origin, lease=lease, law=self.law)
+        return begin(self.store, id_of(ask), origin=self.origin, lease=lease, law=self.law)
 
     def finish(
         self, call: Call, result: object = None, *, error: str | BaseException | None = None
@@ -528,7 +424,7 @@ class Desk(Verbs, RunDesk):
         return finish(self.store, call, "failed", origin=self.origin, error=words)
 
     def sweep(self, now: datetime | None = None) -> Swept:
-        """Do what time has made due: reject what is past its deadline, doubt silent effects."""
+        """Do what time has made due: remind, escalate, settle, close what is late, doubt what is silent."""
         moment = None if now is None else aware(now, "now")
         return sweep(self.store, origin=self.origin, now=moment)
 
@@ -536,7 +432,7 @@ class Desk(Verbs, RunDesk):
 
     def history(self, ask: Ask | str) -> list[Event]:
         """Return everything that happened to an ask, in order."""
-        return list(standing(self.store, _id(ask)).events)
+        return list(standing(self.store, id_of(ask)).events)
 
     def events(self, *, after: str | None = None, follow: bool = False) -> Iterator[Event]:
         """Go through the journal from a cursor on; with `follow`, wait for more for ever."""
@@ -565,7 +461,7 @@ class Desk(Verbs, RunDesk):
     def erase(self, ask: Ask | str, note: str) -> Ask:
         """Erase what a closed ask said. Who did what and when stays, and still verifies."""
         actor = Actor("person", self.origin.account.partition("@")[0])
-        return erase(self.store, _id(ask), actor=actor, origin=self.origin, note=note)
+        return erase(self.store, id_of(ask), actor=actor, origin=self.origin, note=note)
 
 
 def find_url() -> str:
@@ -610,13 +506,6 @@ def _program() -> str:
     if path is None:
         return "python"
     return path.parent.name if path.name == "__main__.py" else path.name.removesuffix(".py")
-
-
-def _id(ask: Ask | str) -> str:
-    """Return the id; what is neither an ask nor an id is an ask that nobody knows."""
-    if not isinstance(ask, Ask | str):
-        raise UnknownAsk(ask)
-    return ask if isinstance(ask, str) else ask.id
 
 
 def _decision(ask: Ask) -> Decision:

@@ -15,7 +15,10 @@ SaysoError
 │   └── BadPolicy          a policy that makes no sense; `line` and `column` say where
 ├── Conflict               the call was right, the world had moved on
 │   ├── AskClosed          somebody was faster; `decision` is theirs
+│   ├── Settling           decided, and whoever did may still take it back
 │   ├── AskChanged         the digest named is not the one that is shown now
+│   ├── Claimed            somebody else is looking into it
+│   ├── TooManyAsks        an agent asks more of people than the policy lets it
 │   ├── KeyConflict        the idempotency key belongs to an ask with other content
 │   ├── StillOpen          the time to wait is over and nobody has decided
 │   ├── NotApproved        there is no approval to spend
@@ -85,6 +88,10 @@ class _Asked(Protocol):
     def digest(self) -> str: ...
     @property
     def decision(self) -> _Decided | None: ...
+    @property
+    def pending(self) -> _Decided | None: ...
+    @property
+    def settles_at(self) -> datetime | None: ...
 
 
 _PAST = {
@@ -268,6 +275,24 @@ class AskClosed(Conflict):
         self.decision = ask.decision
 
 
+class Settling(Conflict):
+    """The ask is decided, and whoever decided it may still take that back: `pending`, `until`."""
+
+    code = "settling"
+
+    def __init__(self, ask: _Asked, *, attempted: str) -> None:
+        until = f"{ask.settles_at:%Y-%m-%d %H:%M:%S %Z}" if ask.settles_at else "soon"
+        who = ask.pending.by.id if ask.pending else "somebody"
+        what = ask.pending.verdict if ask.pending else "a verdict"
+        super().__init__(
+            f'{ask.id} "{ask.label}": {who} said {what}, which counts at {until} unless it is '
+            f'taken back, so "{attempted}" came too late. To change it: sayso inbox take-back {ask.id}'
+        )
+        self.ask = ask
+        self.attempted = attempted
+        self.pending = ask.pending
+
+
 class AskChanged(Conflict):
     """The digest named is not the one shown now. `ask` is what to look at again."""
 
@@ -280,6 +305,35 @@ class AskChanged(Conflict):
         )
         self.ask = ask
         self.seen = seen
+
+
+class Claimed(Conflict):
+    """Somebody else is looking into the ask: `by`."""
+
+    code = "claimed"
+
+    def __init__(self, ask: _Asked, by: str) -> None:
+        super().__init__(
+            f'{ask.id} "{ask.label}": {by} is looking into it. Ask them, or take it over by '
+            f"assigning it: sayso inbox assign {ask.id} NAME"
+        )
+        self.ask = ask
+        self.by = by
+
+
+class TooManyAsks(Conflict):
+    """An agent asks more of people than the policy lets it. Nothing was opened; `after` says when to try."""
+
+    code = "too-many-asks"
+
+    def __init__(self, agent: str, reason: str, after: float | None) -> None:
+        when = "once some of them are decided" if after is None else f"in {after:.0f} s"
+        super().__init__(
+            f"{agent} {reason}. Nothing was opened; try again {when}, or change [agents] in the "
+            "policy."
+        )
+        self.agent = agent
+        self.after = after
 
 
 class KeyConflict(Conflict):

@@ -22,7 +22,7 @@ from sayso.asks.lawbook import Lawbook
 from sayso.asks.leases import Heartbeat
 from sayso.asks.spending import Call, begin, doubt, finish
 from sayso.asks.standing import standing
-from sayso.asks.withdrawing import take_back
+from sayso.asks.withdrawing import give_up
 from sayso.errors import (
     FinishedLate,
     Skipped,
@@ -133,9 +133,9 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
         bare = gate.tool.risk is None
         ask = host.put(content, lease=lease, always=bare, declared=not bare)
         try:
-            ask = (yield _Settle(ask)) if ask.open else ask
+            ask = ask if ask.closed else (yield _Settle(ask))
         except BaseException:  # Ctrl-C, a cancelled task: nobody will act on an answer any more
-            take_back(host.store, ask, origin=host.origin)
+            give_up(host.store, ask, origin=host.origin)
             raise
         if not ask.decision:
             return refused(ask, gate.rules)

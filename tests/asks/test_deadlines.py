@@ -38,7 +38,7 @@ def test_the_sweep_rejects_what_is_past_due(
 ) -> None:
     """E22: a timeout never means yes."""
     ask = desk.open("refund", {"amount": 1}, **term)
-    later = desk.open("refund", {"amount": 1}, within="2h")
+    later = desk.open("refund", {"amount": 2}, within="2h")
 
     clock.advance(timedelta(hours=1) - timedelta(microseconds=1))
     assert desk.sweep().expired == ()

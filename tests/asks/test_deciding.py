@@ -135,8 +135,8 @@ def test_a_wrong_digest_decides_nothing(desk: Desk, place: Place, refund: Ask, s
 
 
 def test_a_digest_of_a_twin_is_worth_nothing(desk: Desk) -> None:
-    one = desk.open("refund", {"amount": 1})
-    two = desk.open("refund", {"amount": 1})
+    one = desk.open("refund", {"amount": 1}, key="one")
+    two = desk.open("refund", {"amount": 1}, key="two")
 
     with pytest.raises(AskChanged):
         desk.decide(two.id, "approve", seen=one.digest)

@@ -508,7 +508,7 @@ def test_what_is_denied_by_now_is_neither_approved_nor_carried_out(
     office: Office, place: Place
 ) -> None:
     then, now = office(), office(DENIES)
-    waiting, decided = refund(then), approved(then, refund(then), "ben")
+    decided, waiting = approved(then, refund(then), "ben"), refund(then)
     before = place.count()
 
     with pytest.raises(Denied, match=r"Refunds stopped.*frozen"):

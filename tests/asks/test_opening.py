@@ -72,7 +72,8 @@ def test_what_a_carrier_does_to_its_call_changes_nothing(desk: Desk) -> None:
 
 
 def test_no_arguments_are_fine(desk: Desk) -> None:
-    for ask in (desk.open("sync"), desk.open("sync", {}), desk.open("sync", None)):
+    for given in ((), ({},), (None,)):
+        ask = desk.open("sync", *given)
         desk.approve(ask)
         assert desk.begin(ask).args == {}
 

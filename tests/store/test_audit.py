@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -360,10 +361,11 @@ def test_progress_is_told_up_to_the_whole(desk: Desk, ask: Ask, place: Place) ->
 def test_a_journal_in_use_verifies(desk: Desk, clock: FakeClock) -> None:
     """An auditor must not cry wolf because somebody decided while the journal was being read."""
     stop = threading.Event()
+    amounts = itertools.count()
 
     def work() -> None:
         while not stop.is_set():
-            ask = desk.open("refund", {"amount": 1})
+            ask = desk.open("refund", {"amount": next(amounts)})
             desk.approve(ask)
             desk.finish(desk.begin(ask), "ok")
 

@@ -6,6 +6,7 @@ A test here speaks to the `Store` protocol only, never to a dialect.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -27,6 +28,7 @@ from sayso.store.contract import (
     InboxQuery,
     Lease,
     LeaveRun,
+    Paced,
     RunQuery,
     RunRow,
     StartRun,
@@ -169,7 +171,7 @@ DUE = timedelta(hours=1)
 
 
 @pytest.mark.parametrize(
-    ("passed", "in_time", "lands"),
+    ("passed", "guarded", "lands"),
     [
         (DUE - timedelta(microseconds=1), True, True),
         (DUE, True, False),
@@ -178,12 +180,14 @@ DUE = timedelta(hours=1)
     ],
 )
 def test_a_guarded_append_is_refused_once_it_is_past_due(
-    desk: Desk, clock: FakeClock, store: Store, passed: timedelta, in_time: bool, lands: bool
+    desk: Desk, clock: FakeClock, store: Store, passed: timedelta, guarded: bool, lands: bool
 ) -> None:
     ask = opened(desk, within=DUE)
     clock.advance(passed)
 
-    assert store.commit(next_of(ask, at=store.now(), in_time=in_time)) is lands
+    before = ask.due_at if guarded else None
+
+    assert store.commit(next_of(ask, at=store.now(), before=before)) is lands
 
     assert store.total() == (2 if lands else 1)
 
@@ -194,7 +198,7 @@ def test_without_a_deadline_the_guard_lets_everything_in(
     ask = opened(desk)
     clock.advance(timedelta(days=9999))
 
-    assert store.commit(next_of(ask, at=store.now(), in_time=True, held=True))
+    assert store.commit(next_of(ask, at=store.now(), before=ask.due_at, held=True))
 
 
 @pytest.mark.parametrize(
@@ -277,26 +281,26 @@ def test_lapsed_effects_can_be_asked_for_at_any_moment(
 # --- deadlines ---
 
 
-def test_overdue_lists_the_earliest_first_and_no_more_than_asked_for(
+def test_due_lists_the_earliest_first_and_no_more_than_asked_for(
     desk: Desk, clock: FakeClock, store: Store
 ) -> None:
     for ask_id, hours in (("a-0003", 3), ("a-0001", 1), ("a-0002", 2)):
         opened(desk, ask_id, within=timedelta(hours=hours))
     opened(desk, "a-0004")
 
-    assert store.overdue(10) == []
+    assert store.due(10) == []
     clock.advance("2h")
-    assert store.overdue(10) == ["a-0001", "a-0002"]
-    assert store.overdue(1) == ["a-0001"]
-    assert store.overdue(10, clock.now() + timedelta(hours=1)) == ["a-0001", "a-0002", "a-0003"]
+    assert store.due(10) == ["a-0001", "a-0002"]
+    assert store.due(1) == ["a-0001"]
+    assert store.due(10, clock.now() + timedelta(hours=1)) == ["a-0001", "a-0002", "a-0003"]
 
 
-def test_a_closed_ask_is_not_overdue(desk: Desk, clock: FakeClock, store: Store) -> None:
+def test_a_closed_ask_is_not_due(desk: Desk, clock: FakeClock, store: Store) -> None:
     ask = opened(desk, within="1h")
     store.commit(next_of(ask, at=store.now()))
     clock.advance("1h")
 
-    assert store.overdue(10) == []
+    assert store.due(10) == []
 
 
 # --- streams ---
@@ -650,7 +654,7 @@ def test_what_comes_too_late_takes_everything_back_that_went_before_it(
     new_run(store)
     clock.advance("1h")
     before = claimed(store)
-    late = next_of(ask, at=store.now(), in_time=True)
+    late = next_of(ask, at=store.now(), before=ask.due_at)
     assert not store.commit(late)
     assert store.run("r-0001") == before  # not woken either
     clock.advance("1s")
@@ -786,6 +790,59 @@ def test_a_run_without_a_journal_is_a_stray(store: Store, place: Place) -> None:
     assert store.stray_runs() == []
     place.sql("delete from events where stream = 'r-0001'")
     assert store.stray_runs() == ["r-0001"]
+
+
+def test_the_people_last_read_come_with_the_number_of_their_last_change(
+    desk: Desk, store: Store
+) -> None:
+    assert store.people_seen() == (store.roster(), 0)
+
+    desk.people.add("anna", roles=["senior"])
+
+    assert store.people_now() == 1
+    roster, number = store.people_seen()
+    assert (set(roster.people), number) == ({"anna"}, 1)
+
+
+@pytest.mark.parametrize("seen", [0, 1])
+def test_nothing_is_opened_for_people_who_are_no_longer_there(
+    desk: Desk, store: Store, seen: int
+) -> None:
+    desk.people.add("anna")
+
+    assert store.commit(replace(fresh(desk), people=seen)) is (seen == 1)
+
+
+def test_what_is_open_already_is_found_and_not_opened_once_more(desk: Desk, store: Store) -> None:
+    first = fresh(desk)
+    assert first.ask is not None
+    agent, likeness = first.ask.content.agent, first.ask.likeness
+    assert likeness is not None
+    assert store.alike(agent, likeness) is None
+
+    assert store.commit(replace(first, once=True))
+
+    assert store.alike(agent, likeness) == "a-0001"
+    assert store.alike("somebody else", likeness) is None
+    assert not store.commit(replace(fresh(desk, "a-0002"), once=True))
+    assert store.commit(replace(fresh(desk, "a-0003", why="other words"), once=True))
+    assert store.commit(fresh(desk, "a-0004")), "unless that was asked for"
+
+
+def test_how_much_an_agent_asks_of_people_is_counted(
+    desk: Desk, store: Store, clock: FakeClock
+) -> None:
+    begun = clock.now()
+    first = opened(desk, "a-0001")
+    clock.advance("1h")
+    opened(desk, "a-0002")
+    agent = first.content.agent
+
+    assert store.paced(agent, begun - DUE) == Paced(2, begun, 2)
+    assert store.paced(agent, begun) == Paced(1, clock.now(), 2)
+    assert store.paced("somebody else", begun - DUE) == Paced(0, None, 0)
+    desk.reject(desk.get("a-0001"))
+    assert store.paced(agent, begun - DUE) == Paced(2, begun, 1)
 
 
 def test_every_method_of_the_protocol_is_tried_in_this_file() -> None:

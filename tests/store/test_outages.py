@@ -160,7 +160,7 @@ def test_a_full_disk_is_said_and_nothing_changes(
     sqlite: Place, write: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Desk(sqlite.url, account="sam@till") as desk:
-        asks = [desk.open("refund", {"amount": 1}) for _ in range(300)]
+        asks = [desk.open("refund", {"amount": n}) for n in range(1000, 1300)]
     monkeypatch.setattr(Small, "pages", sqlite.one("pragma page_count"), raising=False)
     monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Small))
 

@@ -56,7 +56,7 @@ def test_page_and_count_walk_the_index_of_open_asks_until_they_have_enough(
     assert "CTE wanted" not in steps  # PostgreSQL: the same
 
 
-@pytest.mark.parametrize(("name", "index"), [("overdue", "asks_due"), ("lapsed", "asks_lapsing")])
+@pytest.mark.parametrize(("name", "index"), [("due", "asks_next"), ("lapsed", "asks_lapsing")])
 def test_what_is_due_is_looked_up_by_its_time(
     live: Desk, place: Place, name: str, index: str
 ) -> None:

@@ -17,9 +17,9 @@ from sayso.agent.profile import Profile
 from sayso.agent.telling import Callback, callbacks_of
 from sayso.agent.voice import voice_of
 from sayso.asks.carrying import gated
-from sayso.asks.forms import Span
 from sayso.errors import BadValue, Misuse
 from sayso.model.content import check_word
+from sayso.model.span import Span
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.here import running
 from sayso.runs.running import Running

@@ -7,9 +7,8 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from sayso.agent.messages import Usage
-from sayso.asks.forms import Span
 from sayso.errors import BadValue
-from sayso.model.span import say_span, span
+from sayso.model.span import Span, say_span, span
 
 _AGAIN = "A retry grants it as much again."
 

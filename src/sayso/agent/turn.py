@@ -90,7 +90,7 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
     ways = _ways(job, key, reply)
     opened = [_asked(job, way) for way in ways if way.asks]
     settled: dict[str, Settled] = {}
-    waits = job.agent.together and any(ask is not None and ask.open for ask in opened)
+    waits = job.agent.together and any(ask is not None and not ask.closed for ask in opened)
     # Those that need nobody run first: whoever is asked meanwhile decides in parallel.
     for way in sorted(ways, key=lambda way: way.asks):
         try:
@@ -125,7 +125,7 @@ def _ways(job: Job, key: str, reply: Reply) -> list[Way]:
 def _check_open(job: Job, lane: Lane, way: Way) -> None:
     """Wait for this one, and for the others if this one is decided."""
     ask = _ask_of(job, way.place)
-    if ask is not None and ask.open:
+    if ask is not None and not ask.closed:
         job.run.closed(lane, ask)
     raise Paused(job.run.id)
 
@@ -219,7 +219,7 @@ def _as_begun(job: Job, place: str, bound: Bound) -> Bound:
 def _over(job: Job, place: str) -> bool:
     """Whether a call came to its end before: carried out, or refused."""
     ask = _ask_of(job, place)
-    if ask is None or ask.open:
+    if ask is None or not ask.closed:
         return False
     return not ask.decision or (ask.effect is not None and ask.effect.status in ("done", "failed"))
 

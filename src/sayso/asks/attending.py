@@ -51,7 +51,7 @@ def _prompted(
         at = standing(store, ask.id)
         if not at.ask.open:
             console.decided_elsewhere(at.ask)
-            return at.ask
+            return at.ask if at.ask.closed else None
         if not at.roster.solo:  # somebody was added meanwhile, so this seat no longer decides
             console.announce(at.ask, at.roster)
             return None
@@ -71,5 +71,5 @@ def _prompted(
             continue
         if not decided.open:
             console.done(decided)
-            return decided
+            return decided if decided.closed else None
         ask = decided

@@ -7,9 +7,10 @@ deadline and the lease are checked again by the statement that writes (E22).
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
-from sayso.asks.deadlines import expire
+from sayso.asks.deadlines import keep_time
 from sayso.asks.identity import check_own, check_role, identify
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
@@ -23,12 +24,14 @@ from sayso.errors import (
     CallerGone,
     InvalidAnswer,
     InvalidEdit,
+    Settling,
     VerdictNotAllowed,
 )
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import CONSENTS, Ask, Ballot
 from sayso.model.content import LIMIT, check_words
 from sayso.model.digest import canonical, frozen
+from sayso.model.event import Event
 from sayso.model.faults import violations
 from sayso.model.folding import cast, vote_of
 from sayso.model.tally import decides
@@ -36,6 +39,7 @@ from sayso.model.text import one_line
 from sayso.model.verdicts import REJECT_KINDS
 from sayso.store.contract import Append, Store
 
+MOST_HOLD = 86_400.0
 _EDITED = {"draft": "text", "plan": "steps"}
 
 
@@ -65,8 +69,7 @@ def decide(
     while True:
         next(turn)
         at = standing(store, ask_id)
-        if at.overdue:
-            expire(store, at)
+        if keep_time(store, at) is not None:
             continue
         person = identify(at.roster, by, origin)
         _check(at, ballot, seen)
@@ -99,7 +102,7 @@ def _check_law(
         raise denied(content, ruling)
     if not (stricter if args is None else tighter)(content, ruling):
         return
-    more = raised(content, ruling)
+    more = raised(content, ruling, at.now)
     to = raised_to(content, more)
     to.needs.check(without(at.roster, to))
     if args is not None:
@@ -116,6 +119,8 @@ def _check_law(
 
 def _check(at: Standing, ballot: Ballot, seen: str) -> None:
     ask, verdict = at.ask, ballot.verdict
+    if ask.settling:
+        raise Settling(ask, attempted=verdict)
     if not ask.open:
         raise AskClosed(ask, attempted=verdict)
     if seen != ask.digest:
@@ -135,14 +140,32 @@ def _appends(
     events = []
     if ballot.verdict == "edit":
         event, ask = grow(ask, "ask.edited", at=at.now, actor=person, payload=said)
-        events.append(Append(event=event, ask=ask, in_time=True, held=held, people=at.people))
+        events.append(_vote_of(at, event, ask, held=held))
         said = {name: value for name, value in said.items() if name not in ("args", "raised")}
     kind = _kind_of(ask, person, said, at)
     if kind is None or (kind == "ask.voted" and events):
         return events, ask  # said before, or the edit itself carries the editor's vote
+    hold = _hold(ask, ballot) if kind == "ask.decided" else 0.0
+    if hold:
+        kind = "ask.settling"
+        said = {**said, "until": (at.now + timedelta(seconds=hold)).isoformat()}
     event, ask = grow(ask, kind, at=at.now, actor=person, payload=said)
-    events.append(Append(event=event, ask=ask, in_time=True, held=held, people=at.people))
+    events.append(_vote_of(at, event, ask, held=held))
     return events, ask
+
+
+def _vote_of(at: Standing, event: Event, ask: Ask, *, held: bool) -> Append:
+    """Return the write of a person's word: in time, and by somebody who is still there."""
+    return Append(event=event, ask=ask, before=at.ask.due_at, held=held, people=at.people)
+
+
+def _hold(ask: Ask, ballot: Ballot) -> float:
+    """Return for how long a decision can be taken back before it counts.
+
+    What the policy wants is for a yes: a no can be followed by another question at any time.
+    """
+    wanted = ask.content.ruled.cool_off if ballot.verdict in CONSENTS else 0.0
+    return max(ballot.hold, wanted)
 
 
 def _kind_of(ask: Ask, person: Actor, said: dict[str, Any], at: Standing) -> str | None:
@@ -165,6 +188,8 @@ def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]
     if ballot.end and ballot.verdict != "reject":
         raise BadValue("end=True goes with reject only: it ends the run.")
     check_words(ballot.note, "note")
+    if not 0 <= ballot.hold <= MOST_HOLD:
+        raise BadValue(f"hold={ballot.hold!r}: a decision settles for 0 s to 1 d.")
     if ballot.args is not None and ballot.verdict != "edit":
         raise BadValue(f"{ballot.verdict!r} takes no arguments; to change them use 'edit'.")
     return stamped(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
 
 from sayso.errors import BadValue, Rejected
@@ -32,11 +32,10 @@ from sayso.model.digest import canonical
 from sayso.model.faults import violations
 from sayso.model.requirement import Requirement
 from sayso.model.schema import check_schema, schema_text
-from sayso.model.span import aware, span
+from sayso.model.span import Span, aware, span
 from sayso.model.verdicts import Kind, Verdict, offered
 
 T = TypeVar("T")
-Span = str | int | float | timedelta
 Step = str | dict[str, Any]
 Maker = Callable[[str | None], str]
 PlanMaker = Callable[[str | None], Sequence[Step]]

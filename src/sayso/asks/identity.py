@@ -6,7 +6,6 @@ from sayso.errors import BadValue, Forbidden, UnknownPerson
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.content import Content
-from sayso.model.digest import read
 
 
 def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
@@ -47,7 +46,7 @@ def check_own(ask: Ask, content: Content, person: Actor) -> None:
         Forbidden: the person is one of them.
     """
     own = person.id in (content.requester, content.owner)
-    if own and not (read(content.ruling) if content.ruling else {}).get("requester"):
+    if own and not content.ruled.requester:
         what = "asked for it" if person.id == content.requester else "owns the agent that asks"
         raise Forbidden(f'{ask.id} "{ask.label}": {person.id} {what}, so somebody else decides.')
 
@@ -62,10 +61,10 @@ def check_role(ask: Ask, person: Actor, roster: Roster) -> None:
         return
     content = ask.content
     check_own(ask, content, person)
-    if content.needs.takes(roster.people[person.id]):
+    if ask.needs.takes(roster.people[person.id]):
         return
     held = ", ".join(sorted(roster.people[person.id])) or "no role"
     raise Forbidden(
-        f'{ask.id} "{ask.label}" needs {ask.content.needs}; {person.id} holds {held}, so this vote '
+        f'{ask.id} "{ask.label}" needs {ask.needs}; {person.id} holds {held}, so this vote '
         "would not count."
     )

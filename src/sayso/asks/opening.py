@@ -10,19 +10,19 @@ from weakref import WeakKeyDictionary
 
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.ruling import rule, ruled
-from sayso.asks.standing import grow, stamped, standing
-from sayso.errors import KeyConflict
+from sayso.asks.standing import grow, stamped, standing, tries
+from sayso.errors import KeyConflict, UnknownRole, Unsatisfiable
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.asked import write
 from sayso.model.content import Content, check_word
-from sayso.model.digest import canonical, read
-from sayso.model.event import GENESIS, link
+from sayso.model.digest import canonical
+from sayso.model.event import GENESIS, Event, link
 from sayso.model.folding import opened
 from sayso.model.ids import short_id
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.policy.ruling import Ruling
-from sayso.store.contract import Append, Lease, Store
+from sayso.store.contract import Append, Lease, Opening, Store
 
 # Ids start short enough to say aloud and grow with the desk: after a collision
 # this process tries one character more on that desk from then on.
@@ -42,7 +42,8 @@ def open_ask(
 ) -> Ask:
     """Write a new ask, or return the one that was opened under the same key.
 
-    What the policy allows is decided as it opens, by the policy.
+    What the policy allows is decided as it opens, by the policy. What is open already, word for
+    word and waited for by nobody, is not opened twice but counted (E34).
 
     Raises:
         Denied: the policy does not allow it.
@@ -51,47 +52,86 @@ def open_ask(
         BadValue: what is to be shown is too large for a person to review.
     """
     asked = content
-    if key is not None:
-        known = _same(store, asked, key)
-        if known is not None:
-            return known
+    known = None if key is None else _same(store, asked, key)
+    if known is not None:
+        return known
     ruling = None
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
         content = ruled(content, ruling, now)
-    solo = False
-    if content.needs != ONE_REVIEWER:
-        roster = store.roster()
-        content.needs.check(without(roster, content))
-        solo = roster.solo
     while True:
+        solo, people = check_decidable(store, content)
         ask_id = new_id(store)
         append = opening(ask_id, content, store=store, origin=origin, key=key, lease=lease)
-        ask, more = append.ask, []
-        if ask is not None and ruling is not None and ruling.effect == "allow":
+        ask = append.ask
+        more = []
+        if ruling is not None and ruling.effect == "allow":
             ask, decided = _allowed(ask, ruling, store)
-            more = [decided]
-        if store.commit(append, *more) and ask is not None:
-            return replace(ask, solo=True) if solo else ask
-        known = _same(store, asked, key) if key is not None else None
+            more.append(Append(event=decided))
+        if store.commit(replace(append, ask=ask, people=people, once=True), *more):
+            return ask.grown(solo=True) if solo else ask
+        known = _same(store, asked, key) if key is not None else _counted(store, ask, origin)
         if known is not None:
             return known
-        _lengths[store] = _lengths.get(store, 4) + 1
+        if people is None or people == store.people_now():
+            _lengths[store] = _lengths.get(store, 4) + 1
 
 
-def _allowed(ask: Ask, ruling: Ruling, store: Store) -> tuple[Ask, Append]:
+def check_decidable(
+    store: Store, content: Content, *, fresh: bool = False
+) -> tuple[bool, int | None]:
+    """Refuse what nobody could ever decide.
+
+    Returns whether nobody is on the desk, and the number of the last change of the people, for
+    the write to check: unless `fresh`, they are as they were last seen here.
+
+    Raises:
+        UnknownRole, Unsatisfiable: nobody could.
+    """
+    if content.needs == ONE_REVIEWER and content.requester is content.owner is None:
+        return False, None
+    if fresh:
+        store.people_now()
+    roster, number = store.people_seen()
+    try:
+        content.needs.check(without(roster, content))
+    except (UnknownRole, Unsatisfiable):
+        store.people_now()  # somebody may have come since
+        roster, number = store.people_seen()
+        content.needs.check(without(roster, content))
+    return roster.solo, number
+
+
+def _allowed(ask: Ask, ruling: Ruling, store: Store) -> tuple[Ask, Event]:
     """Decide an ask as it opens: the policy allows it, and no person is needed."""
     actor = Actor("policy", ", ".join(ruling.rules) or ruling.tier or "default")
     said = stamped(Origin("policy", ""), verdict="approve", note=ruling.sentence)
     event, decided = grow(ask, "ask.decided", at=store.now(), actor=actor, payload=said)
-    return decided, Append(event=event, ask=decided)
+    return decided, event
+
+
+def _counted(store: Store, ask: Ask, origin: Origin) -> Ask | None:
+    """Count a question on the open ask that asks the same, and return that; `None` if there is none."""
+    if ask.likeness is None:
+        return None
+    turn = tries(ask.id)
+    while True:
+        next(turn)
+        found = store.alike(ask.content.agent, ask.likeness)
+        at = None if found is None else standing(store, found)
+        if at is None or not at.ask.open:
+            return None
+        actor = Actor("agent", ask.content.agent)
+        event, grown = grow(at.ask, "ask.repeated", at=at.now, actor=actor, payload=stamped(origin))
+        if store.commit(Append(event=event, ask=grown)):
+            return grown
 
 
 def without(roster: Roster, content: Content) -> Roster:
     """Return the people who may decide: not whoever asked for it, nor whose agent it is."""
     left_out = {content.requester, content.owner} - {None}
-    if not left_out or (read(content.ruling) if content.ruling else {}).get("requester"):
+    if not left_out or content.ruled.requester:
         return roster
     return Roster({name: roles for name, roles in roster.people.items() if name not in left_out})
 
@@ -110,7 +150,7 @@ def opening(
     key: str | None = None,
     lease: Lease | None = None,
     at: datetime | None = None,
-) -> Append:
+) -> Opening:
     """Return the write that opens an ask. With a lease, its program waits for the answer."""
     text, asked = write(ask_id, content, origin=origin, key=key, held=lease is not None)
     event = link(
@@ -123,7 +163,7 @@ def opening(
         salt=os.urandom(16),
         previous=GENESIS,
     )
-    return Append(event=event, ask=opened(event, asked), lease=lease)
+    return Opening(event=event, ask=opened(event, asked), lease=lease)
 
 
 def _same(store: Store, content: Content, key: str) -> Ask | None:

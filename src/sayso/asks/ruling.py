@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sayso.asks.lawbook import Lawbook
@@ -77,8 +78,7 @@ def ruled(content: Content, ruling: Ruling, opened_at: datetime) -> Content:
         latest = opened_at + timedelta(seconds=ruling.within)
         due_at = latest if due_at is None else min(due_at, latest)
     frozen = {**ruling.json, **_own(content)}
-    return replace(
-        content,
+    return content.changed(
         needs=both(content.needs, ruling.needs),
         sentence=_sentence(content, ruling),
         due_at=due_at,
@@ -95,10 +95,9 @@ def _own(content: Content) -> dict[str, Any]:
 
 def wanted(content: Content) -> tuple[tuple[str, ...], int]:
     """Return whom the asker wanted, whatever the policy added."""
-    said = read(content.ruling) if content.ruling else None
-    if said is None:
+    if content.ruling is None:
         return tuple(str(factor) for factor in content.needs.factors), content.needs.deny
-    return tuple(said.get("asked", ("1 reviewer",))), said.get("deny", 1)
+    return content.ruled.asked or ("1 reviewer",), content.ruled.deny
 
 
 def _sentence(content: Content, ruling: Ruling) -> str:
@@ -111,6 +110,7 @@ def _sentence(content: Content, ruling: Ruling) -> str:
     )
 
 
+@lru_cache(maxsize=1024)
 def both(own: Requirement, ruling: Requirement) -> Requirement:
     """Return who must agree: whoever the asker wants and whoever the policy wants."""
     if own == ONE_REVIEWER:
@@ -150,9 +150,16 @@ def _timing(ruling: Ruling) -> tuple[object, ...]:
     return ruling.on_timeout, ruling.cool_off, ruling.execute_within, rungs
 
 
-def raised(content: Content, ruling: Ruling) -> dict[str, Any]:
-    """Return what an event says that puts content under the stricter of then and now."""
+def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
+    """Return what an event says that puts content under the stricter of then and now.
+
+    A shorter time to decide begins now: it is a new version, and people have not seen it yet.
+    """
     before = read(content.ruling) if content.ruling else {}
+    due_at = content.due_at
+    if ruling.within is not None:
+        latest = now + timedelta(seconds=ruling.within)
+        due_at = latest if due_at is None else min(due_at, latest)
     needs = both(content.needs, ruling.needs)
     # Joined, not replaced: what only one of the two grants (the requester's vote, a yes by
     # timeout, a lower rung) is granted no more.
@@ -164,35 +171,36 @@ def raised(content: Content, ruling: Ruling) -> dict[str, Any]:
         "deny": needs.deny,
         "sentence": ruling.sentence or content.sentence,
         "ruling": {**said.json, **own},
+        **({} if due_at is None else {"due_at": due_at.isoformat()}),
     }
 
 
 def raised_to(content: Content, more: dict[str, Any]) -> Content:
     """Return the content as it is asked after such an event."""
     needs = Requirement.parse(more["needs"], deny=more["deny"])
-    return replace(content, needs=needs, ruling=written(more["ruling"]))
+    return content.changed(needs=needs, ruling=written(more["ruling"]))
 
 
 def _frozen(content: Content) -> Ruling:
     """Return the ruling that content was asked under."""
-    said = read(content.ruling) if content.ruling else {}
+    said = content.ruled
     return Ruling(
         effect="ask",
         sentence=content.sentence,
-        rules=tuple(said.get("rules", ())),
-        tier=said.get("tier"),
+        rules=said.rules,
+        tier=said.tier,
         needs=content.needs,
-        on_timeout=said.get("on_timeout", "reject"),
-        cool_off=said.get("cool_off", 0.0),
-        execute_within=said.get("execute_within"),
-        remind=tuple(said.get("remind", ())),
-        ladder=tuple(Rung(at, Requirement.parse(needs)) for at, needs in said.get("ladder", ())),
-        requester=said.get("requester", False),
-        version=said.get("version"),
+        on_timeout=said.on_timeout,
+        cool_off=said.cool_off,
+        execute_within=said.execute_within,
+        remind=said.remind,
+        ladder=tuple(Rung(at, roles) for at, roles in said.ladder),
+        requester=said.requester,
+        version=said.version,
     )
 
 
 def execute_by(content: Content, decided_at: datetime) -> datetime | None:
     """Return until when an approval can be used, if it does not last for ever."""
-    seconds = (read(content.ruling) if content.ruling else {}).get("execute_within")
+    seconds = content.ruled.execute_within
     return None if seconds is None else decided_at + timedelta(seconds=seconds)

@@ -17,7 +17,7 @@ from sayso.asks.opening import new_id, opening
 from sayso.asks.ruling import carried_out, execute_by, rule, stricter
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
-from sayso.model.actor import Actor, Origin
+from sayso.model.actor import CLOCK, Actor, Origin
 from sayso.model.ask import Ask
 from sayso.model.content import LIMIT, Content, Risk
 from sayso.model.digest import frozen
@@ -129,12 +129,14 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
         )
     if law is None or not carried_out(ask.content):
         return
-    content = ask.content if risk is None else replace(ask.content, risk=risk)
+    content = ask.content if risk is None else ask.content.changed(risk=risk)
     ruling = rule(law, content, at.now)
     if ruling.effect == "deny":
         raise NotApproved(ask, f"the policy denies it by now: {ruling.sentence}")
     if decision.by.kind == "policy":
         strict = ruling.effect != "allow"
+    elif decision.by == CLOCK and ruling.effect != "allow" and ruling.on_timeout != "approve":
+        strict = True
     else:
         strict = stricter(ask.content, ruling)
     if strict:
@@ -152,12 +154,19 @@ def _not_yours(at: Standing) -> Exception:
     return NotApproved(at.ask, "the program that asked carries it out itself.")
 
 
+_STATES = {
+    "open": "it is still open",
+    "settling": "its approval still settles and may be taken back",
+    "withdrawn": "it was withdrawn",
+}
+
+
 def _check_spendable(store: Store, at: Standing) -> None:
     ask = at.ask
     if ask.kind != "action" or ask.tool is None:
         raise NotApproved(ask, f"an ask of kind {ask.kind!r} with no tool carries nothing out.")
     if ask.decision is None:
-        state = "it is still open" if ask.open else "it was withdrawn"
+        state = _STATES[ask.status]
         raise NotApproved(ask, f"{state}, so nobody has approved it.")
     if not ask.decision:
         raise NotApproved(ask, f"{ask.decision.by.id} said {ask.decision.verdict}.")
@@ -294,8 +303,7 @@ def doubt(
 
 def _doubt_content(ask: Ask, reason: str, *, again: bool) -> Content:
     """Show the call again, as it was approved. Without anybody to run it, that is not offered."""
-    return replace(
-        ask.content,
+    return ask.content.changed(
         kind="doubt",
         title=f"Did {one_line(ask.tool or 'it', 40)} happen?",
         allow=offered("doubt", without=() if again else ("approve",)),

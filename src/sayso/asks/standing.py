@@ -10,6 +10,7 @@ from typing import Any
 
 from sayso.errors import BadValue, StoreBusy, Tampered, UnknownAsk
 from sayso.model.actor import Actor, Origin, Roster
+from sayso.model.agenda import due
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import after, fold
@@ -33,8 +34,8 @@ class Standing:
     @property
     def overdue(self) -> bool:
         """Whether its deadline has passed without a decision."""
-        due_at = self.ask.due_at
-        return self.ask.open and due_at is not None and due_at <= self.now
+        found = due(self.ask, self.now)
+        return found is not None and found.deed == "expire"
 
 
 def standing(store: Store, ask_id: str) -> Standing:

@@ -12,9 +12,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from sayso.asks.deadlines import expire
+from sayso.asks.deadlines import keep_time
 from sayso.asks.standing import Standing, standing
 from sayso.errors import BadValue, StillOpen, StoreBusy, StoreUnavailable
+from sayso.model.agenda import next_at
 from sayso.model.ask import Ask
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import Store
@@ -81,7 +82,7 @@ def _looks(
             _log.warning("The database is out of reach; %s waits on.", ask_id, exc_info=True)
             yield at, 1.0
             continue
-        if not at.ask.open:
+        if at.ask.closed:
             yield at, None
             return
         left = PATIENCE if until is None else until - time.monotonic()
@@ -91,15 +92,15 @@ def _looks(
 
 
 def _looked(store: Store, ask_id: str) -> Standing:
-    """Read the ask, having rejected it by the clock if it is past due."""
+    """Read the ask, having done what time has made due."""
     while True:
         at = standing(store, ask_id)
-        if not at.overdue:
+        if keep_time(store, at) is None:
             return at
-        expire(store, at)
 
 
 def _until_due(at: Standing) -> float:
-    if at.ask.due_at is None:
+    coming = next_at(at.ask)
+    if coming is None:
         return PATIENCE
-    return max((at.ask.due_at - at.now).total_seconds(), 0.001)
+    return max((coming - at.now).total_seconds(), 0.001)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from sayso.asks.deadlines import expire
+from sayso.asks.deadlines import keep_time
 from sayso.asks.spending import of_run
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import AskClosed, Conflict, Misuse, NotApproved, StoreError
@@ -25,10 +25,9 @@ def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: s
     while True:
         next(turn)
         at = standing(store, ask_id)
-        if at.overdue:
-            expire(store, at)
+        if keep_time(store, at) is not None:
             continue
-        if not at.ask.open:
+        if at.ask.closed:
             raise AskClosed(at.ask, attempted="withdraw")
         if at.ask.kind == "doubt":
             raise Misuse(
@@ -41,7 +40,7 @@ def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: s
             return ask
 
 
-def take_back(store: Store, ask: Ask, *, origin: Origin) -> None:
+def give_up(store: Store, ask: Ask, *, origin: Origin) -> None:
     """Withdraw the ask of a program that stops waiting, if that is still possible.
 
     If it is not (decided already, or the database out of reach), the lapsing
@@ -66,7 +65,7 @@ def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str)
         next(turn)
         at = standing(store, ask_id)
         effect = at.ask.effect
-        if at.ask.open or (effect is not None and effect.status in ("intended", "unknown")):
+        if not at.ask.closed or (effect is not None and effect.status in ("intended", "unknown")):
             raise NotApproved(at.ask, "it is not over yet, so it cannot be erased. Close it first.")
         if of_run(at.ask) and _going_on(store, at.ask.content.run):
             raise NotApproved(

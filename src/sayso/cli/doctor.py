@@ -135,7 +135,7 @@ def _asks(desk: Desk) -> Iterator[Check]:
         yield Check("ok", "open asks", desk.inbox(limit=1).counted)
         found = stuck(desk)
         yield from _stuck(found)
-        yield _unswept("overdue", desk.store.overdue(_MANY), "past their deadline")
+        yield _unswept("overdue", desk.store.due(_MANY), "waiting for the clock")
         yield _unswept("silent", desk.store.lapsed(_MANY), "begun, and their program fell silent")
     except SaysoError as error:
         yield Check("fail", "asks", str(error))

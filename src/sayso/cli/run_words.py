@@ -95,7 +95,7 @@ def _last_said(desk: Desk, row: RunRow) -> str:
 
 
 def _waits(run: Run, row: RunRow, width: int) -> str:
-    waited = [ask for ask in run.asks if ask.open and ask.id in row.waits]
+    waited = [ask for ask in run.asks if not ask.closed and ask.id in row.waits]
     if not waited:
         return "nothing any more"  # decided this moment
     more = f" and {len(waited) - 1} more" if len(waited) > 1 else ""

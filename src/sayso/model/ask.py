@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from sayso.model.actor import Actor, Origin
 from sayso.model.content import Content, Proposal, Risk
 from sayso.model.digest import read
 from sayso.model.lifecycle import AskStatus, EffectStatus
+from sayso.model.requirement import Requirement
 from sayso.model.text import one_line
 from sayso.model.verdicts import VERDICTS, Kind, Meaning, RejectKind, Verdict
 
@@ -28,6 +29,7 @@ class Ballot:
     kind: RejectKind | None = None
     end: bool = False
     tool: str | None = None
+    hold: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,13 @@ class Ask:
     votes: tuple[Vote, ...] = ()
     decision: Decision | None = None
     effect: Effect | None = None
+    pending: Decision | None = None
+    settles_at: datetime | None = None
+    reminded: int = 0
+    climbed: int = 0
+    stand_ins: tuple[str, ...] = ()
+    assignee: str | None = None
+    repeats: int = 0
     key: str | None = None
     held: bool = False
     gone: bool = False
@@ -131,13 +140,45 @@ class Ask:
         return self.status == "open"
 
     @property
+    def settling(self) -> bool:
+        """Whether it is decided but for the time in which a voter may take that back."""
+        return self.status == "settling"
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more will be decided."""
+        return self.status in ("decided", "withdrawn")
+
+    @property
+    def needs(self) -> Requirement:
+        """Who must agree, with whoever may stand in by now."""
+        needs = self.content.needs
+        return replace(needs, others=self.stand_ins) if self.stand_ins else needs
+
+    @property
     def over(self) -> bool:
         """Whether nobody has anything left to do: refused, withdrawn, or carried out."""
-        if self.open:
+        if not self.closed:
             return False
         if not self.decision or self.kind != "action" or self.tool is None:
             return True
         return self.effect is not None and self.effect.status in ("done", "failed")
+
+    @property
+    def likeness(self) -> str | None:
+        """What this has in common with an ask that need not be put as well.
+
+        `None` for asks that somebody waits for, or that have a name of their own: each of those
+        is somebody's.
+        """
+        if (
+            self.kind != "action"
+            or self.held
+            or self.key is not None
+            or self.content.run is not None
+        ):
+            return None
+        return self.content.likeness
 
     @property
     def kind(self) -> Kind:

@@ -82,8 +82,13 @@ def opened(event: Event, asked: Asked, *, solo: bool = False) -> Ask:
     )
 
 
+def _still_open(ask: Ask) -> None:
+    """Refuse a journal in which people speak to an ask that is not open: no arrow leads there."""
+    move(ASK, ask.status, "settling", what=ask.id)
+
+
 def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
-    move(ASK, ask.status, "decided", what=ask.id)
+    _still_open(ask)
     version = ask.version + 1
     if payload is None:
         return _grown(ask, event, version=version, votes=(), content=Content.erased(), digest="")
@@ -96,6 +101,7 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         digest=shown(ask.id, version, content.to_json()),
         original=ask.original or ask.args,
         votes=(),
+        **_from_below(payload.get("raised")),
     )
     # The editor agreed to what they made; everybody else votes on what they now see.
     return replace(grown, votes=(vote_of(event.actor, payload, grown, event),))
@@ -107,21 +113,33 @@ def _raised_to(content: Content, raised: dict[str, Any] | None) -> Content:
         return content
     needs = Requirement.parse(raised["needs"], deny=raised["deny"])
     ruling = written(raised["ruling"]) if raised.get("ruling") else None
-    return replace(content, needs=needs, sentence=raised["sentence"], ruling=ruling)
+    due_at = raised.get("due_at")
+    return content.changed(
+        needs=needs,
+        sentence=raised["sentence"],
+        ruling=ruling,
+        due_at=datetime.fromisoformat(due_at) if due_at else content.due_at,
+    )
+
+
+def _from_below(raised: dict[str, Any] | None) -> dict[str, Any]:
+    """Under a stricter ruling its own ladder counts, and is climbed from its foot."""
+    return {} if raised is None else {"climbed": 0, "stand_ins": ()}
 
 
 def _raised(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     """Open a new version: the policy wants more than when it was asked."""
-    move(ASK, ask.status, "decided", what=ask.id)
+    _still_open(ask)
     if payload is None:
         return _grown(ask, event)
     content, version = _raised_to(ask.content, payload), ask.version + 1
     digest = shown(ask.id, version, content.to_json())
-    return _grown(ask, event, version=version, content=content, digest=digest, votes=())
+    fresh = {"version": version, "content": content, "digest": digest, "votes": ()}
+    return _grown(ask, event, **fresh, **_from_below(payload))
 
 
 def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
-    move(ASK, ask.status, "decided", what=ask.id)
+    _still_open(ask)
     if payload is None:
         return _grown(ask, event)
     vote = vote_of(event.actor, payload, ask, event)
@@ -130,6 +148,34 @@ def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "decided", what=ask.id)
+    at = event.at
+    if ask.pending is not None:  # nobody took it back: what was said then counts from now on
+        decision = replace(ask.pending, at=at)
+        return _grown(ask, event, status="decided", decision=decision, pending=None, closed_at=at)
+    votes, decision = _judged(ask, event, payload)
+    return _grown(ask, event, status="decided", votes=votes, decision=decision, closed_at=at)
+
+
+def _settling(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    """Enough people have spoken; it counts unless one of them takes it back in time."""
+    move(ASK, ask.status, "settling", what=ask.id)
+    votes, pending = _judged(ask, event, payload)
+    until = datetime.fromisoformat(payload["until"]) if payload else event.at
+    return _grown(ask, event, status="settling", votes=votes, pending=pending, settles_at=until)
+
+
+def _taken_back(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    if not ask.settling:
+        raise Tampered(f"The journal of {ask.id} takes back what was not settling.")
+    move(ASK, ask.status, "open", what=ask.id)
+    votes = tuple(vote for vote in ask.votes if vote.by != event.actor)
+    return _grown(ask, event, status="open", votes=votes, pending=None, settles_at=None)
+
+
+def _judged(
+    ask: Ask, event: Event, payload: dict[str, Any] | None
+) -> tuple[tuple[Vote, ...], Decision]:
+    """Return the votes with this one, and the decision that they come to."""
     by, at, votes = event.actor, event.at, ask.votes
     said = payload or {"verdict": "reject", "note": "(erased)"}
     origin = _origin(said)
@@ -152,12 +198,32 @@ def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         end=said.get("end", False),
         votes=votes,
     )
-    return _grown(ask, event, status="decided", votes=votes, decision=decision, closed_at=at)
+    return votes, decision
+
+
+def _reminded(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    return _grown(ask, event, reminded=(payload or {}).get("times", ask.reminded + 1))
+
+
+def _escalated(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    """Let others stand in, because nobody decided for so long. What is shown stays as it was."""
+    _still_open(ask)
+    roles = (payload or {}).get("roles", ())
+    stand_ins = tuple(dict.fromkeys([*ask.stand_ins, *roles]))
+    return _grown(ask, event, climbed=ask.climbed + 1, stand_ins=stand_ins)
+
+
+def _assigned(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    return _grown(ask, event, assignee=(payload or {}).get("to"))
+
+
+def _repeated(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    return _grown(ask, event, repeats=ask.repeats + 1)
 
 
 def _withdrawn(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "withdrawn", what=ask.id)
-    return _grown(ask, event, status="withdrawn", closed_at=event.at)
+    return _grown(ask, event, status="withdrawn", pending=None, closed_at=event.at)
 
 
 def _intended(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -228,7 +294,13 @@ _STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {
     "ask.edited": _edited,
     "ask.raised": _raised,
     "ask.voted": _voted,
+    "ask.settling": _settling,
+    "ask.taken_back": _taken_back,
     "ask.decided": _decided,
+    "ask.reminded": _reminded,
+    "ask.escalated": _escalated,
+    "ask.assigned": _assigned,
+    "ask.repeated": _repeated,
     "ask.withdrawn": _withdrawn,
     "effect.intended": _intended,
     "effect.done": _ended("done"),

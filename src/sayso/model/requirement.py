@@ -49,10 +49,15 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Factors that must all be filled by different people, and how many refusals end it."""
+    """Factors that must all be filled by different people, and how many refusals end it.
+
+    Whoever holds a role of `others` may stand in: fill any one place, whatever its role. How many
+    people must agree stays the same.
+    """
 
     factors: tuple[Factor, ...] = (Factor(1, ANYBODY),)
     deny: int = 1
+    others: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, needs: Iterable[str] | str | None, *, deny: int = 1) -> Requirement:
@@ -70,7 +75,8 @@ class Requirement:
 
     def __str__(self) -> str:
         """Write the factors as a person would say them."""
-        return " and ".join(str(factor) for factor in self.factors)
+        wanted = " and ".join(str(factor) for factor in self.factors)
+        return f"{wanted}, or {' or '.join(self.others)} instead of one" if self.others else wanted
 
     @property
     def several(self) -> bool:
@@ -80,11 +86,14 @@ class Requirement:
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles it names, each once, in order."""
-        return tuple(dict.fromkeys(factor.role for factor in self.factors))
+        return tuple(dict.fromkeys([*(factor.role for factor in self.factors), *self.others]))
 
     def takes(self, roles: frozenset[str]) -> bool:
         """Whether the vote of somebody with these roles counts at all."""
-        return any(factor.takes(roles) for factor in self.factors)
+        return any(factor.takes(roles) for factor in self.factors) or self._stands_in(roles)
+
+    def _stands_in(self, roles: frozenset[str]) -> bool:
+        return not roles.isdisjoint(self.others)
 
     def met_by(self, people: Mapping[str, frozenset[str]]) -> bool:
         """Whether these people can fill every place, each person one place at most."""
@@ -93,9 +102,17 @@ class Requirement:
     def missing(self, people: Mapping[str, frozenset[str]]) -> tuple[Factor, ...]:
         """Return what would still be needed if these people had agreed."""
         places = [factor for factor in self.factors for _ in range(factor.count)]
+        fits = {
+            name: frozenset(
+                number
+                for number, place in enumerate(places)
+                if place.takes(roles) or self._stands_in(roles)
+            )
+            for name, roles in people.items()
+        }
         holders: dict[int, str] = {}
         for name in sorted(people):
-            _seat(name, people, places, holders, set())
+            _seat(name, fits, holders, set())
         empty = [places[n].role for n in range(len(places)) if n not in holders]
         return tuple(Factor(empty.count(role), role) for role in dict.fromkeys(empty))
 
@@ -129,18 +146,14 @@ ONE_REVIEWER = Requirement()
 
 
 def _seat(
-    name: str,
-    people: Mapping[str, frozenset[str]],
-    places: list[Factor],
-    holders: dict[int, str],
-    tried: set[int],
+    name: str, fits: Mapping[str, frozenset[int]], holders: dict[int, str], tried: set[int]
 ) -> bool:
     """Find a place for one person, moving others if they can sit elsewhere (Kuhn's matching)."""
-    for place, factor in enumerate(places):
-        if place in tried or not factor.takes(people[name]):
+    for place in sorted(fits[name]):
+        if place in tried:
             continue
         tried.add(place)
-        if place not in holders or _seat(holders[place], people, places, holders, tried):
+        if place not in holders or _seat(holders[place], fits, holders, tried):
             holders[place] = name
             return True
     return False

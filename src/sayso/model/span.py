@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from sayso.errors import BadValue
 from sayso.model.text import one_line
 
+Span = str | int | float | timedelta
 _UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _SPAN = re.compile(
     r"\s*".join(f"(?:(?P<{name}>[0-9]{{1,9}}){unit})?" for unit, name in _UNITS.items())

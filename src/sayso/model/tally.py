@@ -19,15 +19,15 @@ def decides(ask: Ask, votes: tuple[Vote, ...], roster: Roster) -> bool:
     if roster.solo:
         return True
     if ask.meaning(newest.verdict).stance == "refusal":
-        return len(_side(ask, votes, roster, "refusal")) >= ask.content.needs.deny
+        return len(_side(ask, votes, roster, "refusal")) >= ask.needs.deny
     alike = tuple(vote for vote in votes if _says(vote) == _says(newest))
-    return ask.content.needs.met_by(roster.holding(_side(ask, alike, roster, "consent")))
+    return ask.needs.met_by(roster.holding(_side(ask, alike, roster, "consent")))
 
 
 def missing(ask: Ask, roster: Roster) -> tuple[Factor, ...]:
     """Who must still agree to what is shown now."""
     agreed = _side(ask, ask.votes, roster, "consent")
-    return ask.content.needs.missing(roster.holding(agreed))
+    return ask.needs.missing(roster.holding(agreed))
 
 
 def _side(ask: Ask, votes: tuple[Vote, ...], roster: Roster, stance: str) -> list[str]:

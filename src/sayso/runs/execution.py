@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from sayso.asks.standing import stamped
-from sayso.asks.withdrawing import take_back
+from sayso.asks.withdrawing import give_up
 from sayso.errors import BadValue, Diverged
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
@@ -151,7 +151,7 @@ def _parked(journal: Journal, reason: str) -> RunStatus:
     asked = journal.drop_openings()
     status = park(journal, reason)
     for ask in asked:
-        take_back(journal.store, ask, origin=journal.origin)
+        give_up(journal.store, ask, origin=journal.origin)
     return status
 
 

@@ -130,7 +130,9 @@ class Run:
     def state(self) -> RunState:
         """How it stands: what waits for people, and what comes next."""
         row = self.row
-        pending = tuple(ask for ask in self.asks if ask.open) if row.status not in OVER else ()
+        pending = (
+            tuple(ask for ask in self.asks if not ask.closed) if row.status not in OVER else ()
+        )
         return RunState(
             row.status,
             pending,

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sayso.asks.lawbook import Lawbook
-from sayso.asks.opening import opening, without
+from sayso.asks.opening import check_decidable, opening
 from sayso.asks.ruling import rule, ruled
 from sayso.asks.spending import Call, Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
@@ -29,7 +29,6 @@ from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.ids import short_id
-from sayso.model.requirement import ONE_REVIEWER
 from sayso.runs.steering import check_thread
 from sayso.runs.stops import Fenced, NotStarted, Stop
 from sayso.store.contract import (
@@ -252,15 +251,12 @@ class Journal:
         if self.law is not None:
             now = self.store.now()
             content = ruled(content, rule(self.law, content, now, always=True), now)
-            if content.needs != ONE_REVIEWER:
-                content.needs.check(without(self.store.roster(), content))
+            check_decidable(self.store, content, fresh=True)
         ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         name = f"{self.id}:{key}"
         append = opening(
             ask_id, content, store=self.store, origin=self.origin, key=name, at=self._now()
         )
-        if append.ask is None:
-            raise AssertionError("unreachable: an opening has an ask")
         with self._lock:
             self._add(append)
             self.asks[key] = append.ask

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sayso.asks.forms import Span
 from sayso.errors import BadValue
-from sayso.model.span import span
+from sayso.model.span import Span, span
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -438,7 +438,7 @@ class Running(Verbs):
             Rejected: it was withdrawn.
             Ended: it was rejected in a way that ends the run.
         """
-        if ask.open:
+        if not ask.closed:
             self.waits[ask.id] = None
             raise Paused(self.id)
         decision = ask.decision
@@ -622,7 +622,7 @@ class Running(Verbs):
         """Whether a later is decided, recorded: it may decide where the workflow goes."""
 
         def decided() -> bool:
-            return not self.journal.reread(later.key).open
+            return self.journal.reread(later.key).closed
 
         return self._go(lambda _, key: self._value(key, "done", decided, bool))
 

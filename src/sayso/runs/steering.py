@@ -153,7 +153,7 @@ def _withdrawals(store: Store, run_id: str, actor: Actor, origin: Origin) -> lis
     appends = []
     for events in store.run_asks(run_id):
         at = standing(store, events[0].stream)
-        if at.ask.open and at.ask.kind != "doubt":
+        if not at.ask.closed and at.ask.kind != "doubt":
             said = stamped(origin, note="The run was cancelled.")
             event, ask = grow(at.ask, "ask.withdrawn", at=at.now, actor=actor, payload=said)
             appends.append(Append(event=event, ask=ask))

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from sayso.errors import BadValue
 from sayso.model.actor import Person, Roster
+from sayso.model.agenda import next_at
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
@@ -31,6 +32,7 @@ from sayso.store.contract import (
     InboxQuery,
     LeaveRun,
     Loaded,
+    Paced,
     RunChange,
     RunQuery,
     RunRow,
@@ -54,6 +56,7 @@ class SqlStore(ABC):
         self.bell = Bell(self._watch)
         # The roles people hold besides those in the database: a policy may give them more.
         self.widen: Callable[[Roster], Roster] = lambda roster: roster
+        self._seen: tuple[str | None, int] | None = None  # the people, and their last change
         clock.watch(self.bell.ring)
 
     @abstractmethod
@@ -93,7 +96,10 @@ class SqlStore(ABC):
         if not is_id(ask_id):
             return None
         rows = self._rows("load", id=ask_id)
-        return _loaded(rows, self.widen) if rows else None
+        if not rows:
+            return None
+        self._seen = rows[0][1], rows[0][4]
+        return _loaded(rows, self.widen)
 
     def find_key(self, key: str) -> str | None:
         """Return the id of the ask opened under this idempotency key."""
@@ -113,31 +119,33 @@ class SqlStore(ABC):
 
     def inbox(self, query: InboxQuery) -> InboxPage:
         """Return one page of open asks and how many there are."""
-        rank, opened_at, last = _place(query.after)
+        rank, latest, opened_at, last = _place(query.after)
         rows = self._rows(
             "inbox",
             kind=query.kind,
             risk=query.risk,
             run=query.run,
             thread=query.thread,
+            assignee=query.assignee,
             not_voted=f"|{query.not_voted}|" if query.not_voted else None,
             roles=self._roles(query.roles),
             count_limit=COUNT_LIMIT,
             limit=query.limit,
             rank=rank,
+            latest=latest,
             opened_at=opened_at,
             id=last,
         )
         listed = [list(group) for _, group in groupby(rows, key=lambda row: row[1])]
         asks = [group for group in listed if group[0][1] is not None]
         full = len(asks) == query.limit
-        cursor = json.dumps([asks[-1][0][2], asks[-1][0][3], asks[-1][0][1]]) if full else None
-        loaded = tuple(_loaded([row[4:] for row in group], self.widen) for group in asks)
+        cursor = json.dumps([*asks[-1][0][2:5], asks[-1][0][1]]) if full else None
+        loaded = tuple(_loaded([row[5:] for row in group], self.widen) for group in asks)
         return InboxPage(loaded, rows[0][0], cursor)
 
-    def overdue(self, limit: int, now: datetime | None = None) -> list[str]:
-        """Return open asks whose deadline has passed."""
-        return [row[0] for row in self._rows("overdue", limit=limit, **_at(now))]
+    def due(self, limit: int, now: datetime | None = None) -> list[str]:
+        """Return asks with which the clock has something to do."""
+        return [row[0] for row in self._rows("due", limit=limit, **_at(now))]
 
     def lapsed(self, limit: int, now: datetime | None = None) -> list[str]:
         """Return asks whose effect was begun by somebody who no longer holds the lease."""
@@ -153,7 +161,31 @@ class SqlStore(ABC):
 
     def register(self) -> Roster:
         """Return the people of the desk with the roles they hold in the database."""
-        return _roster(self._rows("roster")[0][0])
+        text, number = self._rows("roster")[0]
+        self._seen = text, number
+        return _roster(text)
+
+    def people_now(self) -> int:
+        """Return the number of the last change of the people, having read them anew."""
+        self.register()
+        return self.people_seen()[1]
+
+    def people_seen(self) -> tuple[Roster, int]:
+        """Return the people as last read here, and the number of their last change."""
+        if self._seen is None:
+            self.register()
+        text, number = self._seen or (None, 0)
+        return self.widen(_roster(text)), number
+
+    def alike(self, agent: str, likeness: str) -> str | None:
+        """Return the id of an open ask that asks the same."""
+        rows = self._rows("alike", agent=agent, likeness=likeness)
+        return rows[0][0] if rows else None
+
+    def paced(self, agent: str, since: datetime) -> Paced:
+        """Return how many asks an agent has put to people since then, and how many wait."""
+        asks, first, waiting = self._rows("paced", agent=agent, since=micros(since))[0]
+        return Paced(asks, None if first is None else moment(first), waiting)
 
     def head(self, stream: str) -> Head:
         """Return the end of a stream; seq 0 if nothing was written to it."""
@@ -411,7 +443,17 @@ def noted(event: Event) -> Row:
     return event[:_EVENT]
 
 
-Change = tuple[Literal["open", "grow", "judge"], dict[str, object]]
+Change = tuple[Literal["open", "grow", "judge", "move"], dict[str, object]]
+
+# What changes where an ask stands in the queue, or when the clock looks at it next.
+_MOVING = frozenset(
+    f"ask.{word}"
+    for word in (
+        *("edited", "raised", "settling", "taken_back"),
+        *("reminded", "escalated", "assigned"),
+    )
+)
+_NEVER = 2**62
 
 
 def ask_change_of(append: Append, ask: Ask) -> Change:
@@ -421,19 +463,20 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         "holder": lease.holder if lease else None,
         "span": _span(lease.span) if lease and lease.span else None,
     }
+    parameters["people"] = append.people
     if append.event.kind == "ask.opened":
-        return "open", parameters | index_row(ask)
+        return "open", parameters | index_row(ask) | {"likeness": ask.likeness, "once": append.once}
     parameters |= {
         "id": ask.id,
         "status": ask.status,
         "version": ask.version,
         "voters": _voters(ask),
         "roles": _roles(ask),
-        "due_at": micros(ask.due_at) if ask.due_at else None,
-        "in_time": append.in_time,
+        "before": micros(append.before) if append.before else None,
         "held": append.held,
-        "people": append.people,
     }
+    if append.event.kind in _MOVING:
+        return "move", parameters | _place_of(ask)
     if ask.effect is None and lease is None and not ask.held:
         return "judge", parameters
     parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
@@ -442,7 +485,7 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
 
 def _roles(ask: Ask) -> str:
     """Return the roles an ask is for, as the index keeps them."""
-    return f"|{'|'.join(ask.content.needs.roles)}|"
+    return f"|{'|'.join(ask.needs.roles)}|"
 
 
 def _voters(ask: Ask) -> str:
@@ -452,7 +495,8 @@ def _voters(ask: Ask) -> str:
 
 INDEXED = (
     *("id", "ask_stream", "ask_kind", "status", "rank", "risk", "run", "thread", "key"),
-    *("roles", "voters", "version", "opened_at", "due_at", "effect"),
+    *("roles", "voters", "version", "opened_at", "due_at", "next_at", "latest", "agent"),
+    *("assignee", "effect"),
 )
 
 
@@ -464,7 +508,6 @@ def index_row(ask: Ask) -> dict[str, object]:
         "ask_stream": ask.stream,
         "ask_kind": content.kind,
         "status": ask.status,
-        "rank": rank_of(content.risk),
         "risk": content.risk,
         "run": content.run,
         "thread": content.thread,
@@ -473,9 +516,27 @@ def index_row(ask: Ask) -> dict[str, object]:
         "voters": _voters(ask),
         "version": ask.version,
         "opened_at": micros(ask.opened_at),
-        "due_at": micros(content.due_at) if content.due_at else None,
+        "agent": None if _by_policy(ask) else content.agent,
         "effect": ask.effect.status if ask.effect else None,
+        **_place_of(ask),
     }
+
+
+def _place_of(ask: Ask) -> dict[str, object]:
+    """Return where an ask stands in the queue, and when the clock looks at it next."""
+    due_at = micros(ask.due_at) if ask.due_at else None
+    next_ = next_at(ask)
+    return {
+        "rank": rank_of(ask.content.risk, ask.content.ruled.tier),
+        "due_at": due_at,
+        "latest": _NEVER if due_at is None else due_at,
+        "next_at": micros(next_) if next_ else None,
+        "assignee": ask.assignee,
+    }
+
+
+def _by_policy(ask: Ask) -> bool:
+    return ask.decision is not None and ask.decision.by.kind == "policy"
 
 
 def person_parameters(person: Person, *, active: bool) -> dict[str, object]:
@@ -491,16 +552,16 @@ def _span(delta: timedelta) -> int:
     return delta // timedelta(microseconds=1)
 
 
-def _place(cursor: str | None) -> tuple[int, int, str]:
+def _place(cursor: str | None) -> tuple[int, int, int, str]:
     """Read the cursor of an inbox page; without one the first page begins before everything."""
     if cursor is None:
-        return -1, 0, ""
+        return -1, 0, 0, ""
     try:
-        rank, opened_at, last = json.loads(cursor)
+        rank, latest, opened_at, last = json.loads(cursor)
     except (ValueError, TypeError):
-        rank, opened_at, last = None, None, None
-    if not (type(rank) is type(opened_at) is int and isinstance(last, str)):
+        rank, latest, opened_at, last = None, None, None, None
+    if not (type(rank) is type(latest) is type(opened_at) is int and isinstance(last, str)):
         raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
-    if not (0 <= rank < 10 and 0 <= opened_at < 2**62):
+    if not (0 <= rank < 10 and 0 <= latest <= _NEVER and 0 <= opened_at < _NEVER):
         raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
-    return rank, opened_at, last
+    return rank, latest, opened_at, last

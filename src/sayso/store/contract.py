@@ -21,8 +21,10 @@ from sayso.store.bell import Bell
 
 COUNT_LIMIT = 1000
 
-# The inbox lists by rank. Undeclared risk sorts with medium: unknown is not harmless.
+# The inbox lists by rank. Undeclared risk sorts with medium: unknown is not harmless. A tier that
+# a policy made up was made up for a reason.
 _RANK = {"critical": 0, "high": 1, "medium": 2, None: 2, "low": 3}
+_OWN_TIER = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,9 @@ class Lease:
 class Append:
     """One event, and the row that it changes, to be written together or not at all.
 
-    `in_time` makes the writing statement itself refuse once the ask is past
-    due, `held` once the lease of the program that asked has lapsed, `people`
-    once the roster is no longer the one that was read.
+    `before` makes the writing statement itself refuse from that moment on, `held`
+    once the lease of the program that asked has lapsed, `people` once the roster
+    is no longer the one that was read, `once` while an open ask asks the same.
     """
 
     event: Event
@@ -50,9 +52,17 @@ class Append:
     person: Person | None = None
     active: bool = True
     lease: Lease | None = None
-    in_time: bool = False
+    before: datetime | None = None
     held: bool = False
     people: int | None = None
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening(Append):
+    """The event that opens an ask, and its row."""
+
+    ask: Ask
 
 
 class RunRow(NamedTuple):
@@ -175,6 +185,7 @@ class InboxQuery:
     thread: str | None = None
     roles: tuple[str, ...] | None = None
     not_voted: str | None = None
+    assignee: str | None = None
     limit: int = 50
     after: str | None = None
 
@@ -186,6 +197,15 @@ class InboxPage:
     loaded: tuple[Loaded, ...]
     count: int
     cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """How much an agent asks of people: since a moment, the first of them then, and open now."""
+
+    asks: int
+    first: datetime | None
+    waiting: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +298,8 @@ class Store(Protocol):
         """One page of open asks."""
         ...
 
-    def overdue(self, limit: int, now: datetime | None = None) -> list[str]:
-        """Open asks whose deadline has passed, by the store's clock or at `now`."""
+    def due(self, limit: int, now: datetime | None = None) -> list[str]:
+        """Asks with which the clock has something to do, by the store's clock or at `now`."""
         ...
 
     def lapsed(self, limit: int, now: datetime | None = None) -> list[str]:
@@ -292,6 +312,25 @@ class Store(Protocol):
 
     def roster(self) -> Roster:
         """The people of the desk."""
+        ...
+
+    def people_seen(self) -> tuple[Roster, int]:
+        """The people as they were last read here, and the number of their last change.
+
+        For a write that checks the number.
+        """
+        ...
+
+    def people_now(self) -> int:
+        """The number of the last change of the people, having read them anew."""
+        ...
+
+    def alike(self, agent: str, likeness: str) -> str | None:
+        """The id of an open ask that asks the same."""
+        ...
+
+    def paced(self, agent: str, since: datetime) -> Paced:
+        """How many asks an agent has put to people since then, and how many wait."""
         ...
 
     def register(self) -> Roster:
@@ -355,6 +394,7 @@ class Store(Protocol):
         ...
 
 
-def rank_of(risk: str | None) -> int:
-    """Where an ask of this risk sorts in the inbox; smaller comes first."""
-    return _RANK[risk]
+def rank_of(risk: str | None, tier: str | None) -> int:
+    """Where an ask of this risk and tier sorts in the inbox; smaller comes first."""
+    declared = _RANK[risk]
+    return declared if tier is None else min(declared, _RANK.get(tier, _OWN_TIER))

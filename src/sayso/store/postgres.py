@@ -49,10 +49,11 @@ _NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()
 _WORDS = {
     "guard": (
         "id = :id"
-        " and not (:in_time and coalesce(cast(:due_at as bigint) <= {now}, false))"
+        " and coalesce(cast(:before as bigint) > {now}, true)"
         " and not (:held and coalesce(lease_until <= {now}, false))"
-        " and (cast(:people as bigint) is null or cast(:people as bigint) = {people})"
+        " and {same_people}"
     ),
+    "same_people": "(cast(:people as bigint) is null or cast(:people as bigint) = {people})",
     "now": _NOW,
     "roster": (
         "(select cast(json_object_agg(name, cast(roles as json)) as text) from people"

@@ -46,10 +46,11 @@ POLL = 0.01  # how often a waiting process looks for commits of others; a look c
 _WORDS = {
     "guard": (
         "id = :id"
-        " and not (:in_time and coalesce(:due_at <= {now}, 0))"
+        " and coalesce(:before > {now}, 1)"
         " and not (:held and coalesce(lease_until <= {now}, 0))"
-        " and (:people is null or :people = {people})"
+        " and {same_people}"
     ),
+    "same_people": "(:people is null or :people = {people})",
     "now": ":now",
     "roster": (
         "case when exists (select 1 from people where active = 1) then"

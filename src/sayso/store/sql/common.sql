@@ -21,7 +21,7 @@ with clock as materialized (
     select {now} as now
 ),
 wanted as not materialized (
-    select a.id, a.stream, a.rank, a.opened_at, a.holder, a.lease_until
+    select a.id, a.stream, a.rank, a.latest, a.opened_at, a.holder, a.lease_until
       from asks a
      where a.status = 'open'
        and (a.due_at is null or a.due_at > (select now from clock))
@@ -29,33 +29,34 @@ wanted as not materialized (
        and (cast(:risk as text) is null or a.risk = :risk)
        and (cast(:run as text) is null or a.run = :run)
        and (cast(:thread as text) is null or a.thread = :thread)
+       and (cast(:assignee as text) is null or a.assignee = :assignee)
        and (cast(:not_voted as text) is null or a.voters = replace(a.voters, :not_voted, ''))
        and {roles}
 ),
 counted as (
-    select count(*) as n from (select 1 from wanted order by rank, opened_at, id limit :count_limit + 1) c
+    select count(*) as n from (select 1 from wanted order by rank, latest, opened_at, id limit :count_limit + 1) c
 ),
 page as (
     select * from wanted
-     where (rank, opened_at, id) > (:rank, :opened_at, :id)
-     order by rank, opened_at, id
+     where (rank, latest, opened_at, id) > (:rank, :latest, :opened_at, :id)
+     order by rank, latest, opened_at, id
      limit :limit
 )
-select counted.n, page.id, page.rank, page.opened_at,
+select counted.n, page.id, page.rank, page.latest, page.opened_at,
        clock.now, {roster}, page.holder, page.lease_until, 0,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from clock
   cross join counted
   left join page on true
   left join events e on e.stream = page.stream
- order by page.rank, page.opened_at, page.id, e.seq
+ order by page.rank, page.latest, page.opened_at, page.id, e.seq
 
 -- Asked for once, as `(select {now})`, a ticking clock can be looked up in an index.
 
--- name: overdue
+-- name: due
 select id from asks
- where status = 'open' and due_at is not null and due_at <= (select {now})
- order by due_at limit :limit
+ where status in ('open', 'settling') and next_at is not null and next_at <= (select {now})
+ order by next_at limit :limit
 
 -- name: lapsed
 -- Of a run that was cancelled, its worker reports or nobody does.
@@ -73,7 +74,7 @@ update asks set lease_until = {now} + :span
  where holder = :holder
 
 -- name: roster
-select {roster}
+select {roster}, {people}
 
 -- name: head
 select seq, hash from events where stream = :stream order by seq desc limit 1
@@ -114,11 +115,17 @@ select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
  where true
 
 -- name: open
+-- Opens nothing while the same is open already, or once the people are no longer those who were read.
 insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
-                  opened_at, due_at, effect, holder, lease_until)
+                  opened_at, due_at, next_at, latest, agent, likeness, assignee, effect, holder,
+                  lease_until)
 select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
-       :version, :opened_at, :due_at, :effect, :holder, {now} + cast(:span as bigint)
- where true
+       :version, :opened_at, :due_at, :next_at, :latest, :agent, cast(:likeness as text), :assignee,
+       :effect, :holder, {now} + cast(:span as bigint)
+ where {same_people}
+   and (not :once or not exists (select 1 from asks o
+                                  where o.status = 'open' and o.agent = :agent
+                                    and o.likeness = cast(:likeness as text)))
 
 -- name: grow
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.
@@ -134,6 +141,22 @@ update asks
 update asks
    set status = :status, version = :version, voters = :voters, roles = :roles
  where {guard}
+
+-- name: move
+-- The same for what changes where it stands in the queue, or when the clock looks at it next.
+update asks
+   set status = :status, version = :version, voters = :voters, roles = :roles, rank = :rank,
+       due_at = :due_at, next_at = :next_at, latest = :latest, assignee = :assignee
+ where {guard}
+
+-- name: alike
+select id from asks where status = 'open' and agent = :agent and likeness = :likeness limit 1
+
+-- name: paced
+-- How many an agent has put to people since then, and how many of its asks wait for them now.
+select (select count(*) from asks where agent = :agent and opened_at > :since),
+       (select min(opened_at) from asks where agent = :agent and opened_at > :since),
+       (select count(*) from asks where status = 'open' and agent = :agent)
 
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
 

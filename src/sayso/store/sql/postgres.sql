@@ -10,7 +10,7 @@ select pg_snapshot_xmin(pg_current_snapshot())
 
 -- name: indexed
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
-       opened_at, due_at, effect
+       opened_at, due_at, next_at, latest, agent, assignee, effect
   from asks where id = any(:ids)
 
 -- name: ahead

@@ -7,7 +7,7 @@ select coalesce(max(pos), 0) from events
 
 -- name: indexed
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
-       opened_at, due_at, effect
+       opened_at, due_at, next_at, latest, agent, assignee, effect
   from asks where id in (select value from json_each(:ids))
 
 -- name: recent
