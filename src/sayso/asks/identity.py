@@ -64,7 +64,7 @@ def check_role(ask: Ask, person: Actor, roster: Roster) -> None:
     check_own(ask, content, person)
     if content.needs.takes(roster.people[person.id]):
         return
-    held = ", ".join(sorted(roster.people[person.id])) or "no role"
+    held = ", ".join(sorted(roster.people[person.id] - {person.id})) or "no role"
     raise Forbidden(
         f'{ask.id} "{ask.label}" needs {ask.content.needs}; {person.id} holds {held}, so this vote '
         "would not count."

@@ -146,8 +146,7 @@ def tighter(content: Content, ruling: Ruling) -> bool:
 
 
 def _timing(ruling: Ruling) -> tuple[object, ...]:
-    rungs = tuple((rung.after, together(rung.needs, rung.needs)) for rung in ruling.ladder)
-    return ruling.on_timeout, ruling.cool_off, ruling.execute_within, rungs
+    return ruling.on_timeout, ruling.cool_off, ruling.execute_within, ruling.ladder
 
 
 def raised(content: Content, ruling: Ruling) -> dict[str, Any]:
@@ -186,7 +185,7 @@ def _frozen(content: Content) -> Ruling:
         cool_off=said.get("cool_off", 0.0),
         execute_within=said.get("execute_within"),
         remind=tuple(said.get("remind", ())),
-        ladder=tuple(Rung(at, Requirement.parse(needs)) for at, needs in said.get("ladder", ())),
+        ladder=tuple(Rung(after, tuple(roles)) for after, roles in said.get("ladder", ())),
         requester=said.get("requester", False),
         version=said.get("version"),
     )

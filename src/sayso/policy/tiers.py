@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sayso.model.requirement import Requirement
@@ -76,3 +76,13 @@ BUILT_IN: Mapping[str, Tier] = {
 
 # Whoever holds the role on the left counts as one of those on the right too.
 IMPLIED: Mapping[str, tuple[str, ...]] = {"senior": ("junior",)}
+
+
+def counted_as(roles: Iterable[str], implied: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Return these roles with all that they count as: a lead who is a senior is a junior too."""
+    held = set(roles)
+    new = set(held)
+    while new:
+        new = {more for role in new for more in implied.get(role, ())} - held
+        held |= new
+    return frozenset(held)
