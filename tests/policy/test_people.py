@@ -58,9 +58,10 @@ def test_a_policy_that_nobody_here_could_do_is_refused_until_somebody_can(
     file.write_text(LEAD)
     with Desk(place.url, clock=clock, policy=file) as desk:
         desk.people.add("anna", roles=["senior"])
-        for _ in range(2):
-            with pytest.raises(BadPolicy, match="Nobody holds the role 'lead'") as refused:
-                desk.open("refund", {"amount": 1})
+        with pytest.raises(BadPolicy):
+            desk.open("refund", {"amount": 1})
+        with pytest.raises(BadPolicy, match="Nobody holds the role 'lead'") as refused:
+            desk.open("refund", {"amount": 1})
         assert str(refused.value).startswith(f"{file}:1: The people of this desk could never")
         assert "rule 'leads'" in str(refused.value)
         assert "sayso people add NAME --role lead" in str(refused.value)
