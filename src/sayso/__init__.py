@@ -29,6 +29,8 @@ from sayso.model.ask import Ask, Decision
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
 from sayso.model.requirement import Requirement
+from sayso.policy.facts import Facts
+from sayso.policy.rules import Policy, Rule
 from sayso.runs.here import choose, confirm, question, step
 from sayso.runs.retrying import retrying
 
@@ -54,15 +56,18 @@ __all__ = [
     "DidNotHappen",
     "Diverged",
     "Event",
+    "Facts",
     "Feedback",
     "Happened",
     "Inbox",
     "Later",
     "Option",
     "PlanStep",
+    "Policy",
     "Proposal",
     "Rejected",
     "Requirement",
+    "Rule",
     "Run",
     "RunCancelled",
     "RunFailed",

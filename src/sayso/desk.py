@@ -102,7 +102,7 @@ class Desk(Verbs, Reviews, RunDesk):
         policy: Policy | str | Path | None = None,
     ) -> None:
         self.url = url if url is not None else find_url()
-        self.law = Lawbook(policy)
+        self.law = Lawbook(policy, people=lambda: self.store.register())
         self.origin = Origin(via, account or f"{_user()}@{platform.node()}")
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)

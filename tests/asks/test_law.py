@@ -730,9 +730,14 @@ def test_a_senior_by_the_file_counts_as_a_junior(office: Office) -> None:
     approved(desk, refund(desk, risk="medium"), "ben")
 
 
-def test_what_nobody_could_decide_is_refused_when_it_opens(office: Office, place: Place) -> None:
+def test_what_nobody_can_decide_any_more_is_refused_when_it_opens(
+    office: Office, place: Place
+) -> None:
     desk = office('[tiers.trio]\nneeds = ["3 senior"]\n[tools]\nrefund = "trio"\nwipe = "legal"\n'
                   '[tiers.legal]\nneeds = ["1 lawyer"]')  # fmt: skip
+    desk.people.add("law", roles=["lawyer", "senior"])
+    assert "legal" in desk.policy.tiers
+    desk.people.remove("law")
     before = place.count()
 
     with pytest.raises(Unsatisfiable, match="can never be met"):

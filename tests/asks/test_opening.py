@@ -72,8 +72,8 @@ def test_what_a_carrier_does_to_its_call_changes_nothing(desk: Desk) -> None:
 
 
 def test_no_arguments_are_fine(desk: Desk) -> None:
-    for given in ((), ({},), (None,)):
-        ask = desk.open("sync", *given)
+    for given in ({}, {"args": {}}, {"args": None}):
+        ask = desk.open("sync", **given)  # type: ignore[arg-type]
         desk.approve(ask)
         assert desk.begin(ask).args == {}
 

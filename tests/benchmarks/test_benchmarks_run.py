@@ -48,6 +48,7 @@ AGENTS = [
 POLICY = [
     "rulings/s, 200 rules, 20 about the tool",
     "rulings/s, 4 of the 20 cannot be told",
+    "rulings/s, no rule about the arguments",
     "a ruling, 2,000 rules by 200, 20 about the tool",
     "loading 200 rules",
 ]

@@ -15,7 +15,7 @@ POLICY = """
 [tiers.money]
 needs = ["2 finance"]
 within = "4h"
-escalate = [{ after = "2h", needs = ["1 lead"] }]
+escalate = [{ after = "2h", to = ["lead"] }, { after = "3h", to = ["zoe"] }]
 
 [groups]
 security = ["zoe"]
@@ -42,6 +42,13 @@ name = "never on Sundays"
 tool = "deploy"
 when = "time.getDayOfWeek() == 0"
 effect = "deny"
+
+[agents]
+asks = "100 per hour"
+waiting = 50
+
+[agents.crawler]
+waiting = 1
 """
 
 CASES = """
@@ -105,7 +112,7 @@ def test_a_policy_is_told_in_plain_words(sayso: Sayso, file: Path, staffed: Desk
         "  low       runs alone",
         "  high      ask 1 senior",
         "  money     ask 2 finance; within 4 h, then rejected; reminded at 50% and 90%;",
-        "            after 2 h also 1 lead",
+        "            after 2 h whoever is lead may stand in; after 3 h whoever is zoe may",
         "  cannot be undone  (default)",
         "    every call when reversible == false: ask 1 reviewer",
         "  tools.look_up  (line 11)",
@@ -117,6 +124,8 @@ def test_a_policy_is_told_in_plain_words(sayso: Sayso, file: Path, staffed: Desk
         "    deploy when time.getDayOfWeek() == 0: deny",
         "  security: zoe",
         "  senior counts as junior",
+        "  each agent: at most 100 asks in 1 h and 50 open at once",
+        "  crawler: at most 100 asks in 1 h and 1 open at once",
     ):
         assert line in done.out.splitlines(), line
     assert done.out.endswith("Nothing is wrong with it.\n")
@@ -161,13 +170,14 @@ def test_what_nobody_could_decide_fails_the_check_and_the_usual_tiers_only_warn(
         "warn  tier high",
         "warn  tier critical",
         "fail  tier money",
+        "fail  tier money",
         "fail  rule 'large refunds', line 13",
         "fail  group security",
     ]
     assert "Nothing is wrong" not in done.out
     told = sayso("policy", "check", "--json")
     assert (told.code, told.json["ok"]) == (1, False)
-    assert [each["fatal"] for each in told.json["problems"]] == [False] * 3 + [True] * 3
+    assert [each["fatal"] for each in told.json["problems"]] == [False] * 3 + [True] * 4
 
 
 def test_warnings_alone_do_not_fail_the_check(sayso: Sayso, desk: Desk) -> None:
@@ -199,6 +209,39 @@ def test_a_policy_as_data(sayso: Sayso, file: Path, staffed: Desk) -> None:
         "about": "deploy when time.getDayOfWeek() == 0",
         "says": "deny",
     }
+    assert told["policy"]["agents"] == [
+        {"agent": None, "asks": 100, "per": 3600.0, "waiting": 50},
+        {"agent": "crawler", "asks": 100, "per": 3600.0, "waiting": 1},
+    ]
+
+
+def test_a_policy_is_checked_against_people_whom_it_alone_gives_roles(
+    sayso: Sayso, file: Path, here: Path, staffed: Desk
+) -> None:
+    """The file that is checked counts, not the one in force."""
+    (here / "other.toml").write_text(
+        '[[rules]]\nname = "x"\neffect = "ask"\nneeds = ["1 security"]\n'
+    )
+
+    assert sayso("policy", "check").code == 0
+    assert "Nobody holds the role 'security'" in sayso("policy", "check", "other.toml").out
+
+
+def test_people_can_be_added_until_the_policy_fits_them(sayso: Sayso, here: Path, ask: Ask) -> None:
+    (here / "sayso.toml").write_text('[tiers.own]\nneeds = ["1 lead"]\n')
+    word = "This desk does not work until its policy is in order: sayso policy check"
+
+    first = sayso("people", "add", "anna")
+    assert (first.code, first.out.splitlines()[-1]) == (0, word)
+    assert "Nobody holds the role 'lead'" in sayso("inbox", "list").err
+    told = sayso("people", "add", "ben", "--json")
+    assert told.code == 0
+    assert "Nobody holds the role 'lead'" in told.json["policy"]
+    last = sayso("people", "add", "lea", "--role", "lead")
+
+    assert (last.code, word in last.out) == (0, False)
+    assert sayso("inbox", "list").code == 0
+    assert word in sayso("people", "remove", "lea").out
 
 
 # --- test ---
@@ -346,10 +389,14 @@ def test_a_call_that_nobody_could_decide_is_told(sayso: Sayso, file: Path, desk:
     done = sayso(*call)
 
     assert "Who        2 finance: nobody" in done.out
-    assert "           later, 1 lead: nobody" in done.out
+    assert "           later, lead: nobody" in done.out
     assert "Nobody could decide it: Nobody holds the role 'finance'" in done.out
     told = sayso(*call, "--json").json
     assert told["who"] == [{"needs": "2 finance", "people": []}]
+    assert told["escalate"] == [
+        {"after": 7200.0, "to": ["lead"]},
+        {"after": 10800.0, "to": ["lead", "zoe"]},
+    ]
     assert "Nobody holds the role 'finance'" in told["undecidable"]
     assert (told["tier"], told["within"]) == ("money", 14400.0)
 
@@ -458,6 +505,61 @@ def test_an_ask_says_why_it_asked_whom(sayso: Sayso, staffed: Desk) -> None:
     assert told["votes"] == [{"by": "anna", "verdict": "approve"}]
     assert {"needs": "1 senior", "people": ["anna"]} in told["who"]
     assert told["due_at"] is not None
+
+
+def test_an_ask_of_a_tier_of_ones_own_says_which_and_what_time_does(
+    sayso: Sayso, file: Path, staffed: Desk
+) -> None:
+    with Desk(staffed.url, agent="shop", policy=file) as desk:
+        ask = desk.open("pay_rent", {"amount": 900})
+        desk.approve(ask, by="anna")
+
+    done = sayso("policy", "explain", ask.id)
+
+    assert done.code == 0
+    for line in (
+        "Because    Calls of money risk need 2 finance.",
+        "Rules      payments",
+        "Risk       not stated",
+        "Tier       money",
+        f"Policy     version {desk.policy.version}",
+        "Needs      2 finance",
+        "           after 2 h whoever is lead may stand in",
+        "           after 3 h whoever is zoe may stand in",
+        "Who        2 finance: anna, ben",
+        "Voted      anna: yes",
+        "Missing    1 finance",
+    ):
+        assert line in done.out.splitlines(), line
+    told = sayso("policy", "explain", ask.id, "--json").json
+    assert told["ruling"]["tier"] == "money"
+    assert told["ruling"]["ladder"] == [[7200.0, ["lead"]], [10800.0, ["lead", "zoe"]]]
+
+
+def test_an_explanation_is_that_of_the_rules_of_then(
+    sayso: Sayso, file: Path, staffed: Desk
+) -> None:
+    with Desk(staffed.url, agent="shop", policy=file) as desk:
+        ask = desk.open("pay_rent", {"amount": 900})
+        before = desk.policy.version
+    file.write_text(POLICY.replace('needs = ["2 finance"]', 'needs = ["1 finance"]'))
+
+    done = sayso("policy", "explain", ask.id)
+
+    assert f"Policy     version {before}" in done.out.splitlines()
+    assert "Needs      2 finance" in done.out.splitlines()
+
+
+def test_an_explanation_under_a_broken_policy_says_where_it_is_broken(
+    sayso: Sayso, file: Path, staffed: Desk
+) -> None:
+    ask = staffed.open("wipe", {})
+    file.write_text("[rulez]\n")
+
+    done = sayso("policy", "explain", ask.id)
+
+    assert (done.code, done.out) == (1, "")
+    assert "sayso.toml:1:1" in done.err
 
 
 def test_a_decided_ask_says_who_decided(sayso: Sayso, desk: Desk, ask: Ask) -> None:

@@ -24,6 +24,7 @@ from sayso.model.verdicts import KINDS, VERDICTS, Meaning
 from sayso.policy.cases import CASE, EXPECT
 from sayso.policy.complaints import MAY_BE_UNSTATED
 from sayso.policy.complaints import VARIABLES as SEEN_BY_CONDITIONS
+from sayso.policy.paces import PACE
 from sayso.policy.reading import ELSEWHERE, RULE, RUNG, SECTIONS, TERMS, TIER
 from sayso.policy.tiers import BUILT_IN
 from sayso.runs.front import RunDesk
@@ -198,6 +199,7 @@ KEYS = {
     "Rules": tuple(key for key in RULE if key not in TERMS),
     "Tiers": tuple(key for key in TIER if key not in TERMS),
     "Who and when": TERMS,
+    "Agents": PACE,
     "Conditions": SEEN_BY_CONDITIONS,
     "Cases": (*CASE, *EXPECT),
 }

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.asks.lawbook import default_policy
-from sayso.errors import BadPolicy
+from sayso.errors import BadPolicy, UnknownRole
 from sayso.model.actor import Roster
 from sayso.model.requirement import Requirement
 from sayso.policy.checking import problems
@@ -367,6 +367,90 @@ def test_many_names_of_tools_do_not_fill_the_memory() -> None:
     assert len(own._known) <= 10
 
 
+def test_many_different_calls_of_one_tool_do_not_fill_the_memory() -> None:
+    own = policy("")
+    for number in range(12_000):
+        own.ruling(Facts(tool="t", agent=f"a{number}"), NOW)
+    for _ in range(10):
+        own.ruling(Facts(tool="t", confidence=float("nan")), NOW)
+
+    assert 0 < len(own._said_to) <= 10_001
+    before = len(own._said_to)
+    own.ruling(Facts(tool="t", confidence=float("nan")), NOW)
+    assert len(own._said_to) == before
+
+
+def test_a_call_that_was_ruled_on_before_is_not_looked_at_again() -> None:
+    own = policy("")
+    first = own.ruling(Facts(tool="wipe", args={"a": 1}, risk="high"), NOW)
+
+    assert own.ruling(Facts(tool="wipe", args={"b": 2}, risk="high"), NOW) is first
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Rule(name="x", tools="wipe", when="has(args.all)", effect="deny"),
+        Rule(name="x", tools="wipe", when="time.getHours() == 12", effect="deny"),
+        Rule(name="x", tools="wipe", asked=lambda facts: "all" in facts.args, effect="deny"),
+        Rule(name="x", tools="w*", when="risk == 'high' && has(args.all)", effect="deny"),
+    ],
+)
+def test_what_looks_at_arguments_or_at_the_clock_is_looked_at_each_time(rule: Rule) -> None:
+    own = Policy(rules=(rule,))
+    evening = NOW.replace(hour=20)
+
+    assert own.ruling(Facts(tool="wipe", risk="high"), evening).effect == "ask"
+    assert own.ruling(Facts(tool="wipe", args={"all": 1}, risk="high"), NOW).effect == "deny"
+    assert own.ruling(Facts(tool="wipe", risk="high"), evening).effect == "ask"
+
+
+FACTS: dict[str, tuple[Any, ...]] = {
+    "tool": ("wipe", "keep", None, ""),
+    "agent": ("shop", "intern"),
+    "kind": ("action", "draft"),
+    "risk": (None, "low", "high", ""),
+    "confidence": (None, 0.5, 1.0, 1, True, 0, False, 0.0),
+    "conflict": (False, True),
+    "unseen": (False, True),
+    "reversible": (None, False, True, 0, 1),
+    "affects": (None, "", "others"),
+    "tags": ((), ("pii",), ["pii"], (1,), (True,)),
+    "always": (False, True),
+    "requested": (False, True),
+}
+LOOKING = """
+[tools]
+keep = "low"
+[[rules]]
+name = "agents"
+when = 'agent == "intern"'
+effect = "ask"
+[[rules]]
+name = "drafts"
+when = 'kind == "draft"'
+effect = "deny"
+[[rules]]
+name = "private"
+when = '"pii" in tags'
+effect = "ask"
+needs = ["1 privacy"]
+[[rules]]
+name = "cannot be told of anything but fractions"
+when = "confidence == 1.0 && type(confidence) == double"
+effect = "ask"
+needs = ["1 statistician"]
+"""
+KEEPING = policy(LOOKING)
+
+
+@settings(deadline=None)
+@given(st.fixed_dictionaries({}, optional={n: st.sampled_from(v) for n, v in FACTS.items()}))
+def test_what_is_remembered_of_one_call_is_said_to_no_other(said: dict[str, Any]) -> None:
+    """One policy hears all of them, in any order; Python takes True for 1 and 1 for 1.0."""
+    assert KEEPING.ruling(Facts(**said), NOW) == KEEPING._ruled(Facts(**said), NOW)
+
+
 # --- people ---
 
 
@@ -385,11 +469,35 @@ def test_roles_come_from_the_desk_the_groups_the_file_and_other_roles() -> None:
     wide = own.widened(Roster({"anna": frozenset({"x"}), "ben": frozenset(), "cleo": frozenset()}))
 
     assert wide.people == {
-        "anna": frozenset({"x", "finance"}),
-        "ben": frozenset({"lead", "senior", "junior"}),  # round in a circle, and no further
-        "cleo": frozenset(),
+        "anna": frozenset({"anna", "x", "finance"}),
+        "ben": frozenset({"ben", "lead", "senior", "junior"}),  # round in a circle, and no further
+        "cleo": frozenset({"cleo"}),
     }
     assert own.widened(Roster({})).solo
+
+
+def test_names_of_people_are_no_roles_in_use() -> None:
+    wide = policy("").widened(Roster({"anna": frozenset({"senior"}), "ben": frozenset()}))
+
+    assert wide.roles == ("junior", "senior")
+    with pytest.raises(UnknownRole, match="Roles in use: junior, senior\\. "):
+        Requirement.parse("1 carl").check(wide)
+
+
+@pytest.mark.parametrize("role", ["senior", "security", "reviewer", "finance", "lead", "cook"])
+def test_nobody_gets_a_role_by_being_called_so(role: str) -> None:
+    own = policy('[groups]\nfinance = ["ben"]\n[implies]\nlead = ["senior"]\n')
+    people = {role: frozenset[str](), "ben": frozenset({"cook"})}
+
+    assert own.widened(Roster(people)).people[role] == frozenset()
+
+
+def test_the_people_of_one_desk_are_not_taken_for_those_of_another() -> None:
+    own = policy("")
+    for number in range(100):
+        names = {f"p{number}": frozenset({"senior"})}
+        assert set(own.widened(Roster(names)).people) == set(names)
+    assert len(own._wide) <= 16
 
 
 DEMANDING = """
@@ -405,7 +513,7 @@ name = "two leads"
 effect = "ask"
 needs = ["1 lead"]
 within = "2h"
-escalate = [{ after = "1h", needs = ["2 director"] }]
+escalate = [{ after = "1h", to = ["ben", "director"] }]
 """
 
 
@@ -424,7 +532,7 @@ def test_what_nobody_on_the_desk_could_decide_is_found() -> None:
         ("roles of nobody", False),
     }
     assert "3 finance can never be met" in found["tier money", True]
-    assert "Nobody holds the role 'director'" in found["rule 'two leads'", True]
+    assert "Nobody holds the role 'director'. Roles in use: " in found["rule 'two leads'", True]
     assert "Not on this desk: gone." in found["group finance", False]
 
 

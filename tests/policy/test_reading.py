@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sayso.asks.lawbook import default_policy
 from sayso.errors import BadPolicy
 from sayso.model.requirement import Requirement
+from sayso.policy.paces import Pace
 from sayso.policy.places import Path, places
 from sayso.policy.reading import read
 from sayso.policy.rules import Policy
@@ -51,7 +52,7 @@ def test_a_rule_says_what_is_written() -> None:
         cool_off = 8
         execute_within = "1d"
         remind = [0.9, 0.25]
-        escalate = [{ after = "2h", needs = ["1 lead"] }]
+        escalate = [{ after = "2h", to = "lead" }, { after = "3h", to = ["boss", "anna"] }]
         requester = true
         why = "Large refunds need two."
         """
@@ -64,7 +65,7 @@ def test_a_rule_says_what_is_written() -> None:
     assert (found.terms.within, found.terms.on_timeout) == (4 * 3600, "approve")
     assert (found.terms.cool_off, found.terms.execute_within) == (8, 86400)
     assert found.terms.remind == (0.25, 0.9)
-    assert found.terms.ladder == (Rung(2 * 3600, Requirement.parse("1 lead", deny=2)),)
+    assert found.terms.ladder == (Rung(7200, ("lead",)), Rung(10800, ("boss", "anna")))
     assert found.terms.requester
 
 
@@ -151,6 +152,55 @@ def test_no_cool_off_can_be_said(cool_off: str) -> None:
     assert found.terms.cool_off == 0
 
 
+@pytest.mark.parametrize(
+    ("asks", "per"),
+    [
+        ("100 per minute", 60),
+        ("100 per hour", 3600),
+        ("100 per day", 86400),
+        ("100 per 10m", 600),
+        (" 100  per 1h30m ", 5400),
+    ],
+)
+def test_how_many_asks_in_which_time(asks: str, per: float) -> None:
+    assert policy(f'[agents]\nasks = "{asks}"').pace("shop") == Pace(100, per, None)
+
+
+def test_what_is_said_of_one_agent_replaces_what_is_said_of_each() -> None:
+    found = policy(
+        """
+        [agents]
+        asks = "100 per hour"
+        waiting = 50
+        [agents.crawler]
+        asks = "5 per minute"
+        [agents."night shift"]
+        waiting = 2
+        """
+    )
+
+    assert found.pace("shop") == Pace(100, 3600, 50)
+    assert found.pace("crawler") == Pace(5, 60, 50)
+    assert found.pace("night shift") == Pace(100, 3600, 2)
+
+
+def test_an_agent_of_which_nothing_is_said_has_no_pace() -> None:
+    assert policy("").pace("shop") is None
+    assert policy("[agents.crawler]\nwaiting = 1\n").pace("shop") is None
+    assert policy("[agents.crawler]\nwaiting = 1\n").pace("crawler") == Pace(None, None, 1)
+
+
+def test_a_stand_in_for_one_of_several_places_may_count_as_another() -> None:
+    """A senior counts as a junior, but not as security, so there is something to stand in for."""
+    text = """
+    [tiers.x]
+    needs = ["1 junior", "1 security"]
+    escalate = [{ after = "1h", to = ["senior"] }]
+    """
+
+    assert policy(text).tiers["x"].terms.ladder == (Rung(3600, ("senior",)),)
+
+
 # --- bad ones: file, line, column, and what to do ---
 
 RULE = '[[rules]]\nname = "x"\neffect = "ask"\n'
@@ -170,7 +220,8 @@ BAD = [
     ("qwxyz = 1\n", "1:1", "There are: tiers, rules, groups"),
     (f'{RULE}wwhen = "conflict"\n', "4:1", "no 'wwhen' here. Did you mean when?"),
     (f"{TIER}on_timout = 'reject'\n", "3:1", "Did you mean on_timeout?"),
-    (f"{RUNGS}{{ aftr = '1h', needs = '1 a' }}]", "6:15", "Did you mean after?"),
+    (f"{RUNGS}{{ aftr = '1h', to = 'a' }}]", "6:15", "Did you mean after?"),
+    (f"{RUNGS}{{ after = '1h', needs = '1 a' }}]", "6:29", "no 'needs' here. There are: after, to"),
     ('[tools]\nrefund = "hihg"\n', "2:10", "no tier 'hihg'. There are: low, medium, high"),
     ('[tools]\nrefund = ["high"]\n', "2:10", "no tier ['high']"),
     ('[[rules]]\nname = "x"\ntier = "hihg"\n', "3:8", "no tier 'hihg'"),
@@ -259,27 +310,62 @@ BAD = [
     ),
     (f"{TIER}name = 'y'\n", "3:1", "no 'name' here"),
     # escalation
-    (f"{RULE}escalate = '1 lead'\n", "4:12", "escalate is a list"),
-    (f"{RUNGS}{{ after = '1h' }}]", "6:13", "A rung says after and needs"),
-    (f"{RUNGS}{{ after = 'soon', needs = '1 a' }}]", "6:23", "not a span of time"),
+    (f"{RULE}escalate = 'lead'\n", "4:12", "escalate is a list"),
+    (f"{RUNGS}{{ after = '1h' }}]", "6:13", "A rung says after and to"),
+    (f"{RUNGS}{{ after = 'soon', to = 'a' }}]", "6:23", "not a span of time"),
+    (f"{RUNGS}{{ after = 0, to = 'a' }}]", "6:23", "longer than zero"),
+    (f"{RUNGS}{{ after = '1h', to = [] }}]", "6:34", 'such as ["lead"]'),
+    (f"{RUNGS}{{ after = '1h', to = 5 }}]", "6:34", 'such as ["lead"]'),
+    (f"{RUNGS}{{ after = '1h', to = ['1 lead'] }}]", "6:34", "cannot be the name of a role"),
+    (f"{RUNGS}{{ after = '1h', to = 'reviewer' }}]", "6:34", "Then everybody could decide"),
     (
-        f"{RUNGS}\n{{ after = '2h', needs = '1 a' }},\n{{ after = '2h', needs = '1 b' }}]",
+        f"{RUNGS}\n{{ after = '2h', to = 'a' }},\n{{ after = '2h', to = 'b' }}]",
         "8:11",
         "go up in time",
     ),
-    (f"{RUNGS}{{ after = '8h', needs = '1 lead' }}]", "6:23", "after the deadline"),
+    (f"{RUNGS}{{ after = '8h', to = 'lead' }}]", "6:23", "after the deadline"),
     (
-        f"{RUNGS}{{ after = '1h', needs = 'senior' }}]",
-        "6:37",
-        "asked at first: the escalation goes",
+        f"{RUNGS}{{ after = '1h', to = ['lead', 'senior'] }}]",
+        "6:34",
+        "senior is asked at first: the escalation goes round in a circle",
     ),
     (
-        f"{RUNGS}\n{{ after = '1h', needs = ['1 a', '1 b'] }},\n"
-        "{ after = '2h', needs = '1 c' },\n{ after = '3h', needs = ['1 b', '1 a'] }]",
-        "9:25",
-        "asked on rung 1: the escalation goes round in a circle",
+        f"{RUNGS}\n{{ after = '1h', to = ['a', 'b'] }},\n"
+        "{ after = '2h', to = 'c' },\n{ after = '3h', to = ['d', 'b'] }]",
+        "9:22",
+        "b is asked on rung 1: the escalation goes round in a circle",
     ),
-    (f"{RULE}[[rules.escalate]]\nafter = '1h'\nneeds = '1 reviewer'\n", "6:9", "round in a circle"),
+    (f"{RUNGS}{{ after = '1h', to = ['a', 'a'] }}]", "6:34", "a is asked on this rung"),
+    (
+        f"{RULE}[[rules.escalate]]\nafter = '1h'\nto = 'lead'\n",
+        "6:6",
+        "lead may fill every place from the beginning",
+    ),
+    (
+        "[tiers.medium]\nescalate = [{ after = '1h', to = 'senior' }]\n",
+        "2:34",
+        "senior may fill every place from the beginning",
+    ),
+    # agents
+    ("agents = 5\n", "1:10", "agents is a table: [agents]"),
+    ("[agents]\nask = '1 per hour'\n", "2:1", "'ask' is neither asks nor waiting"),
+    ("[agents]\nasks = 100\n", "2:8", 'written like "100 per hour"'),
+    ("[agents]\nasks = '100'\n", "2:8", 'written like "100 per hour"'),
+    ("[agents]\nasks = '0 per hour'\n", "2:8", 'written like "100 per hour"'),
+    ("[agents]\nasks = '-1 per hour'\n", "2:8", 'written like "100 per hour"'),
+    ("[agents]\nasks = '1.5 per hour'\n", "2:8", 'written like "100 per hour"'),
+    (f"[agents]\nasks = '{'9' * 5000} per hour'\n", "2:8", 'written like "100 per hour"'),
+    ("[agents]\nasks = '5 per fortnight'\n", "2:8", "'fortnight' is no time to count them in"),
+    ("[agents]\nasks = '5 per 0m'\n", "2:8", "'0m' is no time to count them in"),
+    ("[agents]\nasks = { a = 1 }\n", "2:8", 'written like "100 per hour"'),
+    ("[agents]\nwaiting = 0\n", "2:11", "1 to 1,000,000"),
+    ("[agents]\nwaiting = true\n", "2:11", "1 to 1,000,000"),
+    ("[agents]\nwaiting = 1.0\n", "2:11", "1 to 1,000,000"),
+    ("[agents.shop]\nwait = 5\n", "2:1", "Did you mean waiting?"),
+    ("[agents.shop]\n", "1:1", "Say how fast it may ask"),
+    ("[agents.shop]\nwaiting = -1\n", "2:11", "1 to 1,000,000"),
+    ("[agents.'']\nwaiting = 1\n", "1:1", "No agent is called ''"),
+    ('[agents."a\\u202Eb"]\nwaiting = 1\n', "1:1", "[U+202E RIGHT-TO-LEFT OVERRIDE]"),
 ]
 
 

@@ -20,7 +20,8 @@ requirements = st.builds(
     Requirement, st.lists(factors, min_size=1, max_size=3).map(tuple), st.integers(1, 3)
 )
 spans = st.sampled_from([60.0, 3600.0, 86400.0])
-ladders = st.lists(st.builds(Rung, spans, requirements), max_size=2, unique_by=lambda r: r.after)
+above = st.lists(st.sampled_from(["lead", "boss", *ROLES[1:]]), min_size=1, max_size=2, unique=True)
+ladders = st.lists(st.builds(Rung, spans, above.map(tuple)), max_size=3)
 rulings = st.builds(
     Ruling,
     effect=st.sampled_from(STRICTNESS),
@@ -33,18 +34,23 @@ rulings = st.builds(
     cool_off=st.sampled_from([0.0, 8.0, 60.0]),
     execute_within=st.none() | spans,
     remind=st.sampled_from([(), (0.5,), (0.5, 0.9)]),
-    ladder=ladders.map(lambda rungs: tuple(sorted(rungs, key=lambda rung: rung.after))),
+    ladder=ladders.map(tuple),
     requester=st.booleans(),
 )
 people = st.dictionaries(
-    st.sampled_from("abcdefgh"), st.frozensets(st.sampled_from(ROLES[1:])), max_size=8
+    st.sampled_from("abcdefgh"),
+    st.frozensets(st.sampled_from([*ROLES[1:], "lead", "boss"])),
+    max_size=8,
 )
+moments = st.sampled_from([0.0, 59.0, 60.0, 4000.0, 9e4])
 
 
 def enough(ruling: Ruling, agreed: dict[str, frozenset[str]], at: float) -> bool:
     """Whether these people could let a call pass at this time, as the ruling stands."""
-    ways = [ruling.needs, *(rung.needs for rung in ruling.ladder if rung.after <= at)]
-    return any(way.met_by(agreed) for way in ways)
+    later = {role for rung in ruling.ladder if rung.after <= at for role in rung.roles}
+    every = frozenset(ruling.needs.roles)
+    counted = {name: held | every if held & later else held for name, held in agreed.items()}
+    return ruling.needs.met_by(counted)
 
 
 def unordered(ruling: Ruling) -> Ruling:
@@ -54,7 +60,7 @@ def unordered(ruling: Ruling) -> Ruling:
 
 
 @settings(deadline=None)
-@given(st.lists(rulings, min_size=1, max_size=4), people, st.sampled_from([0.0, 60.0, 4000.0, 9e4]))
+@given(st.lists(rulings, min_size=1, max_size=4), people, moments)
 def test_whoever_is_enough_for_all_of_them_together_is_enough_for_each(
     said: list[Ruling], agreed: dict[str, frozenset[str]], at: float
 ) -> None:
@@ -109,6 +115,7 @@ def test_saying_everything_twice_changes_nothing(said: list[Ruling]) -> None:
     assert joined([*said, *said], TIERS) == joined([*said, *said, *said], TIERS)
     once = joined(said, TIERS)
     assert not joined([once, once], TIERS).stricter_than(once)
+    assert joined([once, once], TIERS).ladder == once.ladder
 
 
 @pytest.mark.parametrize(
@@ -153,19 +160,89 @@ def test_a_sentence_that_several_rules_say_is_said_once() -> None:
     assert joined(said).rules == ("A.", "B.", "C.")
 
 
+# --- who stands in ---
+
+
+def asking(*needs: str, **ladder: list[str]) -> Ruling:
+    """A ruling with rungs such as `h1=["lead"]`, after one hour."""
+    rungs = tuple(Rung(3600.0 * int(at[1:]), tuple(to)) for at, to in ladder.items())
+    return Ruling(effect="ask", sentence="", needs=Requirement.parse(needs), ladder=rungs)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        # whom only one of them lets stand in, does not
+        (asking("1 senior", h1=["lead"]), asking("1 security"), []),
+        (asking("1 senior", h1=["lead"]), asking("1 security", h2=["boss"]), []),
+        # whom both let stand in, does from the later time on
+        (
+            asking("1 senior", h1=["lead"]),
+            asking("1 security", h2=["lead"]),
+            [[7200.0, ["lead"]]],
+        ),
+        (
+            asking("1 senior", h1=["lead", "cto"], h4=["boss"]),
+            asking("1 security", h2=["boss", "lead"], h3=["cto"]),
+            [[7200.0, ["lead"]], [10800.0, ["cto", "lead"]], [14400.0, ["boss", "cto", "lead"]]],
+        ),
+        # where anybody is enough, nobody is kept from standing in
+        (asking("1 senior", h1=["lead"]), asking("1 reviewer"), [[3600.0, ["lead"]]]),
+        (asking("1 senior", h1=["lead"]), asking("3 reviewer"), [[3600.0, ["lead"]]]),
+        (asking("1 senior", h1=["lead"]), asking("1 reviewer", "1 security"), []),
+    ],
+)
+def test_at_every_time_those_stand_in_whom_both_let(
+    one: Ruling, other: Ruling, both: list[object]
+) -> None:
+    for pair in ((one, other), (other, one)):
+        assert joined(pair).json.get("ladder", []) == both
+
+
 def test_the_rung_of_one_rule_does_not_do_without_the_people_of_another() -> None:
-    refunds = Ruling(
-        effect="ask",
-        sentence="",
-        needs=Requirement.parse("1 senior"),
-        ladder=(Rung(3600.0, Requirement.parse("1 lead")),),
-    )
-    secrets = Ruling(effect="ask", sentence="", needs=Requirement.parse("1 security"))
+    refunds, secrets = asking("1 senior", h1=["lead"]), asking("1 security")
 
     both = joined([refunds, secrets])
 
     assert both.needs == Requirement.parse(["1 security", "1 senior"])
-    assert both.ladder == (Rung(3600.0, Requirement.parse(["1 lead", "1 security"])),)
+    assert not enough(both, {"lea": frozenset({"lead"}), "zoe": frozenset({"security"})}, 9e4)
+
+
+def test_a_higher_rung_has_those_below_it_too() -> None:
+    said = asking("1 senior", h2=["boss"], h1=["lead"], h3=["lead"])
+
+    assert said.ladder == (Rung(3600.0, ("lead",)), Rung(7200.0, ("boss", "lead")))
+
+
+def test_where_anybody_is_enough_there_is_no_ladder() -> None:
+    assert asking("2 reviewer", h1=["lead"]).ladder == ()
+
+
+def test_as_many_different_people_are_needed_on_a_rung_as_before() -> None:
+    critical = asking("1 senior", "1 security", h1=["lead"])
+    lea, leo = {"lea": frozenset({"lead"})}, {"leo": frozenset({"lead"})}
+
+    assert not enough(critical, lea, 3600.0)
+    assert not enough(critical, lea | leo, 3599.0)
+    assert enough(critical, lea | leo, 3600.0)
+
+
+@settings(deadline=None)
+@given(rulings, people, moments)
+def test_nobody_stands_in_for_two(
+    said: Ruling, agreed: dict[str, frozenset[str]], at: float
+) -> None:
+    if enough(said, agreed, at):
+        assert len(agreed) >= sum(factor.count for factor in said.needs.factors)
+
+
+def test_it_is_stricter_if_somebody_may_not_stand_in_any_more() -> None:
+    with_lead, without = asking("1 senior", h1=["lead"]), asking("1 senior")
+
+    assert without.stricter_than(with_lead)
+    assert asking("1 senior", h2=["lead"]).stricter_than(with_lead)
+    assert not with_lead.stricter_than(without)
+    assert not asking("1 reviewer").stricter_than(with_lead)
 
 
 def test_it_is_stricter_to_leave_out_whoever_requested_it() -> None:
@@ -185,7 +262,8 @@ def test_what_is_frozen_on_an_ask_leaves_out_what_was_not_said() -> None:
         cool_off=8.0,
         execute_within=60.0,
         remind=(0.5,),
-        ladder=(Rung(5.0, Requirement.parse(["1 lead", "2 reviewer"])),),
+        needs=Requirement.parse("1 senior"),
+        ladder=(Rung(5.0, ("lead", "boss")),),
         requester=True,
     )
 
@@ -198,6 +276,6 @@ def test_what_is_frozen_on_an_ask_leaves_out_what_was_not_said() -> None:
         "cool_off": 8.0,
         "execute_within": 60.0,
         "remind": [0.5],
-        "ladder": [[5.0, ["1 lead", "2 reviewer"]]],
+        "ladder": [[5.0, ["boss", "lead"]]],
         "requester": True,
     }

@@ -63,7 +63,7 @@ def check_role(ask: Ask, person: Actor, roster: Roster) -> None:
     check_own(ask, content, person)
     if ask.needs.takes(roster.people[person.id]):
         return
-    held = ", ".join(sorted(roster.people[person.id])) or "no role"
+    held = ", ".join(sorted(roster.people[person.id] - {person.id})) or "no role"
     raise Forbidden(
         f'{ask.id} "{ask.label}" needs {ask.needs}; {person.id} holds {held}, so this vote '
         "would not count."

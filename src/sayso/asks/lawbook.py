@@ -1,7 +1,8 @@
 """The policy in force on a desk: the built-in one, or that of a file, read again when it changes.
 
 A file that is broken when the desk opens is an error. One that breaks while the
-desk is at work changes nothing: the policy before it stays in force, loudly.
+desk is at work changes nothing: the policy before it stays in force, loudly. So
+does one that asks for people whom the desk does not have (E21).
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import logging
 import time
 import tomllib
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sayso.errors import BadPolicy
+from sayso.errors import BadPolicy, StoreError
+from sayso.model.actor import Roster
+from sayso.policy.checking import Problem, problems
 from sayso.policy.places import normal
 from sayso.policy.reading import ELSEWHERE, read
 from sayso.policy.rules import Policy
@@ -73,9 +77,15 @@ class Lawbook:
     """
 
     def __init__(
-        self, given: Policy | str | Path | None = None, *, look_again: float = LOOK_AGAIN
+        self,
+        given: Policy | str | Path | None = None,
+        *,
+        look_again: float = LOOK_AGAIN,
+        people: Callable[[], Roster] | None = None,
     ) -> None:
-        self._policy: Policy | None = given if isinstance(given, Policy) else None
+        self._given = given if isinstance(given, Policy) else None
+        self._policy: Policy | None = None
+        self._people = people
         # Absolute, so that a program that goes to another folder keeps its policy.
         self._path = None if isinstance(given, Policy) else Path(given or FILE).absolute()
         self._named = isinstance(given, str | Path)
@@ -83,25 +93,46 @@ class Lawbook:
         self._looked = 0.0
         self._seen: _State | None = None  # the file as it was when it was read
         self._new: _State | None = None  # as it was when it was found to have changed
+        self._told: _State | None = None  # as it was when it was found not to fit the people
 
     @property
     def policy(self) -> Policy:
         """The policy in force.
 
         Raises:
-            BadPolicy: it was broken from the beginning.
+            BadPolicy: it was broken from the beginning, or the people of the desk could never
+                do what it wants.
         """
-        if self._path is None:
-            return self._policy or default_policy()
-        now = time.monotonic()
         if self._policy is None:
-            self._seen = _state(self._path)
-            self._policy = self._read(self._path)
-            self._looked = now
-        elif now - self._looked >= self._look_again:
-            self._looked = now
+            return self._first()
+        if self._path is not None and time.monotonic() - self._looked >= self._look_again:
+            self._looked = time.monotonic()
             self._look(self._path)
         return self._policy
+
+    def _first(self) -> Policy:
+        state = None if self._path is None else _state(self._path)
+        policy = self._given if self._path is None else self._read(self._path)
+        policy = policy or default_policy()
+        try:
+            self._hold(policy)
+        except StoreError:  # for others to complain of; it is held against the people next time
+            return policy
+        self._policy, self._seen, self._looked = policy, state, time.monotonic()
+        return policy
+
+    def _hold(self, policy: Policy) -> None:
+        """Hold a policy against the people of the desk.
+
+        Raises:
+            BadPolicy: it asks for somebody who is not there.
+            StoreError: they cannot be asked for.
+        """
+        if self._people is None or policy is default_policy():
+            return
+        wrong = [problem for problem in problems(policy, self._people()) if problem.fatal]
+        if wrong:
+            raise _misfit(policy, wrong)
 
     def _read(self, path: Path) -> Policy:
         if not self._named and not speaks_of_policy(path):
@@ -119,19 +150,49 @@ class Lawbook:
         if state is not None and state != self._new:
             self._new = state
             return
-        self._seen, self._new = state, None
-        before = self._policy
         if state is None:
+            self._seen = self._new = None
             _log.error("The policy %s is gone; what it said stays in force.", path)
             return
         try:
             policy = self._read(path)
         except BadPolicy as error:
+            self._seen, self._new = state, None
             _log.error("The policy was changed and is broken, so the one before stays: %s", error)
             return
-        if before is None or policy.version != before.version:
+        if self._fits(policy, state):
+            self._seen, self._new = state, None
+            self._take_over(policy, path)
+
+    def _fits(self, policy: Policy, state: _State) -> bool:
+        """Whether the desk has the people for it. If not, it is tried again: they may come."""
+        try:
+            self._hold(policy)
+        except StoreError:  # it waits until there is a desk to hold it against
+            return False
+        except BadPolicy as error:
+            if state != self._told:
+                _log.error("The policy was changed, and the one before stays: %s", error)
+            self._told = state
+            return False
+        return True
+
+    def _take_over(self, policy: Policy, path: Path) -> None:
+        if self._policy is None or policy.version != self._policy.version:
             _log.warning("The policy %s is in force in version %s.", path, policy.version)
         self._policy = policy
+
+
+def _misfit(policy: Policy, wrong: Sequence[Problem]) -> BadPolicy:
+    """Return what to say of a policy that the people of a desk could never do."""
+    more = f" And {len(wrong) - 1} more: sayso policy check" if len(wrong) > 1 else ""
+    first = wrong[0]
+    return BadPolicy(
+        f"The people of this desk could never do what the policy wants. "
+        f"{first.about}: {first.reason}{more}",
+        line=first.line,
+        file="" if policy.version is None else policy.source,  # made in code, it has no file
+    )
 
 
 def _state(path: Path) -> _State | None:

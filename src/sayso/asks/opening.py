@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from sayso.asks.lawbook import Lawbook
+from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled
 from sayso.asks.standing import grow, stamped, standing, tries
 from sayso.errors import KeyConflict, UnknownRole, Unsatisfiable
@@ -48,6 +49,7 @@ def open_ask(
     Raises:
         Denied: the policy does not allow it.
         KeyConflict: the key belongs to an ask with other content.
+        TooManyAsks: the agent asks more of people than the policy lets it.
         UnknownRole, Unsatisfiable: nobody could ever decide it.
         BadValue: what is to be shown is too large for a person to review.
     """
@@ -60,6 +62,8 @@ def open_ask(
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
         content = ruled(content, ruling, now)
+        if ruling.effect == "ask":
+            check_pace(store, law, content.agent)
     while True:
         solo, people = check_decidable(store, content)
         ask_id = new_id(store)

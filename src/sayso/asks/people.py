@@ -101,7 +101,7 @@ def seen_by(store: Store, role: str | None, person: str | None) -> tuple[str, ..
         return None
     if person is not None and person not in roster.people:
         raise UnknownPerson(person, f"People here: {', '.join(sorted(roster.people))}.")
-    if role is not None and role not in (*roster.roles, ANYBODY):
+    if role is not None and role not in (*roster.roles, *roster.people, ANYBODY):
         raise UnknownRole(role, roster.roles)
     held = roster.people[person] if person is not None else frozenset[str]()
     wanted = held if role is None else held & {role} if person is not None else {role}

@@ -146,8 +146,7 @@ def tighter(content: Content, ruling: Ruling) -> bool:
 
 
 def _timing(ruling: Ruling) -> tuple[object, ...]:
-    rungs = tuple((rung.after, together(rung.needs, rung.needs)) for rung in ruling.ladder)
-    return ruling.on_timeout, ruling.cool_off, ruling.execute_within, rungs
+    return ruling.on_timeout, ruling.cool_off, ruling.execute_within, ruling.ladder
 
 
 def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:

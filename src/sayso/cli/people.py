@@ -8,6 +8,7 @@ from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.stuck import stuck
 from sayso.desk import Desk
+from sayso.errors import BadPolicy
 
 _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode)."
 
@@ -95,11 +96,18 @@ def remove(name: str, *, as_json: bool) -> None:
 
 
 def _warnings(desk: Desk) -> dict[str, object]:
-    return {"undecidable": [ask.id for ask, _ in stuck(desk).nobody]}
+    try:
+        return {"undecidable": [ask.id for ask, _ in stuck(desk).nobody]}
+    except BadPolicy as error:  # the change is made, and may be the first of several that mend it
+        return {"undecidable": [], "policy": str(error)}
 
 
 def _warn(desk: Desk) -> None:
-    found = stuck(desk).nobody
+    try:
+        found = stuck(desk).nobody
+    except BadPolicy:
+        say("This desk does not work until its policy is in order: sayso policy check", "yellow")
+        return
     if not found:
         return
     say(f"Nobody can decide {len(found):,} open asks any more:", "yellow")

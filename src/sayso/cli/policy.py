@@ -20,6 +20,7 @@ from sayso.cli.policy_calls import simulated, undecidable
 from sayso.cli.policy_words import (
     about,
     outcome,
+    pace_told,
     policy_record,
     problem_record,
     ruling_record,
@@ -82,7 +83,7 @@ def _people() -> tuple[Roster, str]:
         return Roster({}), f"desk: none at {named(where.url)}, so no people to check against"
     try:
         with open_desk() as desk:
-            roster = desk.store.roster()
+            roster = desk.store.register()  # also under a policy that the people do not fit
             name = desk_name(desk)
     except StoreError as error:
         return Roster({}), f"desk: no people to check against: {error}"
@@ -137,6 +138,7 @@ def _described(found: Policy) -> Iterator[RenderableType]:
     yield from _gathered("Groups", found.groups, "{}: {}")
     yield from _gathered("Roles by name", found.roles, "{}: {}")
     yield from _gathered("Who counts as what", found.implied, "{} counts as {}")
+    yield from _paces(found)
     yield Text("")
 
 
@@ -146,6 +148,16 @@ def _gathered(head: str, lists: Any, form: str) -> Iterator[Text]:  # noqa: ANN4
         yield Text(head, style="bold")
     for name, names in lists.items():
         yield Text(f"  {form.format(name, ', '.join(names) or 'nothing')}")
+
+
+def _paces(found: Policy) -> Iterator[Text]:
+    if found.paces:
+        yield Text("")
+        yield Text("How fast agents may ask", style="bold")
+    for name in found.paces:
+        pace = found.pace(name)
+        if pace is not None:
+            yield Text(f"  {one_line(name, 64) if name else 'each agent'}: {pace_told(pace)}")
 
 
 def _problems(wrong: Sequence[Problem]) -> Iterator[RenderableType]:

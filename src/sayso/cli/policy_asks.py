@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from sayso.channels.fence import Row
-from sayso.cli.policy_words import rung_told, spell, who
+from sayso.cli.policy_words import ladder_told, spell, who
 from sayso.model.actor import Roster
 from sayso.model.ask import Ask
 from sayso.model.digest import read
-from sayso.model.requirement import Requirement
 from sayso.model.tally import missing
 from sayso.model.text import one_line, visible
 from sayso.policy.ruling import Rung
@@ -77,10 +76,7 @@ def _times(ask: Ask, ruling: dict[str, Any]) -> Iterator[RenderableType]:
     if ask.due_at is not None:
         then = "approved" if ruling.get("on_timeout") == "approve" else "rejected"
         said.append(f"until {ask.due_at:%Y-%m-%d %H:%M UTC}, then {then}")
-    said += [
-        rung_told(Rung(after, Requirement.parse(needs)))
-        for after, needs in ruling.get("ladder", ())
-    ]
+    said += ladder_told([Rung(after, tuple(roles)) for after, roles in ruling.get("ladder", ())])
     if "cool_off" in ruling:
         said.append(f"can be taken back for {spell(ruling['cool_off'])}")
     if "execute_within" in ruling:

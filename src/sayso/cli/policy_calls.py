@@ -9,9 +9,10 @@ from rich.text import Text
 
 from sayso.asks.lawbook import default_policy
 from sayso.channels.fence import Row, paragraph
-from sayso.cli.policy_words import conditions_of, who
+from sayso.cli.policy_words import candidates, climbing, conditions_of, who
 from sayso.errors import Misuse
 from sayso.model.actor import Roster
+from sayso.model.requirement import Factor
 from sayso.model.text import visible
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
@@ -58,9 +59,9 @@ def _asked(said: Ruling, roster: Roster) -> Iterator[RenderableType]:
         told = Text(", ".join(names)) if names else Text("nobody", style="bold red")
         yield Row(label, Text.assemble(f"{needs}: ", told), _GUTTER)
         label = ""
-    for rung in said.ladder:
-        for needs, names in who(rung.needs, roster):
-            yield Row("", Text(f"later, {needs}: {', '.join(names) or 'nobody'}"), _GUTTER)
+    for role in (role for _, roles in climbing(said.ladder) for role in roles):
+        names = candidates(Factor(1, role), roster)
+        yield Row("", Text(f"later, {role}: {', '.join(names) or 'nobody'}"), _GUTTER)
 
 
 def undecidable(said: Ruling, roster: Roster) -> str | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from sayso.model.actor import Roster
 from sayso.model.requirement import Factor, Requirement
+from sayso.model.ruled import OnTimeout
 from sayso.model.span import say_span
 from sayso.model.text import one_line
 from sayso.policy.checking import Problem
 from sayso.policy.conditions import Condition
+from sayso.policy.paces import Pace
 from sayso.policy.rules import Policy, Rule
-from sayso.policy.ruling import OnTimeout, Ruling, Rung
+from sayso.policy.ruling import Ruling, Rung
 from sayso.policy.tiers import Terms, Tier
 
 
@@ -56,7 +59,7 @@ def _told(terms: Terms | Ruling) -> list[str]:
         said.append(deadline(terms.within, terms.on_timeout))
     if terms.within is not None and terms.remind:
         said.append(f"reminded at {' and '.join(f'{part:.0%}' for part in terms.remind)}")
-    said += [rung_told(rung) for rung in terms.ladder]
+    said += ladder_told(terms.ladder)
     if terms.cool_off:
         said.append(f"can be taken back for {spell(terms.cool_off)}")
     if terms.execute_within is not None:
@@ -72,9 +75,31 @@ def deadline(within: float, on_timeout: OnTimeout) -> str:
     return f"within {spell(within)}, then {then}"
 
 
-def rung_told(rung: Rung) -> str:
-    """Say who may decide after a while."""
-    return f"after {spell(rung.after)} also {rung.needs}"
+def ladder_told(ladder: Sequence[Rung]) -> list[str]:
+    """Say who may stand in after a while, each role where it comes in first."""
+    return [
+        f"after {spell(after)} whoever is {' or '.join(roles)} may stand in"
+        for after, roles in climbing(ladder)
+    ]
+
+
+def climbing(ladder: Sequence[Rung]) -> Iterator[tuple[float, list[str]]]:
+    """Yield the roles that come in on each rung; rungs of a ruling name those below too."""
+    before: set[str] = set()
+    for rung in ladder:
+        yield rung.after, [role for role in rung.roles if role not in before]
+        before |= set(rung.roles)
+
+
+def pace_told(pace: Pace) -> str:
+    """Say how fast an agent may ask."""
+    said = []
+    if pace.asks is not None and pace.per is not None:
+        asks = "ask" if pace.asks == 1 else "asks"
+        said.append(f"{pace.asks:,} {asks} in {spell(pace.per)}")
+    if pace.waiting is not None:
+        said.append(f"{pace.waiting:,} open at once")
+    return f"at most {' and '.join(said)}"
 
 
 def conditions_of(ruling: Ruling) -> list[str]:
@@ -111,7 +136,13 @@ def policy_record(policy: Policy) -> dict[str, Any]:
         "groups": {name: list(names) for name, names in policy.groups.items()},
         "roles": {name: list(names) for name, names in policy.roles.items()},
         "implies": {name: list(names) for name, names in policy.implied.items()},
+        "agents": [_pace_record(name, policy.pace(name)) for name in policy.paces],
     }
+
+
+def _pace_record(name: str, pace: Pace | None) -> dict[str, Any]:
+    held = pace or Pace()
+    return {"agent": name or None, "asks": held.asks, "per": held.per, "waiting": held.waiting}
 
 
 def problem_record(problem: Problem) -> dict[str, Any]:
@@ -134,10 +165,7 @@ def ruling_record(ruling: Ruling) -> dict[str, Any]:
         "cool_off": ruling.cool_off,
         "execute_within": ruling.execute_within,
         "remind": list(ruling.remind),
-        "escalate": [
-            {"after": rung.after, "needs": [str(factor) for factor in rung.needs.factors]}
-            for rung in ruling.ladder
-        ],
+        "escalate": [{"after": rung.after, "to": list(rung.roles)} for rung in ruling.ladder],
         "requester": ruling.requester,
     }
     return {

@@ -70,8 +70,9 @@ class Roster:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Every role somebody holds, sorted."""
-        return tuple(sorted({role for roles in self.people.values() for role in roles}))
+        """Every role somebody holds, sorted; people's own names are none."""
+        held = (roles - {name} for name, roles in self.people.items())
+        return tuple(sorted({role for roles in held for role in roles}))
 
     def holding(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
         """Return those of `names` who are still on the desk, with their roles."""

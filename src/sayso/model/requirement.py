@@ -126,7 +126,7 @@ class Requirement:
         if roster.solo:
             return
         for role in self.roles:
-            if role != ANYBODY and role not in roster.roles:
+            if role not in (ANYBODY, *roster.roles, *roster.people):
                 raise UnknownRole(role, roster.roles)
         voters = sum(self.takes(roles) for roles in roster.people.values())
         if self.deny > voters:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sayso.errors import Misuse
+from sayso.errors import Misuse, UnknownRole
 from sayso.model.actor import Roster
 from sayso.model.requirement import Requirement
 from sayso.policy.rules import Policy
@@ -55,11 +55,13 @@ def _rules(policy: Policy, roster: Roster) -> Iterator[Problem]:
 
 
 def _unmet(terms: Terms, roster: Roster) -> Iterator[str]:
-    for needs in (terms.needs or Requirement(), *(rung.needs for rung in terms.ladder)):
-        try:
-            needs.check(roster)
-        except Misuse as error:
-            yield str(error)
+    try:
+        (terms.needs or Requirement()).check(roster)
+    except Misuse as error:
+        yield str(error)
+    for role in (role for rung in terms.ladder for role in rung.roles):
+        if not any(role in held for held in roster.people.values()):
+            yield str(UnknownRole(role, roster.roles))
 
 
 def _people(policy: Policy, roster: Roster) -> Iterator[Problem]:

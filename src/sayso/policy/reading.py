@@ -13,22 +13,26 @@ from typing import Any
 
 from sayso.errors import BadPolicy
 from sayso.model.requirement import ANYBODY, Requirement
+from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import hides, one_line
 from sayso.policy.conditions import Condition
+from sayso.policy.paces import read_paces
 from sayso.policy.places import normal
 from sayso.policy.rules import Policy, Rule
-from sayso.policy.ruling import Rung, together
+from sayso.policy.ruling import Rung
 from sayso.policy.tables import Table, document
-from sayso.policy.tiers import BUILT_IN, IMPLIED, NEVER_BY_TIMEOUT, Terms, Tier
+from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as
 
 TERMS = ("needs", "deny", "within", "on_timeout", "cool_off", "execute_within", "remind", "escalate",
          "requester")  # fmt: skip
 TIER = ("alone", *TERMS)
 RULE = ("name", "tool", "tools", "when", "effect", "tier", "why", *TERMS)
-RUNG = ("after", "needs")
-SECTIONS = ("tiers", "rules", "groups", "roles", "implies", "tools", "default")
+RUNG = ("after", "to")
+SECTIONS = ("tiers", "rules", "groups", "roles", "implies", "tools", "agents", "default")
 ELSEWHERE = ("desk",)  # sayso.toml also says where the desk is
 _LONGEST_NAME = 100
+
+Implied = Mapping[str, tuple[str, ...]]
 
 
 def read(text: str, *, source: str = "", default: Policy | None = None) -> Policy:
@@ -42,15 +46,17 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
     if not isinstance(given.get("default", True), bool):
         given.fail("default", "default is true or false.")
     kept = default.rules if default is not None and given.get("default", True) else ()
-    tiers = _tiers(given.table("tiers"))
-    own = (*_gated_tools(given.table("tools"), tiers), *_rules(given, tiers))
+    implied = {**IMPLIED, **_lists(given.table("implies"), "role", "role")}
+    tiers = _tiers(given.table("tiers"), implied)
+    own = (*_gated_tools(given.table("tools"), tiers), *_rules(given, tiers, implied))
     _check_names(given, own, kept)
     return Policy(
         rules=(*kept, *own),
         tiers=tiers,
         groups=_lists(given.table("groups"), "group", "person"),
         roles=_lists(given.table("roles"), "person", "role"),
-        implied={**IMPLIED, **_lists(given.table("implies"), "role", "role")},
+        implied=implied,
+        paces=read_paces(given.table("agents")),
         version=hashlib.sha256(normal(text).encode()).hexdigest()[:12],
         source=source or "given",
     )
@@ -59,15 +65,15 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
 # --- tiers ---
 
 
-def _tiers(tables: Table) -> dict[str, Tier]:
+def _tiers(tables: Table, implied: Implied) -> dict[str, Tier]:
     tiers = dict(BUILT_IN)
     for name in tables:
         tables.plain(name, "tier", name, at_key=True)
-        tiers[name] = _tier(tables.table(name), name)
+        tiers[name] = _tier(tables.table(name), name, implied)
     return tiers
 
 
-def _tier(table: Table, name: str) -> Tier:
+def _tier(table: Table, name: str, implied: Implied) -> Tier:
     table.only(*TIER)
     safe = name in NEVER_BY_TIMEOUT
     if table.flag("alone"):
@@ -86,7 +92,7 @@ def _tier(table: Table, name: str) -> Tier:
         table.fail(
             None, f'The tier {name} says neither alone = true nor needs, such as ["1 senior"].'
         )
-    terms = _terms(table, usual.terms.needs if usual else None)
+    terms = _terms(table, usual.terms.needs if usual else None, implied)
     if terms.on_timeout == "approve" and safe:
         table.fail("on_timeout", f"A call of {name} risk is never approved by the clock.")
     return Tier(name, alone=False, terms=terms)
@@ -106,11 +112,11 @@ def _gated_tools(table: Table, tiers: Mapping[str, Tier]) -> list[Rule]:
     return found
 
 
-def _rules(given: Table, tiers: Mapping[str, Tier]) -> list[Rule]:
-    return [_rule(table, tiers) for table in given.tables("rules")]
+def _rules(given: Table, tiers: Mapping[str, Tier], implied: Implied) -> list[Rule]:
+    return [_rule(table, tiers, implied) for table in given.tables("rules")]
 
 
-def _rule(table: Table, tiers: Mapping[str, Tier]) -> Rule:
+def _rule(table: Table, tiers: Mapping[str, Tier], implied: Implied) -> Rule:
     table.only(*RULE)
     name = table.sentence("name")
     if not name or len(name) > _LONGEST_NAME:
@@ -134,7 +140,7 @@ def _rule(table: Table, tiers: Mapping[str, Tier]) -> Rule:
         when=_condition(table),
         effect=table.get("effect"),
         tier=_known_tier(table, "tier", tiers) if "tier" in table else None,
-        terms=_terms(table, None),
+        terms=_terms(table, None, implied),
         why=table.sentence("why"),
         line=table.line,
     )
@@ -182,7 +188,7 @@ def _written(given: Table) -> list[tuple[Table, str]]:
 # --- terms ---
 
 
-def _terms(table: Table, usual: Requirement | None) -> Terms:
+def _terms(table: Table, usual: Requirement | None, implied: Implied) -> Terms:
     needs = table.needs()
     if "needs" not in table and usual is not None:
         needs = replace(usual, deny=needs.deny) if needs else usual
@@ -193,7 +199,7 @@ def _terms(table: Table, usual: Requirement | None) -> Terms:
         cool_off=_cool_off(table),
         execute_within=table.span("execute_within"),
         remind=_remind(table),
-        ladder=_ladder(table, needs or Requirement()),
+        ladder=_ladder(table, needs or Requirement(), implied),
         requester=table.flag("requester"),
     )
 
@@ -225,29 +231,39 @@ def _remind(table: Table) -> tuple[float, ...]:
     return tuple(sorted(set(given)))
 
 
-def _ladder(table: Table, needs: Requirement) -> tuple[Rung, ...]:
+def _ladder(table: Table, needs: Requirement, implied: Implied) -> tuple[Rung, ...]:
     within, before = table.span("within"), 0.0
-    asked = {together(needs, needs).factors: "at first"}
+    asked, wanted = dict.fromkeys(needs.roles, "at first"), set(needs.roles)
     rungs = []
     for number, rung in enumerate(_rungs(table), start=1):
-        after, wanted = rung.span("after") or 0.0, rung.needs(deny=needs.deny) or needs
+        after = rung.span("after") or 0.0
         if after <= before:
             rung.fail("after", "The rungs go up in time: each comes after the one before.")
         if within is not None and after >= within:
             rung.fail("after", "This rung comes after the deadline, when nobody decides any more.")
-        people = together(wanted, wanted).factors
-        if people in asked:
-            rung.fail(
-                "needs",
-                f"{wanted} were asked {asked[people]}: the escalation goes round in a circle.",
-            )
-        asked[people], before = f"on rung {number}", after
-        rungs.append(Rung(after, wanted))
+        roles = _stand_ins(rung, asked)
+        if all(wanted <= counted_as((role, ANYBODY), implied) for role in roles):
+            rung.fail("to", f"{' and '.join(roles)} may fill every place from the beginning.")
+        asked |= dict.fromkeys(roles, f"on rung {number}")
+        before = after
+        rungs.append(Rung(after, roles))
     return tuple(rungs)
 
 
+def _stand_ins(rung: Table, asked: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the roles of one rung: none of them asked before, so that it leads further up."""
+    roles = tuple(rung.plain(role, "role", "to") for role in rung.texts("to", '["lead"]'))
+    for place, role in enumerate(roles):
+        if role == ANYBODY:
+            rung.fail("to", "Then everybody could decide it. Name those who may stand in.")
+        if role in asked or role in roles[:place]:
+            when = asked.get(role, "on this rung")
+            rung.fail("to", f"{role} is asked {when}: the escalation goes round in a circle.")
+    return roles
+
+
 def _rungs(table: Table) -> list[Table]:
-    example = '[{ after = "4h", needs = ["1 lead"] }]'
+    example = '[{ after = "4h", to = ["lead"] }]'
     given = table.get("escalate", [])
     if not isinstance(given, list) or not all(isinstance(rung, dict) for rung in given):
         table.fail("escalate", f"escalate is a list, such as {example}.")
@@ -256,7 +272,7 @@ def _rungs(table: Table) -> list[Table]:
         rung.only(*RUNG)
         missing = [key for key in RUNG if key not in rung]
         if missing:
-            rung.fail(None, f"A rung says after and needs, such as {example}.")
+            rung.fail(None, f"A rung says after and to, such as {example}.")
     return rungs
 
 

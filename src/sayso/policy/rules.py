@@ -11,19 +11,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from operator import attrgetter
 
 from sayso.errors import BadPolicy
 from sayso.model.actor import Roster
 from sayso.model.requirement import ONE_REVIEWER
+from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import one_line
 from sayso.policy.conditions import Condition, Conditions, Verdict
 from sayso.policy.facts import Facts
+from sayso.policy.paces import Pace, pace_of
 from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
-from sayso.policy.tiers import BUILT_IN, IMPLIED, NEVER_BY_TIMEOUT, Terms, Tier
+from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as
 
 GATED = "Every call of this tool needs a person's say-so."
 Predicate = Callable[[Facts], object]
 _MOST = 10_000
+_ROSTERS = 16
+_USUAL_ROLES = {
+    role for tier in BUILT_IN.values() for role in (tier.terms.needs or ONE_REVIEWER).roles
+}
+
+# All that a ruling depends on besides the arguments and the time.
+_STATED = attrgetter(
+    "tool", "agent", "kind", "risk", "confidence", "conflict", "unseen", "reversible", "affects",
+    "tags", "always", "requested",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +88,11 @@ class _About:
         self.rules = rules
         self.asks = [rule.when for rule in rules if isinstance(rule.when, Condition)]
         self.conditions = Conditions(self.asks)
+        # Then what they say follows from the facts that `_STATED` takes. The word counts wherever
+        # it stands, in quotes or as a part of another: asking once more does no harm.
+        self.settled = not any(rule.asked for rule in rules) and not any(
+            word in condition.text for condition in self.asks for word in ("args", "time")
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +104,13 @@ class Policy:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     implied: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(IMPLIED))
+    paces: Mapping[str, Pace] = field(default_factory=dict)
     version: str | None = None
     source: str = "built in"
     _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
     _known: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
+    _said_to: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
+    _wide: dict[int, tuple[Roster, Roster]] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse rules that nobody could tell apart, or that lead nowhere.
@@ -140,6 +161,20 @@ class Policy:
 
     def ruling(self, facts: Facts, now: datetime) -> Ruling:
         """Return what is to be done with a call."""
+        key = _key(facts) if self._about(facts.tool).settled else None
+        try:
+            known = self._said_to.get(key)
+        except TypeError:  # a fact that has no hash
+            key = known = None
+        if key is None:
+            return self._ruled(facts, now)
+        if known is None:
+            if len(self._said_to) > _MOST:
+                self._said_to.clear()
+            known = self._said_to[key] = self._ruled(facts, now)
+        return known
+
+    def _ruled(self, facts: Facts, now: datetime) -> Ruling:
         matched = self.matching(facts, now)
         if facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):
             return self._joined(matched, facts)
@@ -220,19 +255,44 @@ class Policy:
         return Ruling(effect="ask", sentence=sentence, version=self.version)
 
     def widened(self, roster: Roster) -> Roster:
-        """Return the people of a desk with the roles that this policy gives them."""
-        if roster.solo or not (self.groups or self.roles or self.implied):
+        """Return the people of a desk with the roles that this policy gives them.
+
+        Everybody holds their own name as well, so that `1 anna` asks for anna; unless it is
+        the name of a role: nobody gets that by being called so.
+        """
+        if roster.solo:
             return roster
-        return Roster({name: self._held(name, roles) for name, roles in roster.people.items()})
+        known = self._wide.get(id(roster))  # the roster is kept with it, so the number is its own
+        if known is None:
+            if len(self._wide) >= _ROSTERS:
+                self._wide.clear()
+            known = self._wide[id(roster)] = (roster, self._widened(roster))
+        return known[1]
+
+    def _widened(self, roster: Roster) -> Roster:
+        people = {name: self._held(name, roles) for name, roles in roster.people.items()}
+        roles = frozenset().union(_USUAL_ROLES, self.groups, self.implied, *people.values())
+        return Roster(
+            {name: held if name in roles else held | {name} for name, held in people.items()}
+        )
 
     def _held(self, name: str, roles: frozenset[str]) -> frozenset[str]:
-        held = {*roles, *self.roles.get(name, ())}
-        held |= {group for group, names in self.groups.items() if name in names}
-        new = set(held)
-        while new:  # a lead who counts as a senior counts as a junior too
-            new = {more for role in new for more in self.implied.get(role, ())} - held
-            held |= new
-        return frozenset(held)
+        groups = {group for group, names in self.groups.items() if name in names}
+        return counted_as({*roles, *self.roles.get(name, ()), *groups}, self.implied)
+
+    def pace(self, agent: str) -> Pace | None:
+        """Return how fast this agent may ask, `None` if nothing is said of it."""
+        return pace_of(agent, self.paces)
+
+
+def _key(facts: Facts) -> object:
+    """Return what tells these facts from others, `None` if nothing does."""
+    sure = facts.confidence
+    if sure != sure:  # "no number" is like no other, so it would never be found again
+        return None
+    # Python takes True for 1 and 1 for 1.0. Conditions do not.
+    kinds = (type(sure), type(facts.conflict), type(facts.unseen), type(facts.reversible))
+    return (_STATED(facts), kinds, *map(type, facts.tags))
 
 
 def _asked(predicate: Predicate, facts: Facts) -> Verdict:

@@ -1,7 +1,8 @@
 """What the policy says to one call: allow it, ask people, or deny it; and always why.
 
 Rulings join to the strictest: deny over ask over allow, everybody that any of them
-wants, the earliest deadline, the longest cool-off. So a second rule, or a later
+wants, the earliest deadline, the longest cool-off, those to stand in whom all of
+them name. So a second rule, or a later
 look at the same call, can raise the bar and never lower it.
 """
 
@@ -13,18 +14,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Factor, Requirement
+from sayso.model.ruled import OnTimeout
 
 Effect = Literal["allow", "ask", "deny"]
-OnTimeout = Literal["reject", "approve"]
 STRICTNESS: tuple[Effect, ...] = ("allow", "ask", "deny")
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """After so many seconds without a decision these people too may decide; they are enough."""
+    """After so many seconds without a decision, who may stand in.
+
+    Whoever holds one of these roles may fill any one place of the requirement. How many
+    different people must agree stays what it was.
+    """
 
     after: float
-    needs: Requirement
+    roles: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,11 @@ class Ruling:
     requester: bool = False
     version: str | None = None
 
+    def __post_init__(self) -> None:
+        """Bring the ladder into its one form, so that equal ladders are equal."""
+        if self.ladder:
+            object.__setattr__(self, "ladder", _one_form(self))
+
     @property
     def asks(self) -> bool:
         """Whether people are asked."""
@@ -61,7 +71,7 @@ class Ruling:
             "cool_off": self.cool_off or None,
             "execute_within": self.execute_within,
             "remind": list(self.remind),
-            "ladder": [[rung.after, [str(f) for f in rung.needs.factors]] for rung in self.ladder],
+            "ladder": [[rung.after, list(rung.roles)] for rung in self.ladder],
             "requester": self.requester or None,
         }
         return {name: value for name, value in said.items() if value not in (None, [], ())}
@@ -74,7 +84,9 @@ class Ruling:
             return False
         if other.requester and not self.requester:
             return True
-        return together(self.needs, other.needs) != together(other.needs, other.needs)
+        if together(self.needs, other.needs) != together(other.needs, other.needs):
+            return True
+        return _climbed(self, other) != other.ladder
 
 
 def joined(rulings: Iterable[Ruling], order: tuple[str, ...] = ()) -> Ruling:
@@ -131,19 +143,45 @@ def _counted(requirement: Requirement) -> Counter[str]:
     return counts
 
 
+# --- who stands in ---
+
+
+def stand_ins(ladder: Iterable[Rung], at: float) -> frozenset[str]:
+    """Return the roles that may stand in so many seconds after the ask opened."""
+    return frozenset(role for rung in ladder if rung.after <= at for role in rung.roles)
+
+
 def _climbed(one: Ruling, other: Ruling) -> tuple[Rung, ...]:
-    """Return a ladder on which nobody decides alone whom only one of the two would have let.
-
-    Each rung is what both ask for at that time: who is enough for one of them, and who for
-    the other.
-    """
+    """Return the ladder on which nobody stands in whom only one of the two would let."""
+    if not _restricts(one):
+        return other.ladder
+    if not _restricts(other):
+        return one.ladder
     times = sorted({rung.after for rung in (*one.ladder, *other.ladder)})
-    return tuple(Rung(at, together(_reached(one, at), _reached(other, at))) for at in times)
+    return _rungs((at, stand_ins(one.ladder, at) & stand_ins(other.ladder, at)) for at in times)
 
 
-def _reached(ruling: Ruling, at: float) -> Requirement:
-    rungs = [rung.needs for rung in ruling.ladder if rung.after <= at]
-    return rungs[-1] if rungs else ruling.needs
+def _one_form(ruling: Ruling) -> tuple[Rung, ...]:
+    """Return its ladder with every rung naming those below it too, and none for nobody."""
+    if not _restricts(ruling):
+        return ()
+    times = sorted({rung.after for rung in ruling.ladder})
+    return _rungs((at, stand_ins(ruling.ladder, at)) for at in times)
+
+
+def _restricts(ruling: Ruling) -> bool:
+    """Whether it minds who agrees: where anybody is enough, nobody has to stand in."""
+    return any(factor.role != ANYBODY for factor in ruling.needs.factors)
+
+
+def _rungs(reached: Iterable[tuple[float, frozenset[str]]]) -> tuple[Rung, ...]:
+    rungs: list[Rung] = []
+    before: frozenset[str] = frozenset()
+    for after, roles in reached:
+        if roles != before:
+            rungs.append(Rung(after, tuple(sorted(roles))))
+        before = roles
+    return tuple(rungs)
 
 
 def _higher(one: str | None, other: str | None, order: tuple[str, ...]) -> str | None:

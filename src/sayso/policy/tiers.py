@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sayso.model.requirement import Requirement
-from sayso.policy.ruling import OnTimeout, Ruling, Rung
-
-NEVER_BY_TIMEOUT = ("high", "critical")
+from sayso.model.ruled import OnTimeout
+from sayso.policy.ruling import Ruling, Rung
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +75,13 @@ BUILT_IN: Mapping[str, Tier] = {
 
 # Whoever holds the role on the left counts as one of those on the right too.
 IMPLIED: Mapping[str, tuple[str, ...]] = {"senior": ("junior",)}
+
+
+def counted_as(roles: Iterable[str], implied: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Return these roles with all that they count as: a lead who is a senior is a junior too."""
+    held = set(roles)
+    new = set(held)
+    while new:
+        new = {more for role in new for more in implied.get(role, ())} - held
+        held |= new
+    return frozenset(held)

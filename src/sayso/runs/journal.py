@@ -20,6 +20,7 @@ from typing import Any
 
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import check_decidable, opening
+from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled
 from sayso.asks.spending import Call, Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
@@ -251,6 +252,7 @@ class Journal:
         if self.law is not None:
             now = self.store.now()
             content = ruled(content, rule(self.law, content, now, always=True), now)
+            check_pace(self.store, self.law, content.agent)
             check_decidable(self.store, content, fresh=True)
         ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         name = f"{self.id}:{key}"

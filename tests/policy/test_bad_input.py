@@ -1,0 +1,137 @@
+"""Policies that cannot be in force: each is refused with file, line and what to do."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from sayso import Desk
+from sayso.asks.lawbook import Lawbook
+from sayso.errors import BadPolicy, Denied
+from sayso.testing import FakeClock
+from tests.places import Place
+
+GOOD = '[[rules]]\nname = "refunds"\ntool = "refund"\neffect = "ask"\nneeds = ["1 senior"]\n'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "law.toml"
+
+
+def refused(file: Path, text: str) -> str:
+    """What a desk says that is opened under this policy; it does nothing under it."""
+    file.write_text(text)
+    place = Place("sqlite", f"sqlite:///{file.parent}/desk.db")
+    with Desk(place.url, policy=file) as desk:
+        desk.people.add("anna", roles=["senior", "lead"])
+        with pytest.raises(BadPolicy) as error:
+            desk.open("refund", {"amount": 1})
+    assert place.count("asks") == 0
+    assert error.value.file == str(file)
+    return str(error.value).removeprefix(f"{file}:")
+
+
+def test_broken_toml(file: Path) -> None:
+    said = refused(file, f'{GOOD}why = "unfinished\n')
+
+    assert said.startswith("6:18: ")
+
+
+def test_a_file_that_ends_too_early(file: Path) -> None:
+    said = refused(file, f"{GOOD}\n[groups]\nsecurity = [\n  'anna',\n")
+
+    assert said.startswith("9:9: ")
+    assert "something before is not closed" in said
+
+
+def test_a_condition_that_does_not_compile(file: Path) -> None:
+    said = refused(file, f'{GOOD}when = "args.amount >"\n')
+
+    assert said.startswith("6:22: The condition ends too early.")
+
+
+def test_a_group_without_anybody(file: Path) -> None:
+    said = refused(file, f"{GOOD}[groups]\nsecurity = []\n")
+
+    assert said.startswith("7:12: Nobody is in the group security. Name people, or leave it out.")
+
+
+def test_a_group_of_people_who_are_not_here(file: Path) -> None:
+    said = refused(file, f"{GOOD}[groups]\nsecurity = ['zoe', 'yan']\n")
+
+    assert "group security: Nobody in it is on this desk." in said
+
+
+def test_an_escalation_to_whom_it_came_from(file: Path) -> None:
+    said = refused(file, f"{GOOD}escalate = [{{ after = '1h', to = ['senior'] }}]\n")
+
+    assert said.startswith("6:34: senior is asked at first: the escalation goes round in a circle.")
+
+
+def test_an_escalation_that_comes_back_to_a_rung(file: Path) -> None:
+    rungs = [("1h", "lead"), ("2h", "boss"), ("3h", "lead")]
+    lines = "".join(f"  {{ after = '{after}', to = '{to}' }},\n" for after, to in rungs)
+    said = refused(file, f"{GOOD}escalate = [\n{lines}]\n")
+
+    assert said.startswith("9:24: lead is asked on rung 1: the escalation goes round in a circle.")
+
+
+@pytest.mark.parametrize(
+    ("within", "word"),
+    [
+        ("0", "longer than zero"),
+        ("-3600", "longer than zero"),
+        ("'-1h'", "not a span of time"),
+        ("2020-01-01T00:00:00Z", "not a span of time"),
+    ],
+)
+def test_a_deadline_that_has_passed_before_anybody_is_asked(
+    file: Path, within: str, word: str
+) -> None:
+    said = refused(file, f"{GOOD}within = {within}\n")
+
+    assert said.startswith("6:10: ")
+    assert word in said
+    assert '"15m"' in said, "it says how to write one"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "[[rules]\n",
+        GOOD + 'when = "amount > 1"\n',
+        GOOD + "[groups]\nsecurity = []\n",
+        GOOD + "[groups]\nsecurity = ['nobody']\n",
+        GOOD + "escalate = [{ after = '1h', to = ['senior'] }]\n",
+        GOOD + "within = 0\n",
+        GOOD.replace("1 senior", "7 senior"),
+        "\ufeff\0",
+    ],
+)
+def test_a_policy_that_breaks_while_asks_are_open_leaves_the_one_before_in_force(
+    place: Place,
+    clock: FakeClock,
+    file: Path,
+    caplog: pytest.LogCaptureFixture,
+    broken: str,
+) -> None:
+    file.write_text(GOOD + '[[rules]]\nname = "no"\ntool = "wipe"\neffect = "deny"\n')
+    with Desk(place.url, clock=clock, policy=file) as desk:
+        desk.law = Lawbook(file, look_again=0, people=lambda: desk.store.register())
+        desk.people.add("anna", roles=["senior"])
+        before = desk.policy
+        ask = desk.open("refund", {"amount": 1})
+
+        file.write_text(broken)
+
+        assert [desk.policy for _ in range(3)] == [before] * 3
+        (record,) = [each for each in caplog.records if each.name == "sayso.policy"]
+        assert record.levelno == logging.ERROR
+        assert str(file) in record.getMessage()
+        with pytest.raises(Denied):
+            desk.open("wipe", {})
+        assert desk.approve(ask, by="anna").decision
+        assert desk.begin(ask).args == {"amount": 1}
