@@ -209,6 +209,9 @@ class Desk(Verbs, Reviews, RunDesk):
 
     def _ask(self, form: Form[T]) -> T:
         """Put a form to people: open, wait, read the outcome; if that is another form, ask on."""
+        if form.content.optional:
+            self.put(form.content)
+            return form.at_once
         with self.heartbeat.holding() as lease:
             while True:
                 ask = self.put(form.content, lease=lease)

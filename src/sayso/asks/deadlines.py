@@ -42,7 +42,7 @@ def keep_time(store: Store, at: Standing, now: datetime | None = None) -> Kept |
     found = due(at.ask, now or at.now)
     if found is None:
         return None
-    said = {"remind": _reminder, "escalate": _rung, "expire": _timeout, "settle": _nothing}
+    said = {"remind": _reminder, "escalate": _rung, "expire": _timeout, "settle": _settled}
     payload = stamped(_ORIGIN, **said[found.deed](at.ask, now or at.now))
     kind = _KIND[found.deed]
     if found.deed == "expire" and at.ask.content.optional:
@@ -68,8 +68,19 @@ def _rung(ask: Ask, _now: datetime) -> dict[str, Any]:
     return {"roles": list(roles), "after": after}
 
 
-def _nothing(_ask: Ask, _now: datetime) -> dict[str, Any]:
-    return {}
+def _settled(ask: Ask, _now: datetime) -> dict[str, Any]:
+    """Say again what counts from now on, for whoever reads only this event."""
+    said = ask.pending
+    if said is None:
+        return {}
+    return {
+        "settled": said.by.id,
+        "verdict": said.verdict,
+        "answer": said.answer,
+        "note": said.note,
+        "kind": said.kind,
+        "end": said.end or None,
+    }
 
 
 def _timeout(ask: Ask, _now: datetime) -> dict[str, Any]:

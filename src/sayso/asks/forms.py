@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
 from sayso.errors import BadValue, Rejected
 from sayso.model.ask import Ask, Decision
@@ -71,10 +71,37 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[T]):
-    """A question ready to be opened, and how to read what people said."""
+    """A question ready to be opened, and how to read what people said.
+
+    Nobody waits for an optional one: it comes to its own text at once.
+    """
 
     content: Content
     outcome: Callable[[Ask], T | Form[T]]
+
+    @property
+    def at_once(self) -> T:
+        """What an optional review comes to."""
+        return cast("T", self.content.proposal.args["text"])
+
+
+OPTIONAL = "1d"
+_UNHELD = "The program has used this text. A change or a no is feedback for the next one."
+
+
+def feedback_of(ask: Ask) -> Feedback | None:
+    """Return what people thought of a text whose review was optional; `None` if nobody said.
+
+    An edit says how it should have been, so it counts as a bad one with the text as its comment.
+    """
+    decision = ask.decision
+    if not ask.content.optional or decision is None or decision.by.kind != "person":
+        return None
+    if decision.verdict == "approve":
+        return Feedback("good", decision.note)
+    if decision.verdict == "edit":
+        return Feedback("bad", decision.note or str(ask.args["text"]))
+    return Feedback("bad", decision.text or decision.note)
 
 
 _STEP: dict[str, Any] = {
@@ -223,9 +250,20 @@ class Forms:
         return Form(content, lambda ask: _chosen(ask, items, own_type))
 
     def draft(
-        self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
+        self,
+        text: str | Maker,
+        *,
+        title: str = "Draft",
+        optional: bool = False,
+        **terms: Unpack[Terms],
     ) -> Form[str | None]:
-        """Ask for a review of a text; `None` if it is dropped. A maker can be sent back."""
+        """Ask for a review of a text; `None` if it is dropped. A maker can be sent back.
+
+        An optional review holds nobody: the text is used as it is, and what people say to it
+        within a day is feedback.
+        """
+        if optional and terms.get("within") is None and terms.get("deadline") is None:
+            terms["within"] = OPTIONAL
         maker = None if isinstance(text, str) else text
         written = text if isinstance(text, str) else text(None)
 
@@ -243,8 +281,11 @@ class Forms:
                 check_title(title, "The title"),
                 _checked({"text": draft}, _DRAFT, "draft"),
                 terms,
-                without=() if maker else ("respond",),
-                sentence="The program wants this text reviewed before it is used.",
+                without=() if maker or optional else ("respond",),
+                sentence=_UNHELD
+                if optional
+                else "The program wants this text reviewed before it is used.",
+                optional=optional or None,
             )
             return Form(content, outcome)
 

@@ -44,14 +44,20 @@ class Verbs(ABC):
         return self._ask(self.forms.choose(text, options, own, **terms))
 
     def draft(
-        self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]
+        self,
+        text: str | Maker,
+        *,
+        title: str = "Draft",
+        optional: bool = False,
+        **terms: Unpack[Terms],
     ) -> str | None:
         """Block until somebody approves or edits the text; `None` if it is dropped.
 
         A function instead of a text is called with `None`, and again with the
-        reviewer's guidance when they want it written anew.
+        reviewer's guidance when they want it written anew. An `optional` review does not
+        block: the text comes back at once, and what people say within a day is feedback.
         """
-        return self._ask(self.forms.draft(text, title=title, **terms))
+        return self._ask(self.forms.draft(text, title=title, optional=optional, **terms))
 
     def plan(
         self, steps: Sequence[Step] | PlanMaker, *, title: str = "Plan", **terms: Unpack[Terms]

@@ -118,13 +118,18 @@ def summary(ask: Ask, width: int = 72) -> str:
 
 def outcome(ask: Ask) -> str:
     """Say on one line how a closed ask ended: by whom, when, with which words."""
-    if ask.decision is None:
+    decision = ask.judged
+    if decision is None:
         return "withdrawn" if ask.closed_at else "open"
-    decision = ask.decision
     how = {"harmful": " as harmful", "taste": " as a matter of taste", "not-now": " for now"}
     kind = how.get(decision.kind or "", "")
     ended = ", and the run ends" if decision.end else ""
-    return f"{_PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}"
+    settles = f", counts at {_second(ask.settles_at)}" if ask.settling and ask.settles_at else ""
+    return f"{_PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}{settles}"
+
+
+def _second(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def moment(at: datetime) -> str:
@@ -298,8 +303,13 @@ def _deadline(ask: Ask, now: datetime) -> RenderableType | None:
         return None
     until = moment(ask.due_at)
     if ask.due_at <= now:
-        return Text(f"passed at {until}; the clock rejects it.", style="yellow")
-    return Text(f"{say_span(ask.due_at - now)} left (until {until}), then the clock rejects it.")
+        return Text(f"passed at {until}; the clock closes it.", style="yellow")
+    then = "the clock rejects it"
+    if ask.content.optional:
+        then = "it is taken for good"
+    elif ask.content.ruled.on_timeout == "approve":
+        then = "silence counts as a yes"
+    return Text(f"{say_span(ask.due_at - now)} left (until {until}), then {then}.")
 
 
 def _gone(ask: Ask) -> RenderableType | None:
@@ -309,9 +319,9 @@ def _gone(ask: Ask) -> RenderableType | None:
 def _decision(ask: Ask, *, full: bool) -> RenderableType | None:
     if ask.open:
         return None
-    if ask.decision is None:
+    decision = ask.judged
+    if decision is None:
         return Text(f"withdrawn, {moment(ask.closed_at)}" if ask.closed_at else "withdrawn")
-    decision = ask.decision
     first = f"{outcome(ask)}, {moment(decision.at)}{_signed_in(decision.origin)}"
     note = told(Text("note:", style="dim"), Fence(decision.note)) if decision.note else None
     answer: RenderableType | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 import click
@@ -38,6 +38,7 @@ from sayso.errors import (
     BadValue,
     InvalidAnswer,
     Misuse,
+    Settling,
     VerdictNotAllowed,
 )
 from sayso.model.ask import Ask, Ballot
@@ -63,6 +64,7 @@ class How:
     go: bool
     wait: bool
     timeout: float | None
+    hold: float
     as_json: bool
 
 
@@ -71,12 +73,15 @@ def deciding(command: F) -> F:
 
     @functools.wraps(command)
     def gathered(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - options of the command
-        names = ("seen", "person", "go", "wait", "timeout", "as_json")
+        names = ("seen", "person", "go", "wait", "timeout", "hold", "as_json")
         how = How(**{name: given.pop(name) for name in names})
         return command(*args, how=how, **given)
 
     taking: Any = gathered
-    options = (_seen_option, as_option, _go_option, _wait_option, desk_option, json_option)
+    options = (
+        *(_seen_option, as_option, _hold_option, _go_option, _wait_option),
+        *(desk_option, json_option),
+    )
     for option in reversed(options):
         taking = option(taking)
     return cast("F", taking)
@@ -96,12 +101,26 @@ def _go_option(command: F) -> F:
     )(command)
 
 
-def _wait_option(command: F) -> F:
-    def seconds(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-        return None if value is None else span(_number(value)).total_seconds()
+def _hold_option(command: F) -> F:
+    return click.option(
+        "--hold",
+        metavar="SPAN",
+        default="0",
+        callback=_seconds,
+        help='For so long ("30s", "5m") it can be taken back before it counts.',
+    )(command)
 
+
+def _seconds(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    if value is None:
+        return None
+    number = _number(value)
+    return 0.0 if number == 0 else span(number).total_seconds()
+
+
+def _wait_option(command: F) -> F:
     command = click.option(
-        "--timeout", metavar="SPAN", callback=seconds, help='With --wait: at most "30s", "5m", ...'
+        "--timeout", metavar="SPAN", callback=_seconds, help='With --wait: at most "30s", "5m", ...'
     )(command)
     return click.option(
         "--wait", is_flag=True, help="Wait for what comes of it, and say so. Exit 1 if it fails."
@@ -126,6 +145,8 @@ def decide(
     with open_desk() as desk:
         desk.sweep()
         ask = desk.get(ask_id)
+        if ask.settling:
+            raise Settling(ask, attempted=verdict)
         if not ask.open:
             raise AskClosed(ask, attempted=verdict)
         by = decider(desk, how.person)
@@ -145,8 +166,8 @@ def decide(
                 as_json=how.as_json,
             )
             click.get_current_context().exit(1)
-        decided = _cast(desk, ask, ballot, by)
-        if able is None or decided.open:
+        decided = _cast(desk, ask, replace(ballot, hold=how.hold), by)
+        if able is None or not decided.closed:
             _report(desk, decided, how)
         else:
             _go_on(able, decided, how)
@@ -286,6 +307,7 @@ def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
         note=ballot.note,
         kind=ballot.kind,
         end=ballot.end,
+        hold=ballot.hold,
     )
 
 

@@ -18,6 +18,7 @@ from sayso.cli.deciding import How, decide, deciding, pick_option
 from sayso.cli.desks import desk_argument, desk_option, open_desk
 from sayso.cli.ids import id_argument
 from sayso.cli.listing import Group, list_asks
+from sayso.cli.minding import assign, claim, take_back
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.cli.timeline import timeline
 from sayso.cli.watching import watch
@@ -42,6 +43,8 @@ def inbox() -> None:
 
 inbox.add_command(list_asks)
 inbox.add_command(watch)
+for one in (take_back, claim, assign):
+    inbox.add_command(one)
 
 
 @inbox.command(

@@ -50,12 +50,13 @@ class Group(click.Group):
 @click.option("--risk", type=click.Choice(RISK_WORDS), help="Only asks of this declared risk.")
 @click.option("--run", help="Only asks of this run.")
 @click.option("--thread", help="Only asks of this thread.")
+@click.option("--assignee", metavar="NAME", help="Only what this person looks into.")
 @click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
 @click.option("--after", metavar="CURSOR", help="Go on behind this place; a full page names it.")
 @desk_option
 @json_option
 def list_asks(*, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - options of the command
-    """List what waits, the riskiest first, then the oldest."""
+    """List what waits: the riskiest first, then what has the least time left."""
     if not address().there:
         return _nothing_there(as_json=as_json)
     with open_desk() as desk:
@@ -140,7 +141,13 @@ def _risk(ask: Ask) -> Text:
 
 
 def _what(ask: Ask, width: int) -> Text:
-    return Text.assemble(("(program gone) " if ask.gone else "", "yellow"), summary(ask, width))
+    marks = [
+        "(program gone)" if ask.gone else "",
+        f"({one_line(ask.assignee, 20)})" if ask.assignee else "",
+        f"(asked {ask.repeats + 1} times)" if ask.repeats else "",
+    ]
+    marked = "".join(f"{mark} " for mark in marks if mark)
+    return Text.assemble((marked, "yellow"), summary(ask, width))
 
 
 def short(delta: timedelta) -> str:

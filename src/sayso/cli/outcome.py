@@ -38,6 +38,10 @@ def tell(desk: Desk, ask: Ask) -> None:
         short = " and ".join(map(str, missing(ask, desk.store.roster()))) or "others"
         say(f"Your vote on {ask.id} is recorded; it still needs {short}.", "green")
         return
+    if ask.settling:
+        say(f"{ask.id} {outcome(ask)}.", "green")
+        say(f"Changed your mind? sayso inbox take-back {ask.id}", "dim")
+        return
     say(f"{ask.id} {outcome(ask)}.", "green")
     if of_run(ask):
         _tell_run(desk, ask)
@@ -47,7 +51,7 @@ def tell(desk: Desk, ask: Ask) -> None:
 
 def unserved(desk: Desk, ask: Ask) -> str | None:
     """Return the word that nobody has the code to act on a decision; `None` if somebody has."""
-    return desk.unserved(str(ask.content.run)) if of_run(ask) and not ask.open else None
+    return desk.unserved(str(ask.content.run)) if of_run(ask) and ask.closed else None
 
 
 def run_next(desk: Desk, ask: Ask) -> str:
@@ -108,7 +112,7 @@ def ended(desk: Desk, ask_id: str, timeout: float | None) -> End:
             at = standing(desk.store, ask_id)
             if _over(at.ask):
                 return End(at.ask)
-            if at.ask.held and at.lapsed and not at.ask.open and at.ask.effect is None:
+            if at.ask.held and at.lapsed and at.ask.closed and at.ask.effect is None:
                 return End(at.ask, _GONE.format(id=ask_id))
             left = _LOOK_EVERY if until is None else until - time.monotonic()
             if left <= 0:
@@ -118,7 +122,7 @@ def ended(desk: Desk, ask_id: str, timeout: float | None) -> End:
 
 
 def _over(ask: Ask) -> bool:
-    if ask.open:
+    if not ask.closed:
         return False
     if not ask.decision or ask.kind != "action" or ask.tool is None:
         return True
@@ -128,6 +132,8 @@ def _over(ask: Ask) -> bool:
 def _waiting(ask: Ask, timeout: float) -> str:
     if ask.open:
         state = "is not decided yet: others must agree"
+    elif ask.settling:
+        state = "can still be taken back"
     elif ask.effect is None:
         state = "was approved, but nobody has begun to carry it out"
     else:

@@ -80,6 +80,15 @@ _SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "ask.edited": _edited,
     "ask.voted": _voted,
     "ask.decided": _decided,
+    "ask.raised": lambda said: (
+        f"needs {' and '.join(said['needs'])} now: {one_line(said['sentence'], 80)}"
+    ),
+    "ask.settling": lambda said: f"{_decided(said)}; counts at {said['until'][11:19]}",
+    "ask.taken_back": lambda said: f"took that back{_note(said)}",
+    "ask.reminded": lambda said: f"reminded: {said['share']:.0%} of the time is over",
+    "ask.escalated": lambda said: f"let {' and '.join(said['roles'])} stand in",
+    "ask.assigned": lambda said: f"gave it to {said.get('to') or 'nobody'}",
+    "ask.repeated": lambda _: "asked the same again",
     "ask.withdrawn": lambda said: f"took the question back{_note(said)}",
     "effect.intended": lambda _: "spent the approval and began",
     "effect.done": _done,

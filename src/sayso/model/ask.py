@@ -150,6 +150,11 @@ class Ask:
         return self.status in ("decided", "withdrawn")
 
     @property
+    def judged(self) -> Decision | None:
+        """What people said: the decision, or the one that still settles."""
+        return self.pending if self.decision is None else self.decision
+
+    @property
     def needs(self) -> Requirement:
         """Who must agree, with whoever may stand in by now."""
         needs = self.content.needs

@@ -159,14 +159,25 @@ class Running(Verbs):
         """
         return self._go(lambda lane, key: self._gathering(lane, key, branches))  # type: ignore[no-any-return]
 
-    def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
+    def draft(
+        self,
+        text: str | Maker,
+        *,
+        title: str = "Draft",
+        optional: bool = False,
+        **terms: Unpack[Terms],
+    ) -> Any:  # noqa: ANN401
         """Wait until somebody approves or edits the text; `None` if it is dropped.
 
         A function is called with `None`, and again with the reviewer's guidance; each of
-        its texts is recorded.
+        its texts is recorded. An `optional` review holds nothing: the run goes on with the text.
         """
+        if optional and callable(text):
+            raise Misuse(
+                "An optional review sends nobody back, so it takes a text, not a function."
+            )
         if not callable(text):
-            return self._ask(self.forms.draft(text, title=title, **terms))
+            return self._ask(self.forms.draft(text, title=title, optional=optional, **terms))
         return self._go(
             lambda lane, key: self._reviewing(
                 lane, key, text, lambda made: self.forms.draft(lambda _: made, title=title, **terms)
@@ -453,7 +464,10 @@ class Running(Verbs):
         yield from ()
         for number in range(1, 1000):
             place = key if number == 1 else f"{key}~{number}"
-            ask = self.closed(lane, self.asked(place, form.content))
+            asked = self.asked(place, form.content)
+            if form.content.optional:
+                return form.at_once
+            ask = self.closed(lane, asked)
             outcome = form.outcome(ask)
             if not isinstance(outcome, Form):
                 return outcome
