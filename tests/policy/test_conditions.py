@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -316,3 +317,14 @@ def test_threads_do_not_disturb_each_other() -> None:
             assert all(pool.map(tried, [n % 130 for n in range(1000)]))
     finally:
         sys.setswitchinterval(before)
+
+
+def test_the_language_of_conditions_is_loaded_when_a_condition_is() -> None:
+    """Whoever imports sayso, and `Policy` and `Rule` with it, does not wait for it."""
+    code = (
+        "import sys; from sayso import Facts, Policy, Rule; print('cel_expr_python' in sys.modules)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
