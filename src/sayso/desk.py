@@ -157,6 +157,8 @@ class Desk(Verbs, Reviews, RunDesk):
         returns: object = None,
         facts: Mapping[str, Any] | None = None,
         impact: str | None = None,
+        reversible: bool | None = None,
+        affects: str | None = None,
         **terms: Unpack[Terms],
     ) -> Ask:
         """Ask for a tool call to be approved, and return at once.
@@ -173,12 +175,15 @@ class Desk(Verbs, Reviews, RunDesk):
             returns: Type or JSON Schema of the result, for doubts.
             facts: More for people to see.
             impact: What it will do to the world, in a sentence.
+            reversible: Whether it can be undone.
+            affects: Whom or what it touches besides the one who asks.
             **terms: Risk, deadline, who must agree and so on; see `Terms`.
 
         Raises:
             BadValue: something cannot be stored or shown.
             KeyConflict: the key belongs to an ask with other content.
             Unsatisfiable, UnknownRole: nobody could ever decide it.
+            Denied, TooManyAsks: the policy does not let it be asked, or not now.
         """
         content = self.forms.action(
             tool,
@@ -188,6 +193,8 @@ class Desk(Verbs, Reviews, RunDesk):
             returns=returns,
             facts=facts,
             impact=impact,
+            reversible=reversible,
+            affects=affects,
             **terms,
         )
         return self.put(content, key=key)

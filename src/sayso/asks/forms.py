@@ -167,6 +167,8 @@ class Forms:
         returns: object = None,
         facts: Mapping[str, Any] | None = None,
         impact: str | None = None,
+        reversible: bool | None = None,
+        affects: str | None = None,
         **terms: Unpack[Terms],
     ) -> Content:
         """Return the content of a tool call."""
@@ -177,6 +179,8 @@ class Forms:
             returns=None if returns is None else _schema(returns),
             facts=facts,
             impact=check_words(impact, "impact"),
+            reversible=_yes_or_no(reversible, "reversible"),
+            affects=check_words(affects, "affects"),
             terms=terms,
         )
 
@@ -415,6 +419,12 @@ class Forms:
         if due_at <= now:
             raise BadValue(f"The deadline {due_at.isoformat()} has passed already.")
         return due_at
+
+
+def _yes_or_no(value: object, what: str) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise BadValue(f"{what}={value!r}: it is True or False, or left out.")
+    return value
 
 
 def _check_names(terms: Mapping[str, object]) -> None:

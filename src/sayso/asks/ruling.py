@@ -16,7 +16,7 @@ from sayso.asks.lawbook import Lawbook
 from sayso.errors import Denied
 from sayso.model.content import Content
 from sayso.model.digest import read, written
-from sayso.model.requirement import ONE_REVIEWER, Requirement
+from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
 from sayso.policy.facts import Facts
 from sayso.policy.rules import GATED
 from sayso.policy.ruling import Ruling, Rung, joined, together
@@ -78,6 +78,8 @@ def ruled(content: Content, ruling: Ruling, opened_at: datetime) -> Content:
         latest = opened_at + timedelta(seconds=ruling.within)
         due_at = latest if due_at is None else min(due_at, latest)
     frozen = {**ruling.json, **_own(content)}
+    if set(content.needs.roles) != {ANYBODY}:  # whom the asker wants, nobody else stands in for
+        frozen.pop("ladder", None)
     return content.changed(
         needs=both(content.needs, ruling.needs),
         sentence=_sentence(content, ruling),
@@ -135,6 +137,12 @@ def stricter(content: Content, ruling: Ruling) -> bool:
     if _frozen(content).requester and not ruling.requester and (content.requester or content.owner):
         return True
     return both(content.needs, ruling.needs) != both(content.needs, content.needs)
+
+
+def shorter_ladder(content: Content, ruling: Ruling) -> bool:
+    """Whether somebody may no longer stand in who might when this was asked."""
+    then = _frozen(content)
+    return ruling.effect == "ask" and joined([then, ruling]).ladder != then.ladder
 
 
 def tighter(content: Content, ruling: Ruling) -> bool:

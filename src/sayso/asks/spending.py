@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import new_id, opening
-from sayso.asks.ruling import carried_out, execute_by, rule, stricter
+from sayso.asks.ruling import carried_out, execute_by, rule, shorter_ladder, stricter
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import CLOCK, Actor, Origin
@@ -138,7 +138,9 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
     elif decision.by == CLOCK and ruling.effect != "allow" and ruling.on_timeout != "approve":
         strict = True
     else:
-        strict = stricter(ask.content, ruling)
+        strict = stricter(ask.content, ruling) or (
+            bool(ask.stand_ins) and shorter_ladder(ask.content, ruling)
+        )
     if strict:
         raise NotApproved(ask, f"the policy wants more by now: {ruling.sentence} Ask again.")
 

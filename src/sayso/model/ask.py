@@ -174,8 +174,10 @@ class Ask:
         """What this has in common with an ask that need not be put as well.
 
         `None` for asks that somebody waits for, or that have a name of their own: each of those
-        is somebody's.
+        is somebody's. And only of a call can there be no more than one: its approval is spent once.
         """
+        if self.tool is None:
+            return None
         if (
             self.kind != "action"
             or self.held

@@ -1,0 +1,293 @@
+"""A decision that can be taken back for a while before it counts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sayso import Ask, Desk
+from sayso.errors import AskClosed, Forbidden, Misuse, NotApproved, Settling, StillOpen
+from sayso.model.actor import CLOCK
+from sayso.testing import FakeClock
+from tests.asks.test_law import Office, approved, kinds, office, refund
+from tests.places import Place
+from tests.together import at_once, in_thread
+
+__all__ = ["office"]  # the fixture
+
+COOL = """
+[tiers.high]
+needs = ["1 senior"]
+cool_off = "5m"
+"""
+TICK = timedelta(microseconds=1)
+
+
+def settling(desk: Desk, **terms: Any) -> Ask:
+    return desk.approve(refund(desk, risk="high", **terms), by="anna")
+
+
+def test_a_yes_counts_only_once_its_time_is_over(office: Office, clock: FakeClock) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+
+    assert (ask.status, ask.decision) == ("settling", None)
+    assert ask.pending is not None
+    assert ask.pending.by.id == "anna"
+    with pytest.raises(NotApproved, match="may be taken back"):
+        desk.begin(ask)
+    with pytest.raises(StillOpen):
+        desk.wait(ask, timeout=0)
+
+    clock.advance(timedelta(minutes=5) - TICK)
+    assert desk.sweep().settled == ()
+    clock.advance(TICK)
+
+    assert desk.sweep().settled == (ask.id,)
+    decided = desk.get(ask.id)
+    assert decided.decision
+    assert (decided.decision.by.id, decided.decision.at) == ("anna", clock.now())
+    assert kinds(desk, ask) == ["ask.opened", "ask.settling", "ask.decided"]
+    assert desk.begin(ask).args == {"amount": 40}
+    assert desk.verify()
+
+
+def test_whoever_waits_hears_of_it_when_it_counts(office: Office, clock: FakeClock) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+    waiting = in_thread(lambda: desk.wait(ask, timeout=30))
+
+    clock.advance("5m")
+
+    assert waiting.result(30).by.id == "anna"
+
+
+def test_what_is_taken_back_in_time_is_open_again_without_that_vote(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+    clock.advance(timedelta(minutes=5) - TICK)
+
+    again = desk.take_back(ask, "Wrong order", by="anna")
+
+    assert (again.status, again.votes, again.pending) == ("open", (), None)
+    assert again.digest == ask.digest
+    clock.advance("1d")
+    assert desk.sweep().settled == ()
+    with pytest.raises(NotApproved, match="still open"):
+        desk.begin(ask)
+    approved_again = desk.approve(again, by="ada")
+    assert approved_again.settling
+    clock.advance("5m")
+    desk.sweep()
+    assert desk.begin(ask)
+    assert desk.verify()
+
+
+def test_in_the_moment_in_which_it_counts_it_is_too_late(office: Office, clock: FakeClock) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+    clock.advance("5m")
+
+    with pytest.raises(AskClosed, match="take back"):
+        desk.take_back(ask, by="anna")
+
+    assert desk.get(ask.id).decision
+
+
+def test_a_take_back_and_the_clock_at_once_one_of_them_wins(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(COOL)
+    for amount in range(12):
+        ask = desk.approve(refund(desk, amount, risk="high"), by="anna")
+        clock.advance(timedelta(minutes=5) - TICK)
+        outcomes = at_once(
+            [
+                lambda ask=ask: _tried(lambda: desk.take_back(ask, by="anna")),
+                lambda: clock.advance(TICK) and desk.sweep().settled,
+            ]
+        )
+        now = desk.get(ask.id)
+        taken = isinstance(outcomes[0], Ask)
+        assert now.status == ("open" if taken else "decided"), outcomes
+        assert kinds(desk, ask).count("ask.decided") == (0 if taken else 1)
+    assert desk.verify()
+
+
+def _tried(act: Any) -> object:
+    try:
+        return act()
+    except AskClosed as error:
+        return error
+
+
+@pytest.mark.parametrize("other", ["ada", "ben", "sec"])
+def test_only_who_said_it_takes_it_back(office: Office, place: Place, other: str) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+    before = place.count()
+
+    with pytest.raises(Forbidden, match="decided by anna"):
+        desk.take_back(ask, by=other)
+    with pytest.raises(Forbidden, match="agents are not people"):
+        desk.take_back(ask, by="agent:shop")
+
+    assert place.count() == before
+    assert desk.get(ask.id).settling
+
+
+def test_of_two_who_agreed_either_may_take_it_back_and_the_other_vote_stays(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(COOL)
+    both = desk.open("drop", needs=["1 senior", "1 security"], risk="high")
+    ask = desk.approve(both, by="anna")
+    assert ask.open, "nothing settles before all have spoken"
+    ask = desk.approve(ask, by="sec")
+    assert ask.settling
+
+    again = desk.take_back(ask, by="anna")
+
+    assert [vote.by.id for vote in again.votes] == ["sec"]
+    assert desk.approve(again, by="ada").settling
+    clock.advance("5m")
+    assert desk.sweep().settled == (ask.id,)
+
+
+def test_while_it_settles_nobody_votes(office: Office, place: Place) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+    before = place.count()
+
+    for vote in (desk.approve, desk.reject):
+        with pytest.raises(Settling, match=r"anna said approve.*take-back"):
+            vote(ask, by="ada")
+    with pytest.raises(Settling):
+        desk.edit(ask, {"amount": 1}, by="ada")
+
+    assert place.count() == before
+
+
+@pytest.mark.parametrize("state", ["open", "decided"])
+def test_nothing_else_can_be_taken_back(office: Office, state: str) -> None:
+    desk = office()
+    ask = refund(desk)
+    if state == "decided":
+        approved(desk, ask, "ben")
+
+    with pytest.raises((Misuse, AskClosed)):
+        desk.take_back(ask, by="ben")
+
+
+def test_a_no_counts_at_once_unless_its_speaker_wants_to_sleep_on_it(office: Office) -> None:
+    desk = office(COOL)
+
+    assert desk.reject(refund(desk, 1, risk="high"), by="anna").status == "decided"
+    held = desk.reject(refund(desk, 2, risk="high"), by="anna", hold="8s")
+
+    assert held.settling
+    assert desk.take_back(held, by="anna").open
+
+
+def test_a_person_may_hold_longer_than_the_policy_and_not_shorter(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(COOL)
+    longer = desk.approve(refund(desk, 1, risk="high"), by="anna", hold="10m")
+    shorter = desk.approve(refund(desk, 2, risk="high"), by="anna", hold="1s")
+
+    assert longer.settles_at == clock.now() + timedelta(minutes=10)
+    assert shorter.settles_at == clock.now() + timedelta(minutes=5)
+
+
+def test_an_edit_settles_too_and_stays_to_be_seen_when_it_is_taken_back(office: Office) -> None:
+    desk = office(COOL)
+    ask = desk.edit(refund(desk, risk="high"), {"amount": 30}, by="anna")
+    assert ask.settling
+
+    again = desk.take_back(ask, by="anna")
+
+    assert (again.args, again.votes, again.version) == ({"amount": 30}, (), 2)
+
+
+def test_a_deadline_that_passes_while_a_yes_settles_undoes_nothing(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(COOL)
+    ask = desk.approve(refund(desk, risk="high", within="2m"), by="anna")
+    clock.advance("3m")
+    assert desk.sweep().expired == ()
+    clock.advance("2m")
+
+    assert desk.sweep().settled == (ask.id,)
+    assert desk.get(ask.id).decision
+
+
+def test_what_is_taken_back_past_its_deadline_is_closed_by_the_clock(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(COOL)
+    ask = desk.approve(refund(desk, risk="high", within="2m"), by="anna")
+    clock.advance("3m")
+
+    desk.take_back(ask, by="anna")
+    assert desk.sweep().expired == (ask.id,)
+
+    decision = desk.get(ask.id).decision
+    assert decision is not None
+    assert (decision.by, decision.verdict) == (CLOCK, "reject")
+
+
+def test_the_program_may_withdraw_what_settles(office: Office, clock: FakeClock) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+
+    assert desk.withdraw(ask).status == "withdrawn"
+
+    clock.advance("1h")
+    assert desk.sweep().settled == ()
+    assert desk.verify()
+
+
+@pytest.mark.parametrize("hold", ["2d", -1, float("nan")])
+def test_a_hold_that_makes_no_sense_decides_nothing(desk: Desk, hold: Any) -> None:
+    ask = desk.open("refund")
+
+    with pytest.raises(Misuse):
+        desk.approve(ask, hold=hold)
+
+    assert desk.get(ask.id).open
+
+
+def test_alone_at_the_desk_one_may_sleep_on_it_too(desk: Desk, clock: FakeClock) -> None:
+    ask = desk.approve(desk.open("refund"), hold="8s")
+    assert ask.settling
+    assert desk.take_back(ask).open
+    desk.approve(ask, hold="8s")
+    clock.advance("8s")
+
+    assert desk.wait(ask, timeout=1)
+
+
+def test_a_doubt_that_is_answered_with_a_hold_settles_its_effect_later(
+    desk: Desk, clock: FakeClock
+) -> None:
+    ask = desk.approve(desk.open("refund", {"amount": 1}))
+    desk.begin(ask, limit="1m")
+    clock.advance("2m")
+    (doubt,) = desk.sweep().doubts
+
+    desk.respond(desk.get(doubt), None, hold="8s")
+    effect = desk.get(ask.id).effect
+    assert effect is not None
+    assert effect.status == "unknown"
+    clock.advance("8s")
+    desk.sweep()
+
+    effect = desk.get(ask.id).effect
+    assert effect is not None
+    assert effect.status == "done"
