@@ -235,10 +235,10 @@ class Forms:
             if decision:
                 return str(ask.args["text"])
             if decision.verdict == "respond" and maker is not None:
-                return form(maker(decision.text))
+                return form(maker(decision.text), ask.id)
             return None
 
-        def form(draft: str) -> Form[str | None]:
+        def form(draft: str, about: str | None = None) -> Form[str | None]:
             content = self._content(
                 "draft",
                 check_title(title, "The title"),
@@ -246,6 +246,7 @@ class Forms:
                 terms,
                 without=() if maker else ("respond",),
                 sentence="The program wants this text reviewed before it is used.",
+                about=about,
             )
             return Form(content, outcome)
 
@@ -274,10 +275,10 @@ class Forms:
             if decision:
                 return list(ask.args["steps"])
             if decision.verdict == "respond" and maker is not None:
-                return form(maker(decision.text))
+                return form(maker(decision.text), ask.id)
             raise Rejected(ask)
 
-        def form(planned: Sequence[Step]) -> Form[list[Step]]:
+        def form(planned: Sequence[Step], about: str | None = None) -> Form[list[Step]]:
             content = self._content(
                 "plan",
                 check_title(title, "The title"),
@@ -285,6 +286,7 @@ class Forms:
                 terms,
                 without=() if maker else ("respond",),
                 sentence="The program wants its plan reviewed before the first step.",
+                about=about,
             )
             return Form(content, outcome)
 
