@@ -17,7 +17,12 @@ FLIGHTS = [  # the label is the button; the value comes back to the program; the
 BOOKED: list[str] = []
 
 
-@desk.gate(risk="medium", impact=lambda flight, price: f"${price} are charged")
+@desk.gate(
+    risk="medium",
+    impact=lambda flight, price: f"${price} are charged",
+    on_reject="not booked",
+    allow=["approve", "edit", "reject"],
+)
 def book(flight: str, price: int) -> str:
     BOOKED.append(flight)
     return f"{flight} is booked for ${price}"
@@ -31,7 +36,7 @@ def travel(run: sayso.Running, who: str) -> str:
         own=str,  # "let me choose": a flight that is not on the list
         why=f"{who} wants to be in Paris on Friday",
     )
-    if chosen is None:
+    if not chosen:
         return "none of these; nothing is booked"
     if isinstance(chosen, str):
         price = run.question(f"What does {chosen} cost?", type=int)

@@ -25,7 +25,14 @@ def preview(to: str, subject: str, body: str) -> dict[str, str]:
     return {"To": f"{to} ({len(LISTS[to]):,} recipients)", "Subject": subject, "Body": body}
 
 
-@desk.gate(risk="high", reversible=False, affects="customers", impact=impact, preview=preview)
+@desk.gate(
+    risk="high",
+    reversible=False,
+    affects="customers",
+    impact=impact,
+    preview=preview,
+    allow=["approve", "edit", "reject"],
+)
 def send(to: str, subject: str, body: str) -> str:
     SENT.extend(LISTS[to])
     return f"Email sent to {len(LISTS[to]):,} recipients"

@@ -92,6 +92,49 @@ def test_a_plan_that_is_cancelled_at_the_terminal_calls_nothing(tmp_path: Path) 
     assert "searching" not in program.text
 
 
+def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path: Path) -> None:
+    env, example = at_a_terminal(), FOLDER / "draft_review.py"
+    with running([sys.executable, example], cwd=tmp_path, env=env) as program:
+        program.wait_for("we regret any inconvenience")
+        program.wait_for("Your choice (1-4): ")
+        program.type("4")
+        program.wait_for("In which way?")
+        program.type("in plain words")
+        program.wait_for("that is our fault")
+        program.wait_for("Your choice (1-4): ")
+        program.kill()
+    with sayso.Desk(f"sqlite:///{tmp_path}/sayso.db") as desk:
+        waiting = desk.runs()[0]
+        sayso_command = Path(sys.executable).with_name("sayso")
+        resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, example]
+        with running(resume, cwd=tmp_path, env=env) as program:
+            program.wait_for("that is our fault")
+            program.wait_for("Your choice (1-4): ")
+            program.type("1")
+            assert program.ended() == 0
+
+        assert "that is our fault" in waiting.result()
+        versions = desk.versions(waiting.asks[-1])
+        assert [one.guidance for one in versions] == [None, "in plain words"]
+
+
+def test_a_flight_is_booked_at_the_terminal_with_one_key_and_a_yes(tmp_path: Path) -> None:
+    example = FOLDER / "choices.py"
+    with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
+        for _ in ("anna", "ben"):
+            program.wait_for("Your choice (1-5): ")
+            program.type("3")
+            program.wait_for("Your choice (1-3): ")
+            program.type("1")
+        program.wait_for("Your choice (1-5): ")
+        program.type("5")
+        program.wait_for("Why?")
+        program.type("")
+        assert program.ended() == 0
+
+    assert "booked: BB1, BB1" in program.text
+
+
 def test_every_example_has_its_place_on_the_page() -> None:
     assert sorted(shown()) == sorted(name_of(example) for example in EXAMPLES)
 
