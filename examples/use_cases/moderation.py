@@ -15,7 +15,7 @@ POLICY = Path(__file__).with_suffix(".toml")
 POSTS = [  # id, author, text
     (1, "bot", "Cheap pills!!!"),
     (2, "troll", "You are all idiots"),
-    (3, "wit", "Buy my book, it is terrible"),
+    (3, "joker", "Buy my book, it is terrible"),
     (4, "mayor", "Vote for me"),
     (5, "grump", "What a silly idea"),
 ]

@@ -80,7 +80,7 @@ def test_the_plan_of_an_agent_has_versions_too(desk: Desk) -> None:
         return ["Search", "Check the sources"] if wanted else ["Search"]
 
     agent = Agent("researcher", ScriptedModel(think), [], plan_every=5)
-    run = begun(desk, agent, "tea")
+    run = desk.run(agent, "tea", wait=False)
     answered(desk, run, "Mind the sources")
 
     first, second = desk.versions(ask_of(run))

@@ -153,7 +153,7 @@ def test_the_policy_of_a_use_case_is_sound_and_says_what_its_cases_expect(
         for person in {name for group in desk.policy.groups.values() for name in group}:
             desk.people.add(person)
     command = Path(sys.executable).with_name("sayso")
-    for words in (["check", policy], ["test", policy, "--cases", cases]):
+    for words in (["check", str(policy)], ["test", str(policy), "--cases", str(cases)]):
         done = subprocess.run(
             [command, "policy", *words, "--desk", f"sqlite:///{tmp_path}/desk.db", "--json"],
             capture_output=True,

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sayso import Ask, AskClosed, Desk, Running
+from sayso import Ask, AskClosed, Decision, Desk, Running
 from tests.crew import desk_at
 
 
@@ -49,10 +49,11 @@ def answer_first(url: str, ask: Ask) -> tuple[int, Any]:
     mine = os.getpid()
     with Desk(url, account="sam@till") as desk:
         try:
-            decision = desk.respond(ask, mine).decision
+            desk.respond(ask, mine)
         except AskClosed as closed:
-            decision = closed.decision
-    return mine, None if decision is None else decision.answer
+            stands = closed.decision
+            return mine, stands.answer if isinstance(stands, Decision) else None
+        return mine, mine
 
 
 def carry_on(url: str) -> None:
