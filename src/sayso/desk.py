@@ -33,6 +33,7 @@ from sayso.asks.spending import Call, begin, finish
 from sayso.asks.standing import standing
 from sayso.asks.sweeping import Swept, sweep
 from sayso.asks.verbs import LaterVerbs, Verbs
+from sayso.asks.versions import Version, versions
 from sayso.asks.waiting import wait, wait_async
 from sayso.asks.withdrawing import erase, give_up, withdraw
 from sayso.channels.console import Console
@@ -443,6 +444,13 @@ class Desk(Verbs, Reviews, RunDesk):
     def history(self, ask: Ask | str) -> list[Event]:
         """Return everything that happened to an ask, in order."""
         return list(standing(self.store, id_of(ask)).events)
+
+    def versions(self, ask: Ask | str) -> list[Version]:
+        """Return all versions of a draft, a plan or a call up to this ask, the oldest first.
+
+        A draft that was sent back is asked about anew; the versions before it belong to it.
+        """
+        return versions(self.store, _id(ask))
 
     def events(self, *, after: str | None = None, follow: bool = False) -> Iterator[Event]:
         """Go through the journal from a cursor on; with `follow`, wait for more for ever."""

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import sayso
-from tests.docs.pages import DOCS, ROOT, blocks, steady
+from tests.docs.pages import DOCS, ROOT, blocks, name_of, steady
 from tests.terminal import running
 
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+FOLDER = ROOT / "examples"
+USE_CASES = sorted((FOLDER / "use_cases").glob("*.py"))
+EXAMPLES = [*sorted(FOLDER.glob("*.py")), *USE_CASES]
 
 
 def shown() -> dict[str, str]:
@@ -24,7 +26,7 @@ def shown() -> dict[str, str]:
     for block, following in pairwise(listed):
         if block.title and block.title.startswith("examples/"):
             assert following.prints, block.title
-            said[Path(block.title).name] = following.text
+            said[block.title] = following.text
     return said
 
 
@@ -42,7 +44,7 @@ def test_an_example_prints_what_its_page_says(example: Path, tmp_path: Path) -> 
     )
 
     assert done.returncode == 0, done.stderr
-    assert steady(done.stdout) == steady(shown()[example.name])
+    assert steady(done.stdout) == steady(shown()[name_of(example)])
     assert list(tmp_path.iterdir()) == [], "an example leaves nothing behind"
 
 
@@ -90,10 +92,77 @@ def test_a_plan_that_is_cancelled_at_the_terminal_calls_nothing(tmp_path: Path) 
     assert "searching" not in program.text
 
 
+def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path: Path) -> None:
+    env, example = at_a_terminal(), FOLDER / "draft_review.py"
+    with running([sys.executable, example], cwd=tmp_path, env=env) as program:
+        program.wait_for("we regret any inconvenience")
+        program.wait_for("Your choice (1-4): ")
+        program.type("4")
+        program.wait_for("In which way?")
+        program.type("in plain words")
+        program.wait_for("that is our fault")
+        program.wait_for("Your choice (1-4): ")
+        program.kill()
+    with sayso.Desk(f"sqlite:///{tmp_path}/sayso.db") as desk:
+        waiting = desk.runs()[0]
+        sayso_command = Path(sys.executable).with_name("sayso")
+        resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, example]
+        with running(resume, cwd=tmp_path, env=env) as program:
+            program.wait_for("that is our fault")
+            program.wait_for("Your choice (1-4): ")
+            program.type("1")
+            assert program.ended() == 0
+
+        assert "that is our fault" in waiting.result()
+        versions = desk.versions(waiting.asks[-1])
+        assert [one.guidance for one in versions] == [None, "in plain words"]
+
+
+def test_a_flight_is_booked_at_the_terminal_with_one_key_and_a_yes(tmp_path: Path) -> None:
+    example = FOLDER / "choices.py"
+    with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
+        for _ in ("anna", "ben"):
+            program.wait_for("Your choice (1-5): ")
+            program.type("3")
+            program.wait_for("Your choice (1-3): ")
+            program.type("1")
+        program.wait_for("Your choice (1-5): ")
+        program.type("5")
+        program.wait_for("Why?")
+        program.type("")
+        assert program.ended() == 0
+
+    assert "booked: BB1, BB1" in program.text
+
+
 def test_every_example_has_its_place_on_the_page() -> None:
-    assert sorted(shown()) == [example.name for example in EXAMPLES]
+    assert sorted(shown()) == sorted(name_of(example) for example in EXAMPLES)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
 def test_an_example_is_short_enough_to_read(example: Path) -> None:
-    assert len(example.read_text().splitlines()) < 60
+    assert len(example.read_text().splitlines()) < 80
+
+
+@pytest.mark.parametrize("example", USE_CASES, ids=lambda file: file.stem)
+def test_the_policy_of_a_use_case_is_sound_and_says_what_its_cases_expect(
+    example: Path, tmp_path: Path
+) -> None:
+    policy, cases = example.with_suffix(".toml"), example.with_suffix(".cases.toml")
+    with sayso.Desk(f"sqlite:///{tmp_path}/desk.db", policy=policy) as desk:
+        for person in {name for group in desk.policy.groups.values() for name in group}:
+            desk.people.add(person)
+    command = Path(sys.executable).with_name("sayso")
+    for words in (["check", str(policy)], ["test", str(policy), "--cases", str(cases)]):
+        done = subprocess.run(
+            [command, "policy", *words, "--desk", f"sqlite:///{tmp_path}/desk.db", "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_policy_beside_the_examples_belongs_to_one() -> None:
+    files = {file.name.partition(".")[0] for file in (FOLDER / "use_cases").glob("*.toml")}
+    assert files == {example.stem for example in USE_CASES}

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sayso import Desk, Running
+from sayso import Ask, AskClosed, Decision, Desk, Running
 from tests.crew import desk_at
 
 
@@ -42,6 +42,18 @@ def answer(url: str, run_id: str, value: object) -> str:
         (ask,) = desk.get_run(run_id).state.pending
         desk.respond(ask, value)
         return desk.get_run(run_id).status
+
+
+def answer_first(url: str, ask: Ask) -> tuple[int, Any]:
+    """Answer what was shown to everybody; return one's own answer, and the one that stands."""
+    mine = os.getpid()
+    with Desk(url, account="sam@till") as desk:
+        try:
+            desk.respond(ask, mine)
+        except AskClosed as closed:
+            stands = closed.decision
+            return mine, stands.answer if isinstance(stands, Decision) else None
+        return mine, mine
 
 
 def carry_on(url: str) -> None:

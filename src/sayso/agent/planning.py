@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from sayso.agent.job import Job
@@ -26,6 +27,7 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
     run.entry(key, "plan", agent.name, holds=True)
     inner = Lane(run, key)
     talk = [Message(role="user", text=planning(job.plan))]
+    before: str | None = None
     while True:
         items, why = yield from _made(job, inner, talk)
         steps = [item.json for item in items]
@@ -37,7 +39,7 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
         )
         place = inner.next()
         new = place not in run.journal.asks
-        ask = run.asked(place, form.content)
+        ask = run.asked(place, replace(form.content, about=before))
         if new:
             agent.voice.asked(agent.name, ask)
         ask = run.closed(lane, ask)
@@ -46,6 +48,7 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
             raise Rejected(ask)
         if decision.verdict != "respond":
             return _approved(ask)
+        before = ask.id
         talk += [
             Message(role="assistant", text=numbered(Plan(items))),
             Message(role="user", text=plan_again(decision.text or "")),

@@ -86,6 +86,7 @@ class Form(Generic[T]):
 
 
 OPTIONAL = "1d"
+_REVIEWED = "The program wants this text reviewed before it is used."
 _UNHELD = "The program has used this text. A change or a no is feedback for the next one."
 
 
@@ -276,20 +277,19 @@ class Forms:
             if decision:
                 return str(ask.args["text"])
             if decision.verdict == "respond" and maker is not None:
-                return form(maker(decision.text))
+                return form(maker(decision.text), ask.id)
             return None
 
-        def form(draft: str) -> Form[str | None]:
+        def form(draft: str, about: str | None = None) -> Form[str | None]:
             content = self._content(
                 "draft",
                 check_title(title, "The title"),
                 _checked({"text": draft}, _DRAFT, "draft"),
                 terms,
                 without=() if maker or optional else ("respond",),
-                sentence=_UNHELD
-                if optional
-                else "The program wants this text reviewed before it is used.",
+                sentence=_UNHELD if optional else _REVIEWED,
                 optional=optional or None,
+                about=about,
             )
             return Form(content, outcome)
 
@@ -318,10 +318,10 @@ class Forms:
             if decision:
                 return list(ask.args["steps"])
             if decision.verdict == "respond" and maker is not None:
-                return form(maker(decision.text))
+                return form(maker(decision.text), ask.id)
             raise Rejected(ask)
 
-        def form(planned: Sequence[Step]) -> Form[list[Step]]:
+        def form(planned: Sequence[Step], about: str | None = None) -> Form[list[Step]]:
             content = self._content(
                 "plan",
                 check_title(title, "The title"),
@@ -329,6 +329,7 @@ class Forms:
                 terms,
                 without=() if maker else ("respond",),
                 sentence="The program wants its plan reviewed before the first step.",
+                about=about,
             )
             return Form(content, outcome)
 

@@ -12,6 +12,7 @@ import logging
 import random
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from types import FrameType
@@ -485,16 +486,17 @@ class Running(Verbs):
         """Show what a maker made; when it is sent back, let it make another one."""
         self.entry(key, "review", _name(maker), holds=True)
         inner = Lane(self, key)
-        made, guidance = first, None
+        made, guidance, before = first, None, None
         while True:
             if made is None:
                 made = yield from self.stepping(inner.next(), maker, (guidance,), {})
             form = form_of(made)
-            ask = self.closed(lane, self.asked(inner.next(), form.content))
+            content = replace(form.content, about=before)
+            ask = self.closed(lane, self.asked(inner.next(), content))
             decision = ask.decision
             if decision is None or decision.verdict != "respond":
                 return form.outcome(ask)
-            made, guidance = None, decision.text or ""
+            made, guidance, before = None, decision.text or "", ask.id
 
     def calling(
         self, lane: Lane, key: str, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, Any]
