@@ -450,7 +450,7 @@ class Desk(Verbs, Reviews, RunDesk):
 
         A draft that was sent back is asked about anew; the versions before it belong to it.
         """
-        return versions(self.store, _id(ask))
+        return versions(self.store, id_of(ask))
 
     def events(self, *, after: str | None = None, follow: bool = False) -> Iterator[Event]:
         """Go through the journal from a cursor on; with `follow`, wait for more for ever."""
