@@ -25,7 +25,7 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
     run, agent = job.run, job.agent
     run.entry(key, "plan", agent.name, holds=True)
     inner = Lane(run, key)
-    talk = [Message(role="user", text=planning(job.plan))]
+    talk = [Message(role="user", text=planning(job.plan, job.queue))]
     while True:
         items, why = yield from _made(job, inner, talk)
         steps = [item.json for item in items]
