@@ -166,7 +166,7 @@ def test_whatever_the_order_of_decisions_each_call_runs_once_and_the_news_keeps_
     run = begun(local, Agent("clerk", model, [pay, note]), "pay")
 
     for number, amount in enumerate(order, start=1):
-        clock.advance(seconds=1)
+        clock.advance("1s")
         local.approve(ask_for(run, amount))
         if number % at_once == 0:
             carried_on(local, run)
@@ -292,7 +292,7 @@ def test_nobody_decides_in_time_and_the_model_hears_that_the_clock_did(
         return script(messages) if not calls(messages) or news(messages) else "waiting"
 
     run = begun(desk, Agent("clerk", ScriptedModel(first), [order]), "order")
-    clock.advance(hours=2)
+    clock.advance("2h")
     desk.sweep()
     carried_on(desk, run)
 
@@ -509,8 +509,6 @@ def test_steps_are_counted_while_calls_wait_and_a_parked_run_goes_on_with_its_qu
 
     desk.retry(run)
 
-    assert carried_on(desk, run).status == "parked", "it was asked before the news came"
-    desk.retry(run)
     assert carried_on(desk, run).output == "done"
     assert RAN.count(1) == 1
 
@@ -628,7 +626,7 @@ def test_an_approved_step_of_a_plan_counts_for_that_plan(desk: Desk) -> None:
 def test_memory_shows_what_waits_and_what_came_of_it(desk: Desk, clock: FakeClock) -> None:
     script = paying(1, work=[call("note", text="a")])
     run = begun(desk, Agent("clerk", ScriptedModel(script), [pay, note]), "pay", thread="t")
-    clock.advance(seconds=5)
+    clock.advance("5s")
     desk.edit(ask_of(run), {"amount": 7})
     carried_on(desk, run)
 
@@ -722,7 +720,8 @@ def test_what_waits_is_described() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"), [({"later": "yes"}, "True or False"), ({"later": True, "asks": True}, "asks")]
+    ("given", "says"),
+    [({"later": "yes"}, "True or False"), ({"later": True, "asks": True}, "asks")],
 )
 def test_a_tool_that_cannot_wait_in_the_queue_is_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(BadValue, match=says):
