@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
@@ -99,7 +99,7 @@ def ask_for(run: Run, amount: int) -> Ask:
 def kept(model: Watched) -> None:
     """Check that each prompt goes on where the one before it ended: nothing shown is taken back."""
     shown = [prompt.messages for prompt in model.prompts]
-    for before, after in zip(shown, shown[1:], strict=False):
+    for before, after in pairwise(shown):
         assert after[: len(before)] == before
 
 
@@ -173,7 +173,7 @@ def test_whatever_the_order_of_decisions_each_call_runs_once_and_the_news_keeps_
     carried_on(local, run)
 
     assert run.output == " & ".join(f"paid {amount}" for amount in order)
-    assert RAN == ["a", *order]
+    assert ["a", *order] == RAN
     kept(model)
 
 

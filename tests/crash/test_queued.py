@@ -95,7 +95,7 @@ def check(house: House, died: int) -> None:
     thoughts = noted(house.folder, "thoughts")
     assert len(thoughts) <= len(replies) + died, "a recorded reply was asked for again"
     assert len([ask for ask in run.asks if ask.kind == "doubt"]) <= died
-    told = [place for e in run.events for place in _told((e.payload or {}))]
+    told = [place for e in run.events for place in _told(e.payload or {})]
     assert sorted(told) == sorted((ask.key or "").partition(":")[2] for ask in asks), "told once"
     assert noted(house.folder, "complaints") == [], "every replay showed the model the same"
 
