@@ -12,8 +12,9 @@ import pytest
 import sayso
 from sayso import ActionStep, Agent, Ask, Desk, Run, RunCancelled, ScriptedModel
 from sayso.agent import Message, ToolCall, call
+from sayso.cli.plans import Following
 from sayso.errors import BadValue
-from sayso.testing import FakeClock
+from sayso.testing import FakeClock, scripted
 from tests.agents import Messages, Watched, begun, calls, results, told
 from tests.places import Place
 from tests.runs.people import ask_of, carried_on
@@ -592,6 +593,12 @@ def test_a_plan_shows_which_step_waits_and_comes_further_when_it_is_carried_out(
     assert "1. Pay it (with pay, made, and waiting for a person)" in replan.last
     assert "2. Write it down (with note)" in replan.last
     assert run.state.progress == 0.0
+    following = Following.of(run)
+    assert following is not None
+    assert [line.plain for line in following.lines()] == [
+        "◷ 1. Pay it [pay]",
+        "· 2. Write it down [note]",
+    ]
     for _ in range(10):
         if run.status != "waiting":
             break
@@ -621,6 +628,49 @@ def test_an_approved_step_of_a_plan_counts_for_that_plan(desk: Desk) -> None:
 
     assert carried_on(desk, run).output == "done", "the answer is not asked about"
     assert run.state.progress == 1.0
+
+
+def test_a_step_that_comes_after_one_that_waits_is_asked_for(desk: Desk) -> None:
+    """Whether the call that waits is approved or not: either way nobody is passed over."""
+    steps = [{"title": "Pay it", "tool": "pay"}, {"title": "Think it over", "needs_approval": True}]
+
+    def script(messages: Messages, tools: tuple[str, ...]) -> Any:
+        if tools == ("plan",):
+            return steps
+        made = calls(messages)
+        return [call("pay", amount=1), call("note", text="a"), "waiting"][len(made)]
+
+    run = begun(desk, Agent("clerk", ScriptedModel(script), [pay, note], plan_every=9), "pay")
+    desk.approve(ask_of(run))
+    carried_on(desk, run)
+
+    assert RAN == []
+    assert {ask.tool for ask in run.state.pending} == {"pay", "note"}
+
+
+def test_a_yes_to_a_step_of_the_plan_before_is_no_yes_to_one_of_the_new_plan(desk: Desk) -> None:
+    def script(messages: Messages, tools: tuple[str, ...]) -> Any:
+        made = calls(messages)
+        if tools == ("plan",) and not made:
+            return [{"title": "Pay it", "tool": "pay", "needs_approval": True}]
+        if tools == ("plan",):
+            return [{"title": "Tell them", "needs_approval": True}]
+        if len(made) < 2:
+            return [call("pay", amount=1), call("note", text="a")][len(made)]
+        return "waiting" if waiting(messages) else "told"
+
+    run = begun(desk, Agent("clerk", ScriptedModel(script), [pay, note], plan_every=2), "pay")
+    desk.approve(ask_of(run))  # the plan
+    carried_on(desk, run)
+    desk.approve(ask_of(run, "note"))  # it comes after a step that wants approval
+    carried_on(desk, run)
+    desk.approve(next(ask for ask in run.state.pending if ask.kind == "plan"))
+    carried_on(desk, run)
+    desk.approve(ask_of(run, "pay"))
+    carried_on(desk, run)
+
+    assert RAN == ["a", 1]
+    assert ask_of(run).title == "Is this the answer of clerk?"
 
 
 def test_memory_shows_what_waits_and_what_came_of_it(desk: Desk, clock: FakeClock) -> None:
@@ -707,6 +757,16 @@ def test_a_call_stays_as_it_was_made_when_the_tool_is_declared_otherwise(
 
     assert run.output == f"{int(before)} news"
     assert RAN == [1]
+
+
+def test_a_scripted_reviewer_plays_the_person_for_the_queue_too(local: Desk) -> None:
+    agent = Agent("clerk", ScriptedModel(paying(1, work=[call("note", text="a")])), [pay, note])
+
+    with scripted() as reviewer:
+        reviewer.approve("pay")
+        assert local.run(agent, "pay").output == "paid 1"
+
+    assert RAN == ["a", 1]
 
 
 def test_what_waits_is_described() -> None:

@@ -19,6 +19,8 @@ import pytest
 from sayso import ActionStep, Ask, Desk, Run
 from tests.crash.shop import noted
 from tests.crash.visitors import Door, House, open_door
+from tests.crew import Crew
+from tests.journeys import errands
 from tests.journeys.errands import TASK
 from tests.journeys.library import FOLDER
 from tests.places import Place
@@ -131,6 +133,18 @@ def test_s2_8_all_decided_at_once_are_told_at_once(house: House) -> None:
     assert "news 3" in verbs(run)
     waited = [s for s in run.memory if isinstance(s, ActionStep) and s.status == "waiting"]
     assert [step.args for step in waited] == [{"subject": subject} for subject in SUBJECTS]
+
+
+def test_s2_8_four_workers_at_once_run_each_errand_once(house: House, crew: Crew) -> None:
+    run = house.begin(agent="errands")
+    for subject in SUBJECTS:
+        settle(house, run, subject, "approve")
+        crew.together(errands.work, house.url, str(house.folder))
+
+    assert run.output == "Answer: milk, bread, stamps"
+    done = noted(house.folder, "done")
+    assert len(done) == len(set(done)) == 8
+    assert len(noted(house.folder, "thoughts")) == verbs(run).count("model")
 
 
 def test_s2_8_cancelled_while_calls_wait_nothing_of_them_is_carried_out(house: House) -> None:

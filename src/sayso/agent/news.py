@@ -16,7 +16,6 @@ from sayso.agent.messages import Message
 from sayso.agent.turn import Settled, over, settle
 from sayso.agent.way import Way
 from sayso.agent.words import came_later
-from sayso.model.ask import Ask
 from sayso.runs.lanes import Lane
 from sayso.runs.stops import Paused
 from sayso.runs.work import Passage
@@ -91,8 +90,6 @@ def _carried_out(job: Job, lane: Lane) -> Passage:
         try:
             settled: Settled = yield from settle(job, lane, replace(way, new=new))
         except Paused:  # nobody knows whether it happened: people are asked about that first
-            for ask in _asks(job, way):
-                run.waits.pop(ask.id, None)
             continue
         if new:
             job.agent.voice.step(job.agent.name, settled.step)
@@ -118,14 +115,10 @@ def _moment(job: Job, way: Way) -> tuple[bool, float]:
 
 def _wait(job: Job) -> None:
     """Let the run go on with whatever is decided next in the queue."""
-    for way in job.queue:
-        for ask in _asks(job, way):
-            if ask.open:
-                job.run.waits[ask.id] = None
-
-
-def _asks(job: Job, way: Way) -> list[Ask]:
-    return [job.run.journal.asks[key] for key in _keys(job, way)]
+    asks = job.run.journal.asks
+    for key in [key for way in job.queue for key in _keys(job, way)]:
+        if asks[key].open:
+            job.run.waits[asks[key].id] = None
 
 
 def _keys(job: Job, way: Way) -> list[str]:
