@@ -304,6 +304,7 @@ class Desk(Verbs, Reviews, RunDesk):
         verify: Callable[..., object] | None = ...,
         limit: Span | None = ...,
         unknown: type[BaseException] | tuple[type[BaseException], ...] = ...,
+        later: bool = ...,
         why: str | None = ...,
         confidence: float | None = ...,
         needs: Iterable[str] | str | None = ...,
@@ -328,7 +329,8 @@ class Desk(Verbs, Reviews, RunDesk):
                 value to return instead of raising; `unknown` exceptions after which nobody
                 knows whether it happened, `idempotent` (then it may be tried again with the
                 same key), `verify` (asked whether it happened; "did not" counts after
-                `limit`); and the terms of every ask: `needs`, `within`, `allow`, ...
+                `limit`); `later`, for a tool of an agent that goes on with other work while
+                the call waits; and the terms of every ask: `needs`, `within`, `allow`, ...
 
         Raises:
             BadValue: while decorating: a parameter cannot be shown, or an option is unknown.

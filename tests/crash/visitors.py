@@ -9,6 +9,7 @@ thought, a tool about to act or having acted. Or when it comes by one of these f
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -24,7 +25,7 @@ from typing import Any
 
 from sayso import Ask, Desk, Run
 from tests.crash.mortal import Killer, arm
-from tests.crash.shop import MOMENTS
+from tests.crash.shop import MOMENTS, note
 from tests.journeys.library import FOLDER, TASK, done
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,15 +64,37 @@ def decide(desk: Desk, run_id: str) -> str:
     run = desk.get_run(run_id)
     ask = run.state.pending[0]
     if ask.kind == "doubt":
-        happened = f"{ask.tool}: {ask.args['subject']}" in done()
-        found = f"{ask.args['subject']}: found"
-        return (desk.respond(ask, found) if happened else desk.approve(ask)).status
+        return decided_doubt(desk, ask)
     decided = sum(other.kind == "plan" and not other.open for other in run.asks)
     if ask.kind == "plan" and decided == 0:
         return desk.edit(ask, {"steps": EDITED}).status
     if ask.kind == "plan" and decided == 1:
         return desk.respond(ask, GUIDANCE).status
     return desk.approve(ask).status
+
+
+def settle(desk: Desk, run_id: str, which: int, verdict: str) -> str:
+    """Be a person with a list: say this to one of the errands that wait, whichever it is."""
+    pending = desk.get_run(run_id).state.pending
+    ask = pending[which % len(pending)]
+    if ask.kind == "doubt":
+        return decided_doubt(desk, ask)
+    match verdict:
+        case "edit":
+            return desk.edit(ask, {"subject": f"fresh {ask.args['subject']}"}).status
+        case "reject":
+            return desk.reject(ask, "Too dear").status
+        case "respond":
+            return desk.respond(ask, "We have that").status
+        case _:
+            return desk.approve(ask).status
+
+
+def decided_doubt(desk: Desk, ask: Ask) -> str:
+    """Look whether it happened, and say so."""
+    happened = f"{ask.tool}: {ask.args['subject']}" in done()
+    found = f"{ask.args['subject']}: found"
+    return (desk.respond(ask, found) if happened else desk.approve(ask)).status
 
 
 def cancel(desk: Desk, run_id: str) -> str:
@@ -92,7 +115,15 @@ WORK: dict[str, Callable[..., Any]] = {
     "decide": decide,
     "cancel": cancel,
     "approve": approve,
+    "settle": settle,
 }
+
+
+class Complaints(logging.Handler):
+    """Notes what the agent complains of: a replay that shows its model something else, above all."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(os.environ[FOLDER], "complaints", record.getMessage())
 
 
 def mark(number: int, where: str) -> None:
@@ -114,6 +145,7 @@ def live(order: dict[str, Any], report: int) -> None:
     """Be the visitor. Ends the process."""
     try:
         os.environ[FOLDER] = order["folder"]
+        logging.getLogger("sayso.agent").addHandler(Complaints())
         desk = Desk(order["url"], lease=order["lease"], agent="research", account="sam@till")
         if order["dies"] is not None:
             mark(*order["dies"])

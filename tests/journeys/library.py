@@ -34,7 +34,8 @@ def folder() -> str:
 # --- the tools: what they did is one line in `done` ---
 
 
-def _did(tool: str, subject: str) -> str:
+def did(tool: str, subject: str) -> str:
+    """Do something to the world, and say what came of it."""
     reached("in the tool")
     note(folder(), "done", f"{tool}: {subject}")
     reached("after the effect")
@@ -43,17 +44,17 @@ def _did(tool: str, subject: str) -> str:
 
 def search(subject: str) -> str:
     """Search for something."""
-    return _did("search", subject)
+    return did("search", subject)
 
 
 def read(subject: str) -> str:
     """Read something."""
-    return _did("read", subject)
+    return did("read", subject)
 
 
 def publish(subject: str) -> str:
     """Put it where everybody reads it."""
-    return _did("publish", subject)
+    return did("publish", subject)
 
 
 def done() -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 import sayso
+from tests.journeys.errands import agent as errands
 from tests.journeys.library import MODEL, TOOLS, shown, unsure
 
 desk = sayso.Desk(agent="research")
@@ -27,7 +28,7 @@ agent = sayso.Agent(
 )
 careful = sayso.Agent("careful", MODEL, TOOLS, plan_every=9, on_step={sayso.ActionStep: unsure})
 hasty = sayso.Agent("hasty", MODEL, TOOLS, plan_every=9, max_steps=2)
-AGENTS = {one.name: one for one in (agent, careful, hasty)}
+AGENTS = {one.name: one for one in (agent, careful, hasty, errands)}
 
 
 # --- the program ---

@@ -167,7 +167,8 @@ class Agent:
     def describe(self) -> str:
         """Return in words what it may do alone, and what asks a person first."""
         kit = self.profile.kit.values()
-        asks = [f"{held.name} ({held.why})" for held in kit if held.asks()]
+        asks = [f"{held.name} ({held.why})" for held in kit if held.asks() and not held.later]
+        later = [f"{held.name} ({held.why})" for held in kit if held.asks() and held.later]
         inner = [held.name for held in kit if held.gate.rules.asks]
         alone = [held.name for held in kit if not held.asks() and held.name not in inner]
         limits = self.profile.limits
@@ -182,6 +183,7 @@ class Agent:
                 f"{self.name}",
                 f"  runs alone: {', '.join(alone) or 'nothing'}",
                 f"  asks first: {', '.join(asks) or 'nothing'}",
+                *([f"  asks later: {', '.join(later)}"] if later else []),
                 *([f"  asks while it works: {', '.join(inner)}"] if inner else []),
                 f"  plans: {plans}",
                 f"  at most: {', '.join(bounds)}",

@@ -12,6 +12,7 @@ from sayso.agent.messages import Message, Prompt, ToolSpec
 from sayso.agent.modelling import Replied
 from sayso.agent.plan import Plan
 from sayso.agent.profile import Profile
+from sayso.agent.queue import Queue
 from sayso.agent.words import SYSTEM
 from sayso.runs.running import Running
 from sayso.runs.stops import Parked
@@ -32,6 +33,8 @@ class Job:
         self.outer = outer  # the agent that gave it, whose bounds count as well
         self.history = History(Message(role="user", text=task))
         self.plan: Plan | None = None
+        self.plans = 0
+        self.queue = Queue()
         self.spent = Spent()
         self.ids: set[str] = set()
         self.empty = 0

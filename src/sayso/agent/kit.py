@@ -48,6 +48,11 @@ class Held:
         """Its name."""
         return self.spec.name
 
+    @property
+    def later(self) -> bool:
+        """Whether the model goes on with other work while a call of it waits for people."""
+        return self.gate.rules.later
+
     def asks(self, bound: Bound | None = None) -> bool:
         """Whether a person is asked before this call; without one, whether that can happen."""
         tool = self.gate.tool

@@ -14,11 +14,12 @@ from sayso.agent.history import shortened
 from sayso.agent.job import Job
 from sayso.agent.messages import Message, Reply
 from sayso.agent.modelling import Replied, modelled
+from sayso.agent.news import beside, message, news
 from sayso.agent.planning import plan_passage
 from sayso.agent.profile import Profile
 from sayso.agent.telling import told
 from sayso.agent.turn import Settled, turn_passage
-from sayso.agent.words import NOTHING, planned
+from sayso.agent.words import NOTHING, WAITED, planned
 from sayso.runs.lanes import CHAIN, LANE
 from sayso.runs.memory import AnswerStep, Step, TaskStep
 from sayso.runs.running import Running
@@ -51,6 +52,8 @@ def _answer(job: Job) -> str:
         reply = _think(job)
         if reply.calls:
             _act(job, reply)
+        elif job.queue:
+            _wait(job, reply)
         elif not reply.text.strip():
             _nothing(job)
         elif _approved(job, reply.text):
@@ -64,7 +67,8 @@ def _plan_if_due(job: Job) -> None:
     every = job.agent.plan_every
     if every is None or job.steps_since_plan < every:
         return
-    job.plan, step = job.run.verb(partial(plan_passage, job))
+    job.plan, step = job.run.verb(beside(job, partial(plan_passage, job)))
+    job.plans += 1
     job.steps_since_plan = 0
     job.history.add(Message(role="user", text=planned(job.plan)))
     job.progress(0.0)
@@ -86,7 +90,8 @@ def _think(job: Job) -> Reply:
 
 def _act(job: Job, reply: Reply) -> None:
     job.empty = 0
-    settled: list[Settled] = job.run.verb(lambda lane, key: turn_passage(job, lane, key, reply))
+    turn = partial(turn_passage, job, reply=reply)
+    settled: list[Settled] = job.run.verb(beside(job, turn))
     calls = tuple(one.call for one in settled)
     job.ids.update(call.id for call in calls)
     job.history.add(
@@ -94,12 +99,40 @@ def _act(job: Job, reply: Reply) -> None:
         *(one.message for one in settled),
     )
     for one in settled:
-        job.spent.seconds += one.took
-        job.spent = job.spent.plus(one.inside)
-        if one.carried_out and job.plan is not None:
-            job.plan = job.plan.approved(one.steps).after(one.call.tool)
-            job.progress(job.plan.progress)
-        _tell(job, one.step)
+        if one.queued is not None:
+            job.queue.add(one.queued, job.plans)
+        else:
+            _count(job, one, job.plans)
+    if job.queue:
+        _hear(job)
+
+
+def _count(job: Job, one: Settled, plan: int) -> None:
+    """Count a call that is settled, and tell of it; `plan` is the number of the one it belongs to."""
+    job.spent.seconds += one.took
+    job.spent = job.spent.plus(one.inside)
+    if one.carried_out and job.plan is not None:
+        approved = one.steps if plan == job.plans else ()  # of a plan before, they are other steps
+        job.plan = job.plan.approved(approved).after(one.call.tool)
+        job.progress(job.plan.progress)
+    _tell(job, one.step)
+
+
+def _hear(job: Job, *, wait: bool = False) -> None:
+    """Tell the model what came of calls in the queue; with `wait`, once there is something."""
+    came: list[Settled] = job.run.verb(partial(news, job, wait=wait))
+    for one in came:
+        job.history.add(message(job, one))
+        _count(job, one, job.queue.leave(one.place))
+
+
+def _wait(job: Job, reply: Reply) -> None:
+    """Let the run wait: the model has nothing else to do. Its text is no answer yet."""
+    job.empty = 0
+    if reply.text.strip():
+        job.history.add(Message(role="assistant", text=reply.text, native=reply.native))
+    _hear(job, wait=True)
+    job.history.add(Message(role="user", text=WAITED))
 
 
 def _nothing(job: Job) -> None:
@@ -138,7 +171,7 @@ def _tell(job: Job, step: Step) -> bool:
     heard = False
     for kind, callback in job.agent.on_step.items():
         if isinstance(step, kind):
-            said = job.run.verb(partial(told, job, callback, step))
+            said = job.run.verb(beside(job, partial(told, job, callback, step)))
             if said is not None:
                 heard = True
                 job.history.add(Message(role="user", text=said))

@@ -46,7 +46,8 @@ class Message:
     """One message of a conversation.
 
     One of the role `assistant` may carry calls; one of the role `tool` says what came of
-    the call with the id `call`. `native` is what a provider wants to see again as it was.
+    the call with the id `call`, and one of the role `user` with a `call` does so later, for a
+    call that waited in the queue. `native` is what a provider wants to see again as it was.
     """
 
     role: Role

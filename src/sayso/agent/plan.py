@@ -7,7 +7,7 @@ can be told, and approval asked for, without believing what a model says of itse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,13 +111,14 @@ class Plan:
         return replace(self, seen=self.seen.union(numbers))
 
 
-def numbered(plan: Plan) -> str:
-    """Return the plan as text for a model."""
+def numbered(plan: Plan, waiting: Collection[int] = ()) -> str:
+    """Return the plan as text for a model; `waiting` are steps whose calls wait for people."""
     lines = []
     for number, item in enumerate(plan.items, start=1):
         marks = [f"with {item.tool}"] if item.tool else []
         marks += ["a person approves it when it comes to it"] if item.needs_approval else []
         marks += ["done"] if number <= plan.done else []
+        marks += ["made, and waiting for a person"] if number in waiting else []
         more = f" ({', '.join(marks)})" if marks else ""
         lines.append(f"{number}. {item.title}{more}")
         if item.detail:

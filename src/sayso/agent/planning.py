@@ -26,7 +26,7 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
     run, agent = job.run, job.agent
     run.entry(key, "plan", agent.name, holds=True)
     inner = Lane(run, key)
-    talk = [Message(role="user", text=planning(job.plan))]
+    talk = [Message(role="user", text=planning(job.plan, job.queue))]
     before: str | None = None
     while True:
         items, why = yield from _made(job, inner, talk)

@@ -2,7 +2,8 @@
 
 Each call has a lane of its own under the turn. A turn ends when all of its calls
 are settled; until then those that are decided go on, unless the agent wants them
-decided `together`.
+decided `together`. A call of a tool that is declared `later` is asked for and then
+waits in the queue of the agent, and the turn does not wait for it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from sayso.agent.job import Job
 from sayso.agent.kit import BadCall, Held
 from sayso.agent.limits import Spent
 from sayso.agent.messages import Message, Reply, ToolCall
-from sayso.agent.words import asked_because, outcome
+from sayso.agent.way import Way
+from sayso.agent.words import Came, asked_because, outcome, queued
 from sayso.asks.carrying import Gated
 from sayso.asks.forms import Form
 from sayso.errors import (
@@ -36,7 +38,6 @@ from sayso.model.tool import Bound
 from sayso.runs.alone import VERB, alone, recorded, refuse
 from sayso.runs.calls import asked_for, call_passage
 from sayso.runs.failures import kind_of, message_of
-from sayso.runs.journal import Entry
 from sayso.runs.lanes import Lane
 from sayso.runs.memory import ActionStep
 from sayso.runs.stops import Paused
@@ -58,6 +59,14 @@ class Settled:
     inside: Spent = field(default_factory=Spent)
     carried_out: bool = False
     refused: bool = False
+    place: str = ""
+    ask: Ask | None = None
+    queued: Way | None = None  # it waits for people, and nothing came of it yet
+
+    @property
+    def came(self) -> Came:
+        """What came of it, in a word."""
+        return "done" if self.carried_out else "refused" if self.refused else "failed"
 
     @property
     def message(self) -> Message:
@@ -68,35 +77,20 @@ class Settled:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How one call is made: its place, its frozen arguments, and whether people are asked."""
-
-    place: str
-    call: ToolCall
-    gate: Gated | None = None
-    bound: Bound | None = None
-    asks: bool = False
-    steps: tuple[int, ...] = ()
-    bad: StepFailed | None = None
-    known: Entry | None = None
-    new: bool = True
-
-
 def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
     """Settle every call of a reply, and return what came of each, in order."""
     run = job.run
     run.entry(key, "turn", job.agent.name, holds=True)
     ways = _ways(job, key, reply)
-    opened = [_asked(job, way) for way in ways if way.asks]
-    settled: dict[str, Settled] = {}
+    settled = {way.place: _queued(job, way) for way in ways if way.later}
+    opened = [_asked(job, way) for way in ways if way.asks and not way.later]
     waits = job.agent.together and any(ask is not None and not ask.closed for ask in opened)
     # Those that need nobody run first: whoever is asked meanwhile decides in parallel.
-    for way in sorted(ways, key=lambda way: way.asks):
+    for way in sorted((way for way in ways if not way.later), key=lambda way: way.asks):
         try:
             if waits and way.asks:
                 _check_open(job, lane, way)
-            settled[way.place] = yield from _settled(job, lane, way)
+            settled[way.place] = yield from settle(job, lane, way)
             if way.new:  # now: the turn may wait for others for days
                 job.agent.voice.step(job.agent.name, settled[way.place].step)
         except Paused:
@@ -109,10 +103,10 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
 def _ways(job: Job, key: str, reply: Reply) -> list[Way]:
     """Decide how each call is made.
 
-    The plan may have come further by the earlier calls of this very reply, or not, if
-    they are refused: a step that wants approval either way is asked for.
+    The plan may have come further by the earlier calls of this very reply and by those in the
+    queue, or not, if they are refused: a step that wants approval either way is asked for.
     """
-    ways, ahead = [], job.plan
+    ways, ahead = [], None if job.plan is None else job.queue.ahead(job.plan)
     for number, call in enumerate(reply.calls, start=1):
         steps: tuple[int, ...] = ()
         if job.plan is not None and ahead is not None:
@@ -161,10 +155,16 @@ def _possible(job: Job, place: str, call: ToolCall, steps: tuple[int, ...], repl
     if not (asked or begun) and _rejected_before(job, held, bound):
         why = "A person said no to this very call before. Go on another way."
         raise BadCall("RejectedBefore", why)
+    if not (asked or begun) and job.queue.waits(held.gate.tool.name, bound.args):
+        why = "This very call waits for a person already. Go on with other work."
+        raise BadCall("WaitsAlready", why)
     gate = _explained(job, held, steps, reply)
     free = begun or (not steps and _goes_alone(job, place, held, gate, bound))
-    over = f"{place}.2" in journal.entries or _over(job, place)
-    return Way(place, call, gate, bound, asked or not free, steps, new=not over)
+    ended = f"{place}.2" in journal.entries or over(job, place)
+    asks = asked or not free
+    # What was asked for before without the mark was waited for, whatever the tool declares now.
+    later = asks and (marked(place) in journal.entries or (gate.rules.later and not asked))
+    return Way(place, call, gate, bound, asks, steps, new=not ended, later=later)
 
 
 def _goes_alone(job: Job, place: str, held: Held, gate: Gated, bound: Bound) -> bool:
@@ -216,7 +216,12 @@ def _as_begun(job: Job, place: str, bound: Bound) -> Bound:
     return bound if begun is None else replace(bound, args=dict(begun.args))
 
 
-def _over(job: Job, place: str) -> bool:
+def marked(place: str) -> str:
+    """Return where the journal says that a call waits in the queue: beside it, as doubts are."""
+    return f"{place}?queued"
+
+
+def over(job: Job, place: str) -> bool:
     """Whether a call came to its end before: carried out, or refused."""
     ask = _ask_of(job, place)
     if ask is None or not ask.closed:
@@ -257,7 +262,20 @@ def _asked(job: Job, way: Way) -> Ask | None:
     return ask
 
 
-def _settled(job: Job, lane: Lane, way: Way) -> Passage:
+def _queued(job: Job, way: Way) -> Settled:
+    """Let a call wait in the queue. The mark is written first: an ask without one is waited for."""
+    mark, journal = marked(way.place), job.run.journal
+    new = mark not in journal.entries
+    if new:
+        journal.record(mark, "queued", way.call.tool)
+    ask = _asked(job, way)
+    step = _step(job, way, way.call, status="waiting")
+    if new:
+        job.agent.voice.step(job.agent.name, step)
+    return Settled(way.call, queued(ask), step, place=way.place, ask=ask, queued=way)
+
+
+def settle(job: Job, lane: Lane, way: Way) -> Passage:
     """Make one call, and say what came of it."""
     run, call = job.run, way.call
     try:
@@ -284,6 +302,8 @@ def _settled(job: Job, lane: Lane, way: Way) -> Passage:
         _took(job, way.place),
         _inside(job, way.place),
         carried_out=True,
+        place=way.place,
+        ask=_ask_of(job, way.place),
     )
 
 
@@ -365,6 +385,8 @@ def _failed(
         took=_took(job, way.place),
         inside=_inside(job, way.place),
         refused=not isinstance(error, StepFailed),
+        place=way.place,
+        ask=_ask_of(job, way.place),
     )
 
 

@@ -10,7 +10,7 @@ import functools
 import inspect
 import logging
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -60,6 +60,7 @@ class Rules:
     limit: float | None = None
     unknown: tuple[type[BaseException], ...] = ()
     asks: bool = False
+    later: bool = False  # an agent goes on with other work while its calls wait for people
     terms: Terms = field(default_factory=Terms)
 
 
@@ -117,7 +118,7 @@ class Gated:
 
 
 _DECLARED = ("risk", "reversible", "affects", "impact", "preview", "secret")
-_RULES = ("on_reject", "idempotent", "verify", "limit", "unknown", "asks")
+_RULES = ("on_reject", "idempotent", "verify", "limit", "unknown", "asks", "later")
 
 
 def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> Gated:  # noqa: ANN401
@@ -131,6 +132,7 @@ def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> G
         if option not in {*_DECLARED, *_RULES, *terms}:
             raise BadValue(f"A gate has no option {option!r}.")
     limit = given.get("limit")
+    _check_later(given)
     rules = Rules(
         on_reject=given.get("on_reject", MISSING),
         idempotent=given.get("idempotent", False),
@@ -138,10 +140,22 @@ def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> G
         limit=None if limit is None else span(limit).total_seconds(),
         unknown=_exceptions(given.get("unknown", ())),
         asks=given.get("asks", False),
+        later=given.get("later", False),
         terms=terms,  # type: ignore[arg-type]
     )
     declared = {option: given[option] for option in _DECLARED if option in given}
     return Gated(Tool.of(fn, name=name, **declared), rules)
+
+
+def _check_later(given: Mapping[str, Any]) -> None:
+    """Refuse a `later` that cannot be kept."""
+    if not isinstance(given.get("later", False), bool):
+        raise BadValue(f"later={given['later']!r}: it is True or False.")
+    if given.get("later") and given.get("asks"):
+        raise BadValue(
+            "A tool with asks=True asks while it works, so its calls cannot wait in a queue. Leave "
+            "out asks=True or later=True."
+        )
 
 
 def gated_of(fn: object) -> Gated | None:

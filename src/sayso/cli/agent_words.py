@@ -11,7 +11,7 @@ from sayso.channels.values import as_json, as_name, clipped
 from sayso.model.text import one_line
 
 Said = Mapping[str, Any]
-_NOT_MADE = ("UnknownTool", "BadArguments", "RejectedBefore", "TooMany")
+_NOT_MADE = ("UnknownTool", "BadArguments", "RejectedBefore", "WaitsAlready", "TooMany")
 
 
 def named(said: Said) -> str:
@@ -87,8 +87,22 @@ def _told(said: Said, width: int) -> Text:
     return Text(f'told {named(said)}, which wants a review: "{one_line(str(wanted), width)}"')
 
 
+def _queued(said: Said, _: int) -> Text:
+    return Text.assemble(_call(said, 0), (" waits in the queue, and the model goes on", "dim"))
+
+
+def _news(said: Said, _: int) -> Text:
+    count = len(said.get("result") or ())
+    if not count:
+        return Text("looked at what waits in the queue: nothing new", "dim")
+    what = "a call that waited" if count == 1 else f"{count} calls that waited"
+    return Text(f"told the model what came of {what}", "dim")
+
+
 AGENT_STEPS: Mapping[str, Callable[[Said, int], Text]] = {
     "model": _replied,
     "call": _called,
     "told": _told,
+    "queued": _queued,
+    "news": _news,
 }

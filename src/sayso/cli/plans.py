@@ -22,6 +22,7 @@ class Following:
     done: int
     by: str
     changed: bool
+    waits: tuple[str, ...] = ()  # tools whose calls wait in the queue
 
     @classmethod
     def of(cls, run: Run) -> Following | None:
@@ -39,7 +40,8 @@ class Following:
         # Until the run has gone on, how far it is still speaks of the plan before.
         went_on = any(event.at > decision.at for event in run.events)
         done = round((run.row.progress or 0.0) * len(steps)) if went_on else 0
-        return cls(steps, min(done, len(steps)), decision.by.id, ask.original is not None)
+        changed, waits = ask.original is not None, tuple(_queued(run))
+        return cls(steps, min(done, len(steps)), decision.by.id, changed, waits)
 
     def after(self, tool: str) -> Following:
         """Return it once a call of this tool has been carried out."""
@@ -58,14 +60,28 @@ class Following:
         return next((place for place in left if Line.of(self.steps[place]).tool == tool), None)
 
     def lines(self) -> Iterator[Text]:
-        """Draw it with a mark for each step: done, in hand, to come."""
+        """Draw it with a mark for each step: done, waiting for a person, in hand, to come."""
+        left = list(self.waits)
         for place, step in enumerate(self.steps[:_MOST]):
-            line = f"{place + 1}. {seen_line(step)}"
+            line, tool = f"{place + 1}. {seen_line(step)}", Line.of(step).tool
             if place < self.done:
                 yield Text.assemble(("✓ ", "green"), line)
+            elif tool in left:
+                left.remove(tool)
+                yield Text.assemble(("◷ ", "yellow"), line)
             elif place == self.done:
                 yield Text.assemble(("▶ ", "cyan"), line)
             else:
                 yield Text(f"· {line}", "dim")
         if len(self.steps) > _MOST:
             yield Text(f"  ... {len(self.steps) - _MOST} more", "dim")
+
+
+def _queued(run: Run) -> Iterator[str]:
+    """Yield the tools of calls that wait in the queue of the run's own agent."""
+    said = [event.payload or {} for event in run.events]
+    places = {one["key"].partition("?")[0] for one in said if one.get("verb") == "queued"}
+    for ask in run.asks:
+        queued = (ask.key or "").partition(":")[2] in places
+        if queued and ask.open and ask.tool and ask.content.chain is None:
+            yield ask.tool

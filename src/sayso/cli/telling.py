@@ -162,7 +162,7 @@ class Telling:
 
         if not isinstance(step, ActionStep):
             return
-        if self._plan is not None and agent == self.name and step.error is None:
+        if self._plan is not None and agent == self.name and step.status == "done":
             self._plan = self._plan.after(step.name)
         if self.volume >= ALL:
             self._say(*_whole(self._named(agent), step))
@@ -259,10 +259,14 @@ def _whatever_comes() -> suppress:
 
 
 def _mark(step: ActionStep) -> tuple[str, str]:
+    if step.status == "waiting":
+        return "◷ ", "yellow"
     return ("✗ ", "red") if step.error is not None else ("✓ ", "green")
 
 
 def _came(step: ActionStep) -> str:
+    if step.status == "waiting":
+        return f"{step.ask} waits for a person; going on"
     if step.error is not None:
         # The call stands in front of it already.
         return clipped(printable(step.error.removeprefix(f"{step.name} failed: ")), 1000)
@@ -286,6 +290,8 @@ def _whole(named: str, step: ActionStep) -> Iterator[RenderableType]:
         yield Row("", Pairs(list(step.args.items()), full=True), 2)
     if step.error is not None:
         yield Row("", Fence(printable(step.error), full=True, shown=True, style="red"), 2)
+    elif step.status == "waiting":
+        yield Row("", Text(_came(step), "dim"), 2)
     elif step.result is not None:
         yield Row("", Pairs([("result", step.result)], full=True), 2)
 

@@ -35,7 +35,11 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionStep:
-    """A step or a call, with what it came to. `thought` is what an agent's model said to it."""
+    """A step or a call, with what it came to. `thought` is what an agent's model said to it.
+
+    One with the status `waiting` is a call that an agent put into its queue: what came of it is
+    a step of its own, later on.
+    """
 
     at: datetime
     name: str
@@ -108,9 +112,13 @@ def remember(events: Sequence[Event], asks: Sequence[Ask]) -> Memory:
         for event, words in said
         for step in _of_run(event, words, begun, replies)
     ]
+    queued = {words["key"].partition("?")[0] for _, words in said if words.get("verb") == "queued"}
     for ask in asks:
         place = (ask.key or "").partition(":")[2]
-        placed += [_Placed(step, place) for step in _of_ask(ask, _thought(place, replies))]
+        thought = _thought(place, replies)
+        if place in queued:
+            placed.append(_Placed(_waiting(ask, thought), place))
+        placed += [_Placed(step, place) for step in _of_ask(ask, thought)]
     return Memory(tuple(one.step for one in sorted(placed, key=lambda one: one.order)))
 
 
@@ -186,6 +194,19 @@ def _task(said: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it was sta
     if len(args) == 1 and not kwargs:
         return args[0]
     return {**{str(n): value for n, value in enumerate(args)}, **kwargs} if args or kwargs else None
+
+
+def _waiting(ask: Ask, thought: str | None) -> ActionStep:
+    """Return a call as it was put into the queue, before anybody edited it."""
+    args = ask.args if ask.original is None else ask.original
+    return ActionStep(
+        at=ask.opened_at,
+        name=ask.tool or "",
+        args=args,
+        status="waiting",
+        ask=ask.id,
+        thought=thought,
+    )
 
 
 def _of_ask(ask: Ask, thought: str | None) -> Iterator[Step]:
