@@ -1,8 +1,9 @@
 """How an ask looks in a terminal: one card for the inbox, the prompt and the live view.
 
-Facts are drawn by us from the frozen call; the agent's own words stand behind a
-bar and are called such. Risk is a word and a shape, never a colour alone. What
-nobody stated is said to be missing, not left out.
+What and Who are drawn by us from the frozen call; Why is in the agent's own words,
+which stand behind a bar and are called such; Risk is the policy's sentence. Risk
+and confidence are a word and a shape, never a colour alone. What nobody stated is
+said to be missing, not left out.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from sayso.channels.changes import Changes
+from sayso.channels.explanation import look_alikes, policy_words, requester_decides
 from sayso.channels.fence import Fence, Pairs, Row, said, told
 from sayso.channels.steps import Line, Step, more_of
+from sayso.channels.touched import in_words as names_in_words
+from sayso.channels.touched import touched
 from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask, Vote
+from sayso.model.confidence import Confidence, Level
+from sayso.model.lookalikes import unmasked
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.span import say_span
 from sayso.model.tally import missing
@@ -35,12 +41,18 @@ RISKS: Mapping[str | None, tuple[str, str, str]] = {
     "low": ("●", "low", "green"),
     None: ("○", "not stated", "default"),
 }
+_SURE: Mapping[Level, tuple[str, str]] = {
+    "high": ("■■■", "green"),
+    "medium": ("■■□", "yellow"),
+    "low": ("■□□", "red"),
+}
 _PAST = {
     "approve": "approved",
     "edit": "approved with edits",
     "reject": "rejected",
     "respond": "answered",
 }
+_MOST_WORDS = 5
 GONE = "The program that asked has gone; it can only be closed."
 
 
@@ -64,9 +76,11 @@ class Card:
         if _has_title(ask):
             yield "Title", Text(one_line(content.title, 200), style="bold")
         yield "Why", _why(ask, full=self.full)
+        yield "Sure", _sure(ask)
         yield "Who", _who(ask, self.roster)
         if self.what:
             yield "What", _what(ask, full=self.full)
+        yield "Beware", _beware(ask)
         yield "Risk", _risk(ask)
         yield "Impact", _as_proposed(ask, content.impact and said(content.impact, full=self.full))
         yield "Preview", _as_proposed(ask, _listed(content.preview, full=self.full))
@@ -140,14 +154,25 @@ def _why(ask: Ask, *, full: bool) -> RenderableType:
     reason: RenderableType = Text("The agent gave no reason.", style="yellow")
     if content.why and content.why.strip():
         reason = told(Text("the agent says:", style="dim"), Fence(content.why, full=full))
-    if content.confidence is None:
+    if not content.conflicts:
         return reason
-    return told(reason, Text(f"It states a confidence of {content.confidence:.0%}."))
+    clash = "\n".join(content.conflicts)
+    return told(reason, Text("it names a conflict:", style="dim"), Fence(clash, full=full))
+
+
+def _sure(ask: Ask) -> RenderableType | None:
+    sure = Confidence.of(ask.content.confidence)
+    # A notice, a request for feedback and a doubt propose nothing to be sure of.
+    if sure.stated is None and ask.kind in ("notice", "feedback", "doubt"):
+        return None
+    meter, style = _SURE[sure.level] if sure.stated is not None else ("□□□", "red")
+    basis = f"{sure.percent}, {sure.rests_on}." if sure.percent else "None was stated."
+    return Text.assemble((f"{meter} {sure.words}", style), f". {basis}")
 
 
 def _who(ask: Ask, roster: Roster) -> RenderableType:
     needs = ask.content.needs
-    lines = [Text.assemble((one_line(ask.content.agent, 60) or "(nobody)", "bold"), " asks.")]
+    lines = [_asking(ask), *_affected(ask)]
     if not ask.solo:
         apart = ", each of them another person" if needs.several else ""
         lines.append(Text(f"Needs {needs}{apart}."))
@@ -160,6 +185,35 @@ def _who(ask: Ask, roster: Roster) -> RenderableType:
     if ask.votes and short:
         lines.append(Text(f"Still missing: {' and '.join(map(str, short))}.", style="yellow"))
     return Group(*lines)
+
+
+def _asking(ask: Ask) -> Text:
+    """Say who asks, for whom, and through which other agents."""
+    content = ask.content
+    said = Text.assemble((one_line(content.agent, 60) or "(nobody)", "bold"), " asks")
+    if content.requester:
+        said.append(f", for {one_line(content.requester, 60)}")
+    if content.chain:
+        said.append(f", through {one_line(content.chain, 200)}")
+    said.append(".")
+    if content.owner:
+        said.append(f" It belongs to {one_line(content.owner, 60)}.")
+    own = [one_line(name, 60) for name in (content.requester, content.owner) if name]
+    if own and not ask.solo and not requester_decides(ask):
+        names = " and ".join(dict.fromkeys(own))
+        said.append(f" {names} cannot decide it.")
+    return said
+
+
+def _affected(ask: Ask) -> Iterator[Text]:
+    """Say whom and what a call affects: as the tool declares, and as its arguments name it."""
+    affects, named = ask.content.affects, touched(ask)
+    said = [f"It affects {one_line(affects, 120)}."] if affects else []
+    said += [f"It names {names_in_words(named)}."] if named else []
+    if said:
+        yield Text(" ".join(said))
+    elif ask.tool is not None:
+        yield Text("Whom it affects is not stated.")
 
 
 def _vote(vote: Vote) -> Text:
@@ -239,13 +293,26 @@ def _options(ask: Ask) -> Iterator[RenderableType]:
 def _risk(ask: Ask) -> RenderableType:
     content = ask.content
     shape, word, style = RISKS[ask.risk]
-    lines = [Text.assemble((f"{shape} {word}", style), ". ", visible(content.sentence))]
-    facts = []
+    said = [visible(content.sentence)]
     if content.reversible is not None:
-        facts.append("It can be undone." if content.reversible else "It cannot be undone.")
-    if content.affects:
-        facts.append(f"It affects {one_line(content.affects, 120)}.")
-    return told(*lines, Text(" ".join(facts)) if facts else None)
+        undone = "It can be undone." if content.reversible else "It cannot be undone."
+        said += [] if undone in content.sentence else [undone]  # a rule may have said so
+    by = policy_words(ask)
+    return told(
+        Text.assemble((f"{shape} {word}", style), ". ", " ".join(said)),
+        Text(f"({by})", style="dim") if by else None,
+    )
+
+
+def _beware(ask: Ask) -> RenderableType | None:
+    words = look_alikes(ask)
+    lines = [
+        f"{as_json(clipped(word, 40))}: {unmasked(word)} only looks Latin."
+        for word in words[:_MOST_WORDS]
+    ]
+    if len(words) > _MOST_WORDS:
+        lines.append(f"And {len(words) - _MOST_WORDS:,} such words more.")
+    return Text("\n".join(lines), style="yellow") if lines else None
 
 
 def _as_proposed(ask: Ask, shown: RenderableType | None) -> RenderableType | None:
@@ -286,10 +353,9 @@ def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
 
 
 def _belongs(ask: Ask) -> RenderableType | None:
-    run, thread, chain = ask.content.run, ask.content.thread, ask.content.chain
+    run, thread = ask.content.run, ask.content.thread
     parts = [one_line(run, 60)] if run else []
     parts += [f"thread {one_line(thread, 60)}"] if thread else []
-    parts += [f"asked through {one_line(chain, 200)}"] if chain else []
     return Text(", ".join(parts)) if parts else None
 
 

@@ -23,6 +23,7 @@ GUTTER = 10
 MOST_LINES = 100
 MOST_CHARACTERS = 8_000
 MOST_ROWS = 100
+MOST_ITEMS = 20
 _WIDEST_NAME = 20
 
 
@@ -106,8 +107,12 @@ class Pairs:
         if isinstance(value, str):
             told = lead.append(f"text, {_counted(value)}:", style="dim")
             return told, Fence(value, full=self.full)
-        block = as_json(value, indent=2)
-        return lead.append(_sized(value), style="dim"), Fence(block, full=self.full, shown=True)
+        head = lead.append(_sized(value), style="dim")
+        if self.full or not isinstance(value, list) or len(value) <= MOST_ITEMS:
+            return head, Fence(as_json(value, indent=2), full=self.full, shown=True)
+        # What else there is to decide upon must not scroll away behind a thousand addresses.
+        first = as_json(value[:MOST_ITEMS], indent=2).removesuffix("\n]")
+        return head, Fence(first, shown=True), not_all(f"{len(value) - MOST_ITEMS:,} entries more")
 
 
 def said(text: str, *, full: bool = False) -> RenderableType:
