@@ -29,7 +29,7 @@ _SOMEBODY = frozenset(
     }
 )
 # What a name says of how somebody is written down, not of who it is.
-_MANNER = frozenset({"id", "name", "number", "no", "address", "email", "mail", "handle", "list"})
+_MANNER = frozenset({"id", "name", "number", "no", "handle", "list"})
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
