@@ -172,7 +172,10 @@ def _sure(ask: Ask) -> RenderableType | None:
 
 def _who(ask: Ask, roster: Roster) -> RenderableType:
     needs = ask.content.needs
-    lines = [_asking(ask), *_affected(ask)]
+    asking, affected = _asking(ask), _affected(ask)
+    if affected is None and ask.tool is not None:
+        asking.append(" Whom it affects is not stated.")
+    lines = [asking] if affected is None else [asking, affected]
     if not ask.solo:
         apart = ", each of them another person" if needs.several else ""
         lines.append(Text(f"Needs {needs}{apart}."))
@@ -205,15 +208,12 @@ def _asking(ask: Ask) -> Text:
     return said
 
 
-def _affected(ask: Ask) -> Iterator[Text]:
+def _affected(ask: Ask) -> Text | None:
     """Say whom and what a call affects: as the tool declares, and as its arguments name it."""
     affects, named = ask.content.affects, touched(ask)
     said = [f"It affects {one_line(affects, 120)}."] if affects else []
     said += [f"It names {names_in_words(named)}."] if named else []
-    if said:
-        yield Text(" ".join(said))
-    elif ask.tool is not None:
-        yield Text("Whom it affects is not stated.")
+    return Text(" ".join(said)) if said else None
 
 
 def _vote(vote: Vote) -> Text:

@@ -26,9 +26,11 @@ def ruling_of(ask: Ask) -> dict[str, Any]:
 
 
 def policy_words(ask: Ask) -> str:
-    """Say which tier and which rules made this an ask; nothing if no rule spoke."""
+    """Say which tier and which rules made this an ask; nothing if the risk alone says so."""
     ruling = ruling_of(ask)
     tier, rules = ruling.get("tier"), ruling.get("rules", ())
+    if tier == ask.risk and not rules:
+        return ""
     named = ", ".join(as_name(rule) for rule in rules)
     parts = [f"tier {as_name(tier)}"] if tier else []
     parts += [f"{'rules' if len(rules) > 1 else 'rule'} {named}"] if rules else []
