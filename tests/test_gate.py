@@ -700,11 +700,18 @@ def test_a_gate_keeps_name_and_signature(file_desk: Desk) -> None:
         ({"allow": ["accept"]}, "accept"),
         ({"needs": 5}, "needs"),
         ({"limit": -1}, "-1"),
+        ({"confidence": 7}, "confidence=7: state it as a number from 0 to 1"),
+        ({"confidence": -1}, "confidence=-1"),
+        ({"confidence": "high"}, "confidence='high'"),
+        ({"confidence": float("nan")}, "confidence=nan"),
+        ({"confidence": True}, "confidence=True"),
     ],
 )
 def test_a_wrong_option_is_refused_while_decorating(
     file_desk: Desk, options: dict[str, Any], word: str
 ) -> None:
+    with pytest.raises(BadValue, match=word):
+        sayso.tool(lambda order: None, **options)
     with pytest.raises(BadValue, match=word):
 
         @file_desk.gate(**options)

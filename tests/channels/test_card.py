@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,8 +24,8 @@ from tests import hostile
 from tests.places import Place
 
 OURS = (
-    *("Title", "Why", "Who", "What", "Risk", "Impact", "Preview", "Facts", "Edits", "Known", "Run"),
-    *("Deadline", "Status", "Decision", "Effect", "Code"),
+    *("Title", "Why", "Sure", "Who", "What", "Beware", "Risk", "Impact", "Preview", "Facts"),
+    *("Edits", "Known", "Run", "Deadline", "Status", "Decision", "Effect", "Code"),
 )
 
 
@@ -79,12 +80,14 @@ def test_an_action_shows_why_who_what_risk_and_until_when(desk: Desk) -> None:
     assert row(text, "Title") == "Refund order 7"
     assert "│ Charged twice" in row(text, "Why")
     assert "the agent says:" in row(text, "Why")
-    assert "62%" in row(text, "Why")
-    assert row(text, "Who").split("\n")[0] == "shop asks."
+    assert row(text, "Sure") == "■□□ Low confidence: needs your input. 62%, stated by the agent."
+    assert row(text, "Who").split("\n")[0] == "shop asks. Whom it affects is not stated."
     assert "in a team it would need 1 senior" in row(text, "Who")
     assert row(text, "What").split("\n") == ["refund", "amount  40", 'note    "40"', "order   7"]
     assert row(text, "Risk").startswith("▲ high. ")
     assert "Calls of high risk need 1 senior." in row(text, "Risk").replace("\n", " ")
+    assert row(text, "Risk").endswith("\n(tier high, rule unsure)")
+    assert "tier" not in row(card(desk, desk.open("refund", risk="high")), "Risk")
     assert row(text, "Impact") == "40 EUR leave the account"
     assert row(text, "Facts") == 'customer  "ada"'
     assert "2 h 5 min left" in row(text, "Deadline")
@@ -112,6 +115,103 @@ def test_a_missing_reason_is_said_to_be_missing(desk: Desk) -> None:
     assert row(card(desk, desk.open("f", why="  ")), "Why") == "The agent gave no reason."
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown"),
+    [
+        (1, "■■■ High confidence. 100%, stated by the agent."),
+        (0.95, "■■■ High confidence. 95%, stated by the agent."),
+        (0.9499, "■■□ Medium confidence: please review. 94.9%, stated by the agent."),
+        (0.7, "■■□ Medium confidence: please review. 70%, stated by the agent."),
+        (0.6999, "■□□ Low confidence: needs your input. 69.9%, stated by the agent."),
+        (0, "■□□ Low confidence: needs your input. 0%, stated by the agent."),
+        (None, "□□□ Low confidence: needs your input. None was stated."),
+    ],
+)
+def test_confidence_is_words_a_shape_a_number_and_where_it_comes_from(
+    desk: Desk, stated: float | None, shown: str
+) -> None:
+    assert row(card(desk, desk.open("f", confidence=stated)), "Sure") == shown
+    assert row(card(desk, desk.later.draft("Hi", confidence=stated).ask), "Sure") == shown
+
+
+def test_what_proposes_nothing_is_not_called_unsure(desk: Desk) -> None:
+    notice, feedback = desk.later.notice("It rains").ask, desk.later.feedback(42).ask
+
+    assert "Sure " not in card(desk, notice) + card(desk, feedback)
+    assert "Sure " in card(desk, desk.later.notice("It rains", confidence=0.2).ask)
+
+
+def test_who_says_for_whom_through_whom_and_who_therefore_cannot_decide(desk: Desk) -> None:
+    desk.people.add("anna", ["senior"])
+    desk.people.add("ben", ["senior"])
+    ask = desk.open("f", requester="carl", owner="ben", agent="mailer")
+    chained = replace(ask, content=replace(ask.content, chain="boss > mailer"))
+
+    said = row(drawn(Card(ask=chained, roster=desk.store.roster(), now=ask.opened_at)), "Who")
+
+    assert said.replace("\n", " ").startswith(
+        "mailer asks, for carl, through boss > mailer. It belongs to ben. carl and ben cannot "
+        "decide it. Whom it affects is not stated."
+    )
+
+
+def test_conflicts_are_the_agent_s_words_and_stand_behind_its_bar(desk: Desk) -> None:
+    ask = desk.open("pay", why="Asked to", conflicts=["The order says 40", hostile.FAKED])
+
+    assert row(card(desk, ask), "Why").split("\n")[:4] == [
+        "the agent says:",
+        "│ Asked to",
+        "it names a conflict:",
+        "│ The order says 40",
+    ]
+    assert "\nDecision " not in card(desk, ask)
+
+
+def test_who_follows_the_call_and_not_what_is_said_of_it(desk: Desk) -> None:
+    ask = desk.open("send", {"to": "eve@evil.example"}, title="Mail ada", why="It goes to ada")
+    assert '"eve@evil.example" (to)' in row(card(desk, ask), "Who")
+
+    desk.edit(ask, {"to": "ada@corp.example"})
+
+    assert '"ada@corp.example" (to)' in row(card(desk, ask), "Who")
+    assert "eve" not in row(card(desk, ask), "Who")
+
+
+def test_two_thousand_recipients_are_counted_and_do_not_bury_the_rest(desk: Desk) -> None:
+    ask = desk.open("send", {"to": [f"c{n}@corp.example" for n in range(2451)]})
+
+    short, full = card(desk, ask), card(desk, ask, full=True)
+
+    said = row(short, "Who").replace("\n", " ")
+    assert (
+        'It names 2,451 (to: "c0@corp.example", "c1@corp.example", "c2@corp.example", …).' in said
+    )
+    assert "NOT ALL IS SHOWN: 2,431 entries more" in row(short, "What").replace("\n", " ")
+    assert '"c19@corp.example"' in short
+    assert '"c20@corp.example"' not in short
+    assert short.count("\n") < 24
+    assert '"c2450@corp.example"' in full
+    assert "NOT ALL" not in full
+
+
+def test_a_word_that_only_looks_latin_is_unmasked(desk: Desk) -> None:
+    ask = desk.open("send", {"to": "help@p\u0430ypal.example"}, why="привет")
+
+    assert row(card(desk, ask), "Beware") == (
+        '"p\u0430ypal": U+0430 CYRILLIC SMALL LETTER A only looks Latin.'
+    )
+    assert "Beware" not in card(desk, desk.open("send", {"to": "help@paypal.example"}))
+
+
+def test_many_disguised_words_are_counted(desk: Desk) -> None:
+    page = " ".join(f"p\u0430y{chr(97 + n)}" for n in range(20))
+
+    beware = row(card(desk, desk.later.draft(page).ask), "Beware").split("\n")
+
+    assert len(beware) == 6
+    assert beware[-1] == "And 15 such words more."
+
+
 def test_a_gate_shows_what_it_declares_and_that_something_is_hidden(desk: Desk) -> None:
     seen: list[Ask] = []
     desk.on("ask.opened", lambda event: seen.append(desk.withdraw(event.stream)))
@@ -136,7 +236,11 @@ def test_a_gate_shows_what_it_declares_and_that_something_is_hidden(desk: Desk) 
         "hidden: card",
     ]
     assert "4111" not in text
-    assert "It cannot be undone. It affects customers." in row(text, "Risk")
+    assert row(text, "Risk").split("\n") == [
+        "○ not stated. It cannot be undone. It affects others.",
+        '(rules "cannot be undone", "affects others")',
+    ]
+    assert row(text, "Who") == 'shop asks.\nIt affects customers. It names "ada" (to).'
     assert "│ Dear" in row(text, "Preview")
 
 

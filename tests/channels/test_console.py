@@ -144,6 +144,7 @@ def test_a_plan_keeps_its_numbers_whatever_is_allowed(
         ("Answer instead", "respond"),
         ("n", "respond"),
         ("r", "reject"),
+        ("Cancel", "reject"),
         ("3", "reject"),
         ("e", "edit"),
     ],

@@ -51,6 +51,43 @@ def test_an_ask_as_data_holds_all_that_the_card_shows(desk: Desk) -> None:
     assert (record["effect"]["status"], record["effect"]["result"]) == ("done", "paid")
 
 
+def test_the_explanation_is_data_too(desk: Desk) -> None:
+    ask = desk.open(
+        "send",
+        {"to": ["a@x.example", "b@x.example"], "files": [1, 2, 3], "text": "p\u0430y"},
+        confidence=0.8,
+        risk="high",
+        requester="carl",
+        owner="ben",
+        tags=["mail"],
+        conflicts=["40 or 41"],
+    )
+
+    record = json.loads(json.dumps(ask_record(ask)))
+
+    assert record["sure"] == {
+        "level": "medium",
+        "words": "Medium confidence: please review",
+        "confidence": 0.8,
+        "rests_on": "stated by the agent",
+    }
+    assert record["touches"] == [
+        {"argument": "to", "count": 2, "somebody": True, "hidden": False},
+        {"argument": "files", "count": 3, "somebody": False, "hidden": False},
+    ]
+    assert record["ruling"]["tier"] == "high"
+    assert record["ruling"]["rules"] == ["conflict"]
+    assert (record["requester"], record["owner"], record["tags"]) == ("carl", "ben", ["mail"])
+    assert record["conflicts"] == ["40 or 41"]
+    assert record["look_alikes"] == ["p\u0430y"]
+
+
+def test_what_nobody_stated_is_low_and_said_to_be_not_stated(desk: Desk) -> None:
+    sure = ask_record(desk.open("f"))["sure"]
+
+    assert (sure["level"], sure["confidence"], sure["rests_on"]) == ("low", None, "not stated")
+
+
 def test_an_open_ask_says_what_is_offered_and_who_is_missing(desk: Desk) -> None:
     desk.people.add("anna", ["senior"])
     desk.people.add("sec", ["security"])

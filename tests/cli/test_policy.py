@@ -460,7 +460,7 @@ def test_every_fact_of_a_call_can_be_given(
         (["--args", "[1]"], 1, "an object of names and values"),
         (["--at", "tomorrow"], 1, "is no time"),
         (["--at", "2025-01-05T12:00:00"], 1, "no time zone"),
-        (["--confidence", "7"], 2, "--confidence"),
+        *((["--confidence", sure], 2, "--confidence") for sure in ("7", "-1", "nan", "high")),
     ],
 )
 def test_what_cannot_be_simulated_is_told_plainly(

@@ -405,6 +405,20 @@ def test_progress_is_a_number_from_0_to_1(desk: Desk, fraction: Any):
     assert begun(desk, flow).status == "done"
 
 
+@pytest.mark.parametrize("stated", [7, -1, 1.01, "high", True, float("nan")])
+def test_a_confidence_that_is_none_does_not_pass_for_being_sure(desk: Desk, stated: Any):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with pytest.raises(BadValue, match="from 0 to 1"):
+            run.escalate("42", confidence=stated)
+        return run.escalate("43", confidence=0.9)
+
+    run = begun(desk, flow)
+
+    assert (run.status, run.output) == ("done", "43"), run.error
+    assert desk.inbox().count == 0
+
+
 def test_progress_is_seen_from_outside(desk: Desk):
     @desk.workflow
     def flow(run: Running) -> Any:

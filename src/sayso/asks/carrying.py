@@ -131,6 +131,8 @@ def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> G
     for option in given:
         if option not in {*_DECLARED, *_RULES, *terms}:
             raise BadValue(f"A gate has no option {option!r}.")
+    if terms:
+        Forms.check(terms)  # type: ignore[arg-type]
     limit = given.get("limit")
     _check_later(given)
     rules = Rules(

@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
 from sayso.errors import BadValue, Rejected
 from sayso.model.ask import Ask, Decision
+from sayso.model.confidence import check_confidence
 from sayso.model.content import (
     RISKS,
     Content,
@@ -365,7 +366,8 @@ class Forms:
         )
         return Form(content, _feedback)
 
-    def check(self, terms: Terms) -> None:
+    @staticmethod
+    def check(terms: Terms) -> None:
         """Refuse terms that no ask could have, before there is one.
 
         Raises:
@@ -516,14 +518,6 @@ def _moment(value: object) -> datetime:
     return value
 
 
-def _confidence(value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise BadValue(f"confidence={value!r}: state it as a number from 0 to 1, or leave it out.")
-    return float(value)
-
-
 def _words(value: object, what: str) -> tuple[str, ...]:
     if value is None:
         return ()
@@ -542,7 +536,7 @@ def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
 _PLAIN: Mapping[str, Callable[[object], Any]] = {
     "agent": lambda value: check_word(value, "agent"),
     "why": lambda value: check_words(value, "why"),
-    "confidence": _confidence,
+    "confidence": check_confidence,
     "risk": _risk,
     "run": lambda value: check_word(value, "run"),
     "thread": lambda value: check_word(value, "thread"),

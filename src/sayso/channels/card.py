@@ -1,8 +1,9 @@
 """How an ask looks in a terminal: one card for the inbox, the prompt and the live view.
 
-Facts are drawn by us from the frozen call; the agent's own words stand behind a
-bar and are called such. Risk is a word and a shape, never a colour alone. What
-nobody stated is said to be missing, not left out.
+What and Who are drawn by us from the frozen call; Why is in the agent's own words,
+which stand behind a bar and are called such; Risk is the policy's sentence. Risk
+and confidence are a word and a shape, never a colour alone. What nobody stated is
+said to be missing, not left out.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from sayso.channels.changes import Changes
+from sayso.channels.explanation import look_alikes, policy_words, requester_decides
 from sayso.channels.fence import Fence, Pairs, Row, said, told
 from sayso.channels.steps import Line, Step, more_of
+from sayso.channels.touched import in_words as names_in_words
+from sayso.channels.touched import touched
 from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask, Vote
+from sayso.model.confidence import Confidence, Level
+from sayso.model.lookalikes import unmasked
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.span import say_span
 from sayso.model.tally import missing
@@ -35,12 +41,18 @@ RISKS: Mapping[str | None, tuple[str, str, str]] = {
     "low": ("●", "low", "green"),
     None: ("○", "not stated", "default"),
 }
+_SURE: Mapping[Level, tuple[str, str]] = {
+    "high": ("■■■", "green"),
+    "medium": ("■■□", "yellow"),
+    "low": ("■□□", "red"),
+}
 _PAST = {
     "approve": "approved",
     "edit": "approved with edits",
     "reject": "rejected",
     "respond": "answered",
 }
+_MOST_WORDS = 5
 GONE = "The program that asked has gone; it can only be closed."
 
 
@@ -64,9 +76,11 @@ class Card:
         if _has_title(ask):
             yield "Title", Text(one_line(content.title, 200), style="bold")
         yield "Why", _why(ask, full=self.full)
+        yield "Sure", _sure(ask)
         yield "Who", _who(ask, self.roster)
         if self.what:
             yield "What", _what(ask, full=self.full)
+        yield "Beware", _beware(ask)
         yield "Risk", _risk(ask)
         yield "Impact", _as_proposed(ask, content.impact and said(content.impact, full=self.full))
         yield "Preview", _as_proposed(ask, _listed(content.preview, full=self.full))
@@ -77,7 +91,7 @@ class Card:
         yield "Known", _evidence(ask, full=self.full)
         yield "Run", _belongs(ask)
         yield "Deadline", _deadline(ask, self.now)
-        yield "Status", _gone(ask)
+        yield "Status", _status(ask)
         yield "Decision", _decision(ask, full=self.full)
         yield "Effect", _effect(ask, full=self.full)
         yield "Code", Text(ask.digest[:12] or "(erased)", style="dim")
@@ -145,14 +159,28 @@ def _why(ask: Ask, *, full: bool) -> RenderableType:
     reason: RenderableType = Text("The agent gave no reason.", style="yellow")
     if content.why and content.why.strip():
         reason = told(Text("the agent says:", style="dim"), Fence(content.why, full=full))
-    if content.confidence is None:
+    if not content.conflicts:
         return reason
-    return told(reason, Text(f"It states a confidence of {content.confidence:.0%}."))
+    clash = "\n".join(content.conflicts)
+    return told(reason, Text("it names a conflict:", style="dim"), Fence(clash, full=full))
+
+
+def _sure(ask: Ask) -> RenderableType | None:
+    sure = Confidence.of(ask.content.confidence)
+    # A notice, a request for feedback and a doubt propose nothing to be sure of.
+    if sure.stated is None and ask.kind in ("notice", "feedback", "doubt"):
+        return None
+    meter, style = _SURE[sure.level] if sure.stated is not None else ("□□□", "red")
+    basis = f"{sure.percent}, {sure.rests_on}." if sure.percent else "None was stated."
+    return Text.assemble((f"{meter} {sure.words}", style), f". {basis}")
 
 
 def _who(ask: Ask, roster: Roster) -> RenderableType:
-    needs = ask.content.needs
-    lines = [Text.assemble((one_line(ask.content.agent, 60) or "(nobody)", "bold"), " asks.")]
+    needs = ask.needs
+    asking, affected = _asking(ask), _affected(ask)
+    if affected is None and ask.tool is not None:
+        asking.append(" Whom it affects is not stated.")
+    lines = [asking] if affected is None else [asking, affected]
     if not ask.solo:
         apart = ", each of them another person" if needs.several else ""
         lines.append(Text(f"Needs {needs}{apart}."))
@@ -165,6 +193,32 @@ def _who(ask: Ask, roster: Roster) -> RenderableType:
     if ask.votes and short:
         lines.append(Text(f"Still missing: {' and '.join(map(str, short))}.", style="yellow"))
     return Group(*lines)
+
+
+def _asking(ask: Ask) -> Text:
+    """Say who asks, for whom, and through which other agents."""
+    content = ask.content
+    said = Text.assemble((one_line(content.agent, 60) or "(nobody)", "bold"), " asks")
+    if content.requester:
+        said.append(f", for {one_line(content.requester, 60)}")
+    if content.chain:
+        said.append(f", through {one_line(content.chain, 200)}")
+    said.append(".")
+    if content.owner:
+        said.append(f" It belongs to {one_line(content.owner, 60)}.")
+    own = [one_line(name, 60) for name in (content.requester, content.owner) if name]
+    if own and not ask.solo and not requester_decides(ask):
+        names = " and ".join(dict.fromkeys(own))
+        said.append(f" {names} cannot decide it.")
+    return said
+
+
+def _affected(ask: Ask) -> Text | None:
+    """Say whom and what a call affects: as the tool declares, and as its arguments name it."""
+    affects, named = ask.content.affects, touched(ask)
+    said = [f"It affects {one_line(affects, 120)}."] if affects else []
+    said += [f"It names {names_in_words(named)}."] if named else []
+    return Text(" ".join(said)) if said else None
 
 
 def _vote(vote: Vote) -> Text:
@@ -244,13 +298,26 @@ def _options(ask: Ask) -> Iterator[RenderableType]:
 def _risk(ask: Ask) -> RenderableType:
     content = ask.content
     shape, word, style = RISKS[ask.risk]
-    lines = [Text.assemble((f"{shape} {word}", style), ". ", visible(content.sentence))]
-    facts = []
+    said = [visible(content.sentence)]
     if content.reversible is not None:
-        facts.append("It can be undone." if content.reversible else "It cannot be undone.")
-    if content.affects:
-        facts.append(f"It affects {one_line(content.affects, 120)}.")
-    return told(*lines, Text(" ".join(facts)) if facts else None)
+        undone = "It can be undone." if content.reversible else "It cannot be undone."
+        said += [] if undone in content.sentence else [undone]  # a rule may have said so
+    by = policy_words(ask)
+    return told(
+        Text.assemble((f"{shape} {word}", style), ". ", " ".join(said)),
+        Text(f"({by})", style="dim") if by else None,
+    )
+
+
+def _beware(ask: Ask) -> RenderableType | None:
+    words = look_alikes(ask)
+    lines = [
+        f"{as_json(clipped(word, 40))}: {unmasked(word)} only looks Latin."
+        for word in words[:_MOST_WORDS]
+    ]
+    if len(words) > _MOST_WORDS:
+        lines.append(f"And {len(words) - _MOST_WORDS:,} such words more.")
+    return Text("\n".join(lines), style="yellow") if lines else None
 
 
 def _as_proposed(ask: Ask, shown: RenderableType | None) -> RenderableType | None:
@@ -291,10 +358,9 @@ def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
 
 
 def _belongs(ask: Ask) -> RenderableType | None:
-    run, thread, chain = ask.content.run, ask.content.thread, ask.content.chain
+    run, thread = ask.content.run, ask.content.thread
     parts = [one_line(run, 60)] if run else []
     parts += [f"thread {one_line(thread, 60)}"] if thread else []
-    parts += [f"asked through {one_line(chain, 200)}"] if chain else []
     return Text(", ".join(parts)) if parts else None
 
 
@@ -312,8 +378,14 @@ def _deadline(ask: Ask, now: datetime) -> RenderableType | None:
     return Text(f"{say_span(ask.due_at - now)} left (until {until}), then {then}.")
 
 
-def _gone(ask: Ask) -> RenderableType | None:
-    return Text(GONE, style="yellow") if ask.gone else None
+def _status(ask: Ask) -> RenderableType | None:
+    """Say what the state of an ask does not: that nobody acts on it, who is at it, how often it came."""
+    lines = [Text(GONE, style="yellow")] if ask.gone else []
+    if ask.assignee and not ask.closed:
+        lines.append(Text(f"{one_line(ask.assignee, 60)} is looking into it."))
+    if ask.repeats:
+        lines.append(Text(f"The agent has asked this {ask.repeats + 1} times."))
+    return Group(*lines) if lines else None
 
 
 def _decision(ask: Ask, *, full: bool) -> RenderableType | None:

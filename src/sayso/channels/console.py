@@ -75,7 +75,7 @@ class Console:
         from sayso.channels.card import summary
 
         # Alone at a desk one word is enough, whatever a team would need.
-        whom = ONE_REVIEWER if roster.solo else ask.content.needs
+        whom = ONE_REVIEWER if roster.solo else ask.needs
         how = command(ask, desk=self._desk)
         self._tell(f"sayso: {ask.id} waits for {whom}: {summary(ask, 60)}  ->  {how}")
 

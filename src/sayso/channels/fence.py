@@ -23,7 +23,9 @@ GUTTER = 10
 MOST_LINES = 100
 MOST_CHARACTERS = 8_000
 MOST_ROWS = 100
+MOST_ITEMS = 20
 _WIDEST_NAME = 20
+_SHORT = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,12 @@ class Pairs:
         if isinstance(value, str):
             told = lead.append(f"text, {_counted(value)}:", style="dim")
             return told, Fence(value, full=self.full)
-        block = as_json(value, indent=2)
-        return lead.append(_sized(value), style="dim"), Fence(block, full=self.full, shown=True)
+        head = lead.append(_sized(value), style="dim")
+        if self.full or not isinstance(value, list) or len(value) <= MOST_ITEMS:
+            return head, Fence(_block(value), full=self.full, shown=True)
+        # What else there is to decide upon must not scroll away behind a thousand addresses.
+        first = _block(value[:MOST_ITEMS]).removesuffix("]").rstrip()
+        return head, Fence(first, shown=True), not_all(f"{len(value) - MOST_ITEMS:,} entries more")
 
 
 def said(text: str, *, full: bool = False) -> RenderableType:
@@ -141,6 +147,13 @@ def _trimmed(line: list[Segment]) -> list[Segment]:
 def _counted(text: str) -> str:
     lines = text.count("\n") + 1
     return f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+
+
+def _block(value: object) -> str:
+    """Write a list of short values as running text, and everything else a line to each value."""
+    items = value if isinstance(value, list) else [value]
+    short = not any(isinstance(item, list | dict) or len(as_json(item)) > _SHORT for item in items)
+    return as_json(value, indent=None if short else 2)
 
 
 def _sized(value: object) -> str:

@@ -27,8 +27,10 @@ class Offer:
 
     def answers_to(self, typed: str) -> bool:
         """Whether somebody who typed this meant it."""
-        words = (str(self.number), self.letter, self.button.lower(), self.verdict)
-        return typed in (words if self.option is None else words[:1])
+        if self.option is not None:
+            return typed == str(self.number)
+        also = "cancel" if self.verdict == "reject" else self.verdict
+        return typed in (str(self.number), self.letter, self.button.lower(), self.verdict, also)
 
 
 def offers(ask: Ask) -> tuple[Offer, ...]:

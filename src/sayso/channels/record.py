@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from sayso.channels.explanation import explained
 from sayso.model.actor import Origin, Roster
 from sayso.model.ask import Ask, Decision, Effect, Vote
 from sayso.model.event import Event
@@ -33,6 +34,9 @@ def ask_record(ask: Ask, roster: Roster | None = None) -> dict[str, Any]:
         "schema": ask.proposal.schema,
         "original": ask.original,
         **{name: shown.get(name) for name in _STATED},
+        **explained(ask),
+        "tags": list(content.tags),
+        "conflicts": list(content.conflicts),
         "preview": _named(shown.get("preview")),
         "facts": _named(shown.get("facts")),
         "hidden": list(content.hidden),
@@ -73,6 +77,8 @@ _STATED = (
     "run",
     "thread",
     "chain",
+    "requester",
+    "owner",
 )
 
 

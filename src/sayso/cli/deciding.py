@@ -25,7 +25,7 @@ from sayso.channels.talk import InputEnded, Talk
 from sayso.cli.apps import with_code
 from sayso.cli.desks import desk_option, open_desk
 from sayso.cli.going import carried_on, leaving
-from sayso.cli.outcome import End, ended, tell, tell_end, unserved, went_well
+from sayso.cli.outcome import End, ended, tell, tell_at_once, tell_end, unserved, went_well
 from sayso.cli.printing import emit, failure, json_option, say
 from sayso.cli.run_words import run_record, tell_standing
 from sayso.cli.run_words import went_well as fine
@@ -314,6 +314,8 @@ def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
 def _report(desk: Desk, decided: Ask, how: How) -> None:
     if not how.as_json:
         tell(desk, decided)
+        if not how.wait and sys.stdout.isatty():
+            tell_at_once(desk, decided)
     end = ended(desk, decided.id, how.timeout) if how.wait else End(decided)
     if how.as_json:
         emit(ask_record(end.ask, desk.store.roster()) | {"unserved": unserved(desk, end.ask)})

@@ -19,6 +19,7 @@ from sayso.cli.desks import desk_argument, desk_option, open_desk
 from sayso.cli.ids import id_argument
 from sayso.cli.listing import Group, list_asks
 from sayso.cli.minding import assign, claim, take_back
+from sayso.cli.outcome import standing_word
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.cli.timeline import timeline
 from sayso.cli.watching import watch
@@ -73,6 +74,8 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
             others = ", ".join(verdict for verdict in ask.allow[1:])
             if others:
                 say(f"Or instead: {others}", "dim")
+        elif (word := standing_word(desk, ask)) is not None:
+            say(f"\n{word}", "yellow")
 
 
 @inbox.command(

@@ -18,6 +18,7 @@ from sayso.model.tally import missing
 from sayso.model.text import one_line
 
 _LOOK_EVERY = 1.0
+QUICKLY = 3.0  # seconds that a person waits for an outcome without having asked to
 _GONE = (
     "The program that asked {id} has gone before it began, so it was not carried out. "
     "Start the program again; it will ask again."
@@ -30,6 +31,42 @@ class End:
 
     ask: Ask
     trouble: str | None = None
+
+
+def tell_at_once(desk: Desk, ask: Ask) -> None:
+    """Say how an approved call ended if that comes quickly; else, where to look."""
+    if not _awaited(desk, ask):
+        return
+    try:
+        end = ended(desk, ask.id, QUICKLY)
+    except KeyboardInterrupt:  # the decision stands; only the waiting ends
+        say(f"\nLook later: sayso inbox show {ask.id}", "dim")
+        return
+    if end.trouble is None:
+        tell_end(end.ask)
+    else:
+        say(end.trouble, "dim")
+
+
+def _awaited(desk: Desk, ask: Ask) -> bool:
+    """Whether somebody is there who carries it out now."""
+    if ask.open or _over(ask):
+        return False
+    if not of_run(ask):
+        return ask.held
+    status = desk.get_run(str(ask.content.run)).row.status
+    return status in ("ready", "running") and unserved(desk, ask) is None
+
+
+def standing_word(desk: Desk, ask: Ask) -> str | None:
+    """Say what an approved call waits for that nobody has begun; `None` if there is no such."""
+    if ask.open or _over(ask) or ask.effect is not None:
+        return None
+    if of_run(ask):
+        return run_next(desk, ask)
+    if ask.held and standing(desk.store, ask.id).lapsed:
+        return _GONE.format(id=ask.id)
+    return _next(ask)
 
 
 def tell(desk: Desk, ask: Ask) -> None:

@@ -112,6 +112,6 @@ def _warn(desk: Desk) -> None:
         return
     say(f"Nobody can decide {len(found):,} open asks any more:", "yellow")
     for ask, reason in found[:10]:
-        say(f"  {ask.id} needs {ask.content.needs}: {reason}")
+        say(f"  {ask.id} needs {ask.needs}: {reason}")
     if len(found) > 10:
         say(f"  ... and {len(found) - 10:,} more; sayso doctor --json lists them")

@@ -227,6 +227,12 @@ def _difference(each: Difference) -> dict[str, str]:
 # --- simulate ---
 
 
+def _number(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and value != value:  # click takes NaN for something from 0 to 1
+        raise click.BadParameter("nan is not in the range 0<=x<=1.")
+    return value
+
+
 @policy.command(
     "simulate",
     epilog=examples(
@@ -239,7 +245,12 @@ def _difference(each: Difference) -> dict[str, str]:
 @click.option("--policy", "file", type=_FILE, help="The policy.  [default: sayso.toml]")
 @click.option("--risk", help="The risk it declares.")
 @click.option("--agent", default="", help="Who asks.")
-@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure the agent says it is.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1),
+    callback=_number,
+    help="How sure the agent says it is.",
+)
 @click.option("--reversible/--irreversible", default=None, help="Whether it can be undone.")
 @click.option("--affects", help="Whom it affects.")
 @click.option("--conflict", is_flag=True, help="The agent names contradictory information.")

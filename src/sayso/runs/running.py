@@ -24,6 +24,7 @@ from sayso.asks.ruling import denied, rule
 from sayso.asks.verbs import Verbs
 from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
 from sayso.model.ask import Ask
+from sayso.model.confidence import check_confidence
 from sayso.model.content import LIMIT, Content, check_words
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical, frozen, text_digest
@@ -213,8 +214,9 @@ class Running(Verbs):
         Unsure is a confidence below the threshold, one that was not stated, and any conflict.
         `refine` is called with the reviewer's guidance for another answer.
         """
-        sure = confidence is not None and confidence >= below and not conflicts
-        said = {**terms, "confidence": confidence}
+        stated = check_confidence(confidence)
+        sure = stated is not None and stated >= below and not conflicts
+        said = {**terms, "confidence": stated}
         if conflicts:
             said["why"] = "; ".join([*filter(None, [terms.get("why")]), *map(str, conflicts)])
 

@@ -1,0 +1,78 @@
+"""How sure an agent is, in three words, with the number and what it rests on.
+
+A number that a model states means little by itself. So it is called what it is,
+and what nobody stated counts as low. It can add review and never removes any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from typing import Literal
+
+from sayso.errors import BadValue
+from sayso.model.text import one_line
+
+Level = Literal["high", "medium", "low"]
+HIGH = 0.95
+MEDIUM = 0.70
+_WORDS: dict[Level, str] = {
+    "high": "High confidence",
+    "medium": "Medium confidence: please review",
+    "low": "Low confidence: needs your input",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How sure the agent is, as people are told."""
+
+    level: Level
+    stated: float | None
+
+    @classmethod
+    def of(cls, stated: float | None) -> Confidence:
+        """Return the level of a number from 0 to 1, or of none."""
+        if stated is None or stated < MEDIUM:
+            return cls("low", stated)
+        return cls("high" if stated >= HIGH else "medium", stated)
+
+    @property
+    def words(self) -> str:
+        """The level as a phrase that says what to do."""
+        return _WORDS[self.level]
+
+    @property
+    def rests_on(self) -> str:
+        """Where the number comes from."""
+        return "not stated" if self.stated is None else "stated by the agent"
+
+    @property
+    def percent(self) -> str | None:
+        """The number in percent. It is cut, not rounded: 94.97% must not read as 95%."""
+        if self.stated is None:
+            return None
+        hundredth = (Decimal(repr(self.stated)) * 100).quantize(Decimal("0.1"), ROUND_DOWN)
+        return f"{hundredth}%".replace(".0%", "%")
+
+
+def check_confidence(value: object) -> float | None:
+    """Return a stated confidence, `None` if there is none.
+
+    Raises:
+        BadValue: it is no number from 0 to 1.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise BadValue(
+            f"confidence={_given(value)}: state it as a number from 0 to 1, or leave it out."
+        )
+    return float(value)
+
+
+def _given(value: object) -> str:
+    try:
+        return one_line(repr(value), 60)
+    except ValueError:  # an integer with more digits than Python writes
+        return "(a huge number)"

@@ -1,0 +1,155 @@
+"""What comes of a decision reaches whoever decided: two programs, two terminals."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sayso import Ask, Desk
+from tests.cli.conftest import AtTerminal, Sayso
+from tests.together import until
+
+PROGRAM = """
+import pathlib, sys, time
+import sayso
+
+desk = sayso.Desk(agent="growth")
+
+@desk.gate(unknown=TimeoutError)
+def send(to: str, how: str) -> str:
+    if how == "fails":
+        raise ValueError("the mail server says no")
+    if how == "nobody knows":
+        raise TimeoutError("no answer")
+    if how == "hangs":
+        pathlib.Path("begun").touch()
+        time.sleep(600)
+    return "sent to 2,451 recipients"
+
+send("customers", sys.argv[1])
+"""
+
+
+@contextmanager
+def program(here: Path, how: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The program that asks, in a process of its own without a terminal."""
+    (here / "mailer.py").write_text(PROGRAM)
+    process = subprocess.Popen(
+        [sys.executable, "mailer.py", how],
+        cwd=here,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def asked(desk: Desk) -> Ask:
+    return until(lambda: next(iter(desk.inbox()), None))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("how", "told", "shown"),
+    [
+        ("works", 'done: "sent to 2,451 recipients"', 'result  "sent to 2,451 recipients"'),
+        ("fails", "failed: ValueError('the mail server says no')", "failed: ValueError("),
+        ("nobody knows", "unknown: nobody knows whether it happened; see a-", "unknown: see a-"),
+    ],
+)
+def test_whoever_approves_hears_how_it_ended(
+    at_terminal: AtTerminal, sayso: Sayso, desk: Desk, here: Path, how: str, told: str, shown: str
+) -> None:
+    with program(here, how):
+        ask = asked(desk)
+        with at_terminal("inbox", "approve", ask.id) as terminal:
+            terminal.wait_for("Approve this? [y/N] ")
+            terminal.type("y")
+            terminal.wait_for("The program that asked waits for it, and goes on now.")
+            terminal.wait_for(told)
+            assert terminal.ended() == 0
+
+    assert shown in sayso("inbox", "show", ask.id).out
+
+
+def test_what_takes_longer_is_said_to_run_and_where_to_look(
+    at_terminal: AtTerminal, sayso: Sayso, desk: Desk, here: Path
+) -> None:
+    with program(here, "hangs"):
+        ask = asked(desk)
+        with at_terminal("inbox", "approve", ask.id) as terminal:
+            terminal.wait_for("Approve this? [y/N] ")
+            terminal.type("y")
+            terminal.wait_for(f"{ask.id} is still running. Look later: sayso inbox show {ask.id}")
+            assert terminal.ended() == 0
+        assert "Effect    running since" in sayso("inbox", "show", ask.id).out
+
+
+def test_ctrl_c_ends_the_waiting_and_not_the_decision(
+    at_terminal: AtTerminal, desk: Desk, here: Path
+) -> None:
+    with program(here, "hangs"):
+        ask = asked(desk)
+        with at_terminal("inbox", "approve", ask.id) as terminal:
+            terminal.wait_for("Approve this? [y/N] ")
+            terminal.type("y")
+            terminal.wait_for("goes on now.")
+            until((here / "begun").exists)
+            terminal.press(b"\x03")
+            terminal.wait_for(f"Look later: sayso inbox show {ask.id}")
+            assert terminal.ended() == 0
+
+    assert desk.get(ask.id).status == "decided"
+
+
+def test_a_program_that_died_before_it_began_is_named_as_the_reason(
+    sayso: Sayso, desk: Desk, here: Path
+) -> None:
+    with program(here, "works") as process:
+        ask = asked(desk)
+        process.send_signal(signal.SIGSTOP)  # it holds the ask and will not act on the answer
+        desk.approve(ask)
+        assert "The program that asked waits for it" in sayso("inbox", "show", ask.id).out
+        process.kill()
+        process.wait()
+    with sqlite3.connect(here / "sayso.db") as database:  # half a minute later
+        database.execute("update asks set lease_until = 1 where id = ?", (ask.id,))
+    database.close()
+
+    out = sayso("inbox", "show", ask.id).out
+
+    assert "Effect    not begun" in out
+    assert "has gone before it began, so it was not carried out." in out
+
+
+def test_an_approved_call_that_nobody_has_begun_says_who_should(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    desk.approve(ask)
+
+    out = sayso("inbox", "show", ask.id).out
+
+    assert "Effect    not begun" in out
+    assert f'desk.begin("{ask.id}")' in out
+    desk.begin(ask)
+    assert "desk.begin" not in sayso("inbox", "show", ask.id).out
+
+
+def test_a_script_is_not_kept_waiting(sayso: Sayso, desk: Desk, here: Path) -> None:
+    with program(here, "hangs"):
+        ask = asked(desk)
+
+        done = sayso("inbox", "approve", ask.id, "--seen", ask.digest)
+
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == "The program that asked waits for it, and goes on now."
