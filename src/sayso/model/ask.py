@@ -140,6 +140,11 @@ class Ask:
         return self.effect is not None and self.effect.status in ("done", "failed")
 
     @property
+    def of_run(self) -> bool:
+        """Whether a run opened it, and so goes on with what is decided."""
+        return self.key is not None and self.key.startswith(f"{self.content.run}:")
+
+    @property
     def kind(self) -> Kind:
         """What is asked for: an action, a plan, a draft, ..."""
         return self.content.kind
