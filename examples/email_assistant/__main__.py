@@ -11,9 +11,8 @@ import sys
 import tempfile
 
 import office
-from assistant import assist, desk
-
 import sayso
+from assistant import assist, desk
 from sayso.testing import ScriptedReviewer, scripted
 
 MAILS = [

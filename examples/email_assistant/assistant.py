@@ -1,9 +1,8 @@
 """The assistant: sorts a mail, asks its person, answers and schedules; nothing leaves unseen."""
 
 import office
-import scripts
-
 import sayso
+import scripts
 
 desk = sayso.Desk()
 SENSITIVE = ["write_email", "schedule_meeting"]  # a person sees these calls first; the others run

@@ -46,7 +46,8 @@ def mark_answered(key: str) -> None:
 
 
 def meetings() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in CALENDAR.open()] if CALENDAR.exists() else []
+    lines = CALENDAR.read_text().splitlines() if CALENDAR.exists() else []
+    return [json.loads(line) for line in lines]
 
 
 def book(**meeting: object) -> None:

@@ -60,8 +60,9 @@ def revised(one: ToolCall, came: str) -> ToolCall | None:
 
 
 def report(calls: Sequence[ToolCall], came: dict[str | None, Message]) -> str:
-    sent = [came[one.id] for one in calls if one.tool in ("schedule_meeting", "write_email")]
-    return "; ".join(message.text for message in sent if not message.failed) or "nothing was sent"
+    made = [one for one in calls if one.tool in ("schedule_meeting", "write_email")]
+    said = [f"{one.tool} {one.args}" for one in made if not came[one.id].failed]
+    return "; ".join(said) or "nothing was sent"
 
 
 def body(task: str, made: Made) -> str:

@@ -89,6 +89,9 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
     run.entry(key, "turn", job.agent.name, holds=True)
     ways = _ways(job, key, reply)
     opened = [_asked(job, way) for way in ways if way.asks]
+    for ask in opened:  # whoever ends the run ends it for all calls: those approved beside it, too
+        if ask is not None and ask.decision is not None and ask.decision.end:
+            run.closed(lane, ask)
     settled: dict[str, Settled] = {}
     waits = job.agent.together and any(ask is not None and ask.open for ask in opened)
     # Those that need nobody run first: whoever is asked meanwhile decides in parallel.
