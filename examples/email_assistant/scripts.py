@@ -5,6 +5,10 @@ from collections.abc import Sequence
 
 from sayso.agent import Message, ToolCall, call
 
+SAID = {
+    "schedule_meeting": "booked {minutes} minutes with {guest}",
+    "write_email": "wrote {subject!r} to {to}",
+}
 Made = dict[str, tuple[ToolCall, Message]]  # the last call of each tool, and what came of it
 
 
@@ -60,9 +64,8 @@ def revised(one: ToolCall, came: str) -> ToolCall | None:
 
 
 def report(calls: Sequence[ToolCall], came: dict[str | None, Message]) -> str:
-    made = [one for one in calls if one.tool in ("schedule_meeting", "write_email")]
-    said = [f"{one.tool} {one.args}" for one in made if not came[one.id].failed]
-    return "; ".join(said) or "nothing was sent"
+    made = [one for one in calls if one.tool in SAID and not came[one.id].failed]
+    return "; ".join(SAID[one.tool].format(**one.args) for one in made) or "nothing was sent"
 
 
 def body(task: str, made: Made) -> str:
