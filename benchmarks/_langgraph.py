@@ -67,6 +67,11 @@ class _State(TypedDict):
     answer: str
 
 
+class _Mails(TypedDict):
+    orders: list[int]
+    sent: list[int]
+
+
 class _Memory(TypedDict):
     messages: Annotated[list[str], operator.add]
 
@@ -86,6 +91,29 @@ def asking(saver: Saver, act: Callable[[int], object] | None = None) -> Graph:
     graph.add_node("ask", ask)
     graph.add_edge(START, "ask")
     graph.add_edge("ask", END)
+    return graph.compile(checkpointer=saver)
+
+
+def mailing(saver: Saver, send: Callable[[int], object]) -> Graph:
+    """Return a graph with one node for the calls of a message: it asks about each, and makes it.
+
+    So does the email assistant of its course.
+    """
+    from langgraph.graph import END, START, StateGraph
+    from langgraph.types import interrupt
+
+    def handle(state: _Mails) -> dict[str, list[int]]:
+        sent = []
+        for order in state["orders"]:
+            if interrupt({"action": "write_email", "order": order}) == "approve":
+                send(order)
+                sent.append(order)
+        return {"sent": sent}
+
+    graph = StateGraph(_Mails)
+    graph.add_node("handle", handle)
+    graph.add_edge(START, "handle")
+    graph.add_edge("handle", END)
     return graph.compile(checkpointer=saver)
 
 

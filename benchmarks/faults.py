@@ -4,6 +4,8 @@
              guarded action run twice?
     kill     the process dies (kill -9) right after the approved action: is the answer lost, the
              question asked again, the action run twice?
+    mail     a model writes two mails in one message, a person approves one after the other, and
+             each time another process goes on: is a mail sent twice, or never?
     cancel   a person cancels the plan of an agent: does it act all the same?
     change   a person adds a step to the plan, the agent is stopped after the first step and
              resumed: is there another plan, without that step? Is the step ever done?
@@ -15,7 +17,7 @@ follows the last plan that it is shown, and makes a plan of its own only if it i
 Ends with an error if sayso has a fault. Without LangGraph or smolagents (they are in
 requirements/bench.txt) sayso is tried alone.
 
-    python -m benchmarks.faults [--quick] [--trials 240] [--only race|kill|cancel|change]
+    python -m benchmarks.faults [--quick] [--trials 240] [--only race|kill|mail|cancel|change]
 """
 
 from __future__ import annotations
@@ -279,6 +281,89 @@ def kill(places: dict[str, Place], trials: int) -> dict[str, Counter[str]]:
     return found
 
 
+# --- mail -------------------------------------------------------------------------------------
+
+
+class SaysoMails:
+    """An agent that makes several gated calls in one reply."""
+
+    name = "sayso"
+
+    def __init__(self, place: Place) -> None:
+        self.desk = Desk(place.at, agent="benchmark", lease=LEASE)
+
+        @sayso.tool(reversible=False)
+        def write_email(order: int) -> str:
+            """Send a mail about an order."""
+            place.act(order)
+            return "sent"
+
+        def think(messages: Sequence[Message]) -> Any:  # noqa: ANN401 - a line of the script
+            if messages[-1].role == "tool":
+                return "Sent."
+            return [call("write_email", order=int(n)) for n in messages[-1].text.split()]
+
+        mailer = sayso.Agent("mailer", ScriptedModel(think), [write_email])
+
+        @self.desk.workflow(name="mails")
+        def mails(run: Running, task: str) -> object:
+            return run.agent(mailer, task)
+
+        self._flow = mails
+
+    def start(self, orders: Sequence[int]) -> str:
+        return self.desk.run(self._flow, " ".join(map(str, orders)), wait=False).id
+
+    def answer_and_resume(self, key: str) -> None:
+        """Approve what waits first, and carry the run on."""
+        self.desk.approve(self.desk.get_run(key).state.pending[0])
+        self.desk.crew.take(key)
+
+
+class LangGraphMails:
+    """A graph with a node that makes the gated calls of a message."""
+
+    name = "LangGraph"
+
+    def __init__(self, place: Place) -> None:
+        self._graph = langgraph.mailing(langgraph.saver_of(place.database, place.at), place.act)
+
+    def start(self, orders: Sequence[int]) -> str:
+        key = f"mails-{orders[0]}"
+        self._graph.invoke({"orders": list(orders), "sent": []}, langgraph.thread(key))
+        return key
+
+    def answer_and_resume(self, key: str) -> None:
+        self._graph.invoke(langgraph.resumed("approve"), langgraph.thread(key))
+
+
+Mailer = type[SaysoMails] | type[LangGraphMails]
+MAILERS: dict[str, Mailer] = {SaysoMails.name: SaysoMails, LangGraphMails.name: LangGraphMails}
+
+
+def approve_one(side: Mailer, place: Place, key: str) -> None:
+    side(place).answer_and_resume(key)
+
+
+def mail(places: dict[str, Place], trials: int) -> dict[str, Counter[str]]:
+    """Return for each side in how many trials what happened."""
+    found: dict[str, Counter[str]] = {name: Counter() for name in places}
+    for _ in range(trials):
+        for name, place in places.items():
+            orders = (next(numbers), next(numbers))
+            key = MAILERS[name](place).start(orders)
+            for _order in orders:
+                process = processes.Process(target=approve_one, args=(MAILERS[name], place, key))
+                process.start()
+                process.join(60)
+                if process.exitcode != 0:
+                    raise RuntimeError(f"the {name} process ended with {process.exitcode}")
+            times = [place.times(order) for order in orders]
+            found[name]["a mail was sent twice"] += max(times) > 1
+            found[name]["a mail was never sent"] += min(times) == 0
+    return found
+
+
 # --- cancel, change ---------------------------------------------------------------------------
 
 DRAFT = ("search the web", "write it up")
@@ -453,6 +538,7 @@ KILL = (
     "action ran twice",
     "asked whether it happened",
 )
+MAIL = ("a mail was sent twice", "a mail was never sent")
 CANCEL = ("acted after the cancel",)
 CHANGE = ("reviewed plan thrown away", "the person's step never done")
 FAULTS = {
@@ -460,12 +546,14 @@ FAULTS = {
     "action never ran",
     "answer lost",
     "question asked again",
+    *MAIL,
     *CANCEL,
     *CHANGE,
 }
 TITLES = {
     "race": "two processes resume one run",
     "kill": "killed right after the action",
+    "mail": "two mails in one message",
     "cancel": "a plan is cancelled",
     "change": "a changed plan is resumed",
 }
@@ -492,6 +580,8 @@ def tried(
     places = {side.name: place_of(side, database, folder) for side in SIDES}
     if part == "race":
         return RACE, race(places, trials), trials
+    if part == "mail":
+        return MAIL, mail(places, kills), kills
     return KILL, kill(places, kills), kills
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso import Answered, Desk, Feedback, Rejected
+from sayso import Answered, Desk, Feedback, Rejected, Running
 from sayso.errors import BadValue, Misuse
 from sayso.testing import FakeClock, ScriptedReviewer, scripted
 
@@ -79,6 +79,20 @@ def test_every_verdict_can_be_scripted(reviewer: ScriptedReviewer) -> None:
     reviewer.respond("pay", "ask anna")
     with pytest.raises(Answered, match="ask anna"):
         pay(40)
+
+
+def test_a_script_can_end_a_run(reviewer: ScriptedReviewer) -> None:
+    reviewer.reject("question", "Enough", end=True)
+    desk = Desk()
+
+    @desk.workflow
+    def flow(run: Running) -> str:
+        return f"went on with {run.question('Which?')}"
+
+    run = desk.run(flow)
+
+    assert run.status == "cancelled"
+    assert "Enough" in str(run.error)
 
 
 def test_the_verbs_are_answered_too(reviewer: ScriptedReviewer) -> None:

@@ -93,10 +93,17 @@ class ScriptedReviewer:
         return self._rule(what, lambda desk, ask: desk.edit(ask, changes, by=self.by))
 
     def reject(
-        self, what: Match = "*", note: str | None = None, *, kind: RejectKind | None = None
+        self,
+        what: Match = "*",
+        note: str | None = None,
+        *,
+        kind: RejectKind | None = None,
+        end: bool = False,
     ) -> ScriptedReviewer:
-        """Say no."""
-        return self._rule(what, lambda desk, ask: desk.reject(ask, note, kind=kind, by=self.by))
+        """Say no; with `end`, to the whole run."""
+        return self._rule(
+            what, lambda desk, ask: desk.reject(ask, note, kind=kind, end=end, by=self.by)
+        )
 
     def respond(self, what: Match, answer: object) -> ScriptedReviewer:
         """Answer."""

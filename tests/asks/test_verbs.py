@@ -96,6 +96,20 @@ def test_a_verb_returns_what_people_said(desk: Desk, put: Put, say: Say, value: 
     assert waiting.result(30) == value
 
 
+@pytest.mark.parametrize(
+    ("say", "words"),
+    [(answers("umbrella"), "umbrella"), (answers(""), None), (answers(None), None), (no, "no")],
+)
+def test_what_somebody_says_to_a_notice_reaches_the_program(
+    desk: Desk, say: Say, words: str | None
+) -> None:
+    noticed = desk.later.notice("It rains")
+
+    say(desk, noticed.ask)
+
+    assert noticed.result().text == words
+
+
 @pytest.mark.parametrize(("put", "say", "value"), TABLE, ids=IDS)
 def test_later_returns_the_same_when_it_is_needed(
     desk: Desk, put: Put, say: Say, value: Any

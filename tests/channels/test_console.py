@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from sayso import Ask, Desk, Option
+from sayso import Ask, Desk, Option, Running
 from sayso.channels.console import Console
+from sayso.channels.menu import offers
 from sayso.model.actor import Roster
 from sayso.model.ask import Ballot
 from sayso.model.verdicts import Verdict
@@ -183,6 +184,31 @@ def test_only_what_is_allowed_can_be_chosen(desk: Desk, screen: Screen, prompted
 
     screen.type("1")
     assert said(answer) == Ballot(verdict="approve")
+
+
+def test_the_end_of_the_run_is_offered_where_there_is_one_and_a_no_does_not_end_it_anyway(
+    desk: Desk,
+) -> None:
+    def pay(amount: int) -> None:
+        """Pay."""
+
+    @desk.workflow
+    def flow(run: Running) -> None:
+        run.later.call(pay, amount=40)
+        run.later.confirm("Go on?")
+        run.later.question("How many?", allow="respond")
+        run.later.choose("Which?", ["a", "b"])
+        run.later.notice("It rains")
+        run.later.plan(["Search"])
+        run.later.feedback("a poem")
+
+    run = desk.run(flow, wait=False)
+    outside = desk.open("pay", {"amount": 40}, run=run.id)  # filed under it, but not its own
+
+    ends = [ask.title for ask in (*run.asks, outside) if any(one.end for one in offers(ask))]
+
+    assert len(run.asks) == 7
+    assert sorted(ends) == ["Go on?", "It rains", "Which?", "pay"]
 
 
 def test_the_prompt_is_the_card_with_choices_below(

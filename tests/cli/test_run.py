@@ -163,7 +163,7 @@ def test_an_agent_is_given_a_task_and_its_person_sits_right_there(
     with at_terminal("run", "team:growth", "Tell the customers") as terminal:
         plan = terminal.wait_for("Your choice (1-4): ")
         terminal.type("1")
-        card = terminal.wait_for("Your choice (1-4): ")
+        card = terminal.wait_for("Your choice (1-5): ")
         terminal.type("a")
         terminal.wait_for("is done: 4 model calls, ")
         terminal.wait_for("Done: 2 pages on AI | sent News")
@@ -190,7 +190,7 @@ def test_a_plan_that_is_changed_at_the_prompt_is_the_plan_that_is_followed(
             terminal.type(typed)
             terminal.wait_for("change: ")
         terminal.type("")
-        terminal.wait_for("Your choice (1-4): ")
+        terminal.wait_for("Your choice (1-5): ")
         terminal.type("1")
         answer = terminal.wait_for("3. Choose the shortest")
         assert terminal.ended() == 0
@@ -237,7 +237,7 @@ def test_the_moving_line_says_what_is_done_now_and_never_wraps(
         terminal.wait_for("1/3 Look for news")
         (here / "hold-search").unlink()
         terminal.wait_for("✓ search(")
-        terminal.wait_for("Your choice (1-4): ")
+        terminal.wait_for("Your choice (1-5): ")
         drawn = re.split(r"\r|\n|\x1b\[2K|\x1b\[1A", terminal.raw)
         terminal.press(b"\x03")
         assert terminal.ended() == 130
@@ -293,7 +293,7 @@ def test_ctrl_c_leaves_a_model_that_thinks_at_once_and_the_run_goes_on_later(
 
     with at_terminal("runs", "resume", run.id) as terminal:
         terminal.wait_for('✓ search(query="AI"): "2 pages on AI"')
-        terminal.wait_for("Your choice (1-4): ")
+        terminal.wait_for("Your choice (1-5): ")
         terminal.type("a")
         terminal.wait_for("Done: 2 pages on AI | sent News")
         assert terminal.ended() == 0

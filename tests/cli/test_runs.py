@@ -323,7 +323,7 @@ def test_a_person_at_the_terminal_is_asked_right_there(app: Any, at_terminal: At
 
     with at_terminal("runs", "resume", run.id) as terminal:
         terminal.wait_for("refund")
-        terminal.wait_for("Your choice (1-4): ")
+        terminal.wait_for("Your choice (1-5): ")
         terminal.type("a")
         terminal.wait_for("Which words?")
         terminal.wait_for("Your choice")
@@ -332,6 +332,33 @@ def test_a_person_at_the_terminal_is_asked_right_there(app: Any, at_terminal: At
         terminal.type("kind ones")
         terminal.wait_for(f'✓ {run.id} is done: "paid 40 for 7, kind ones"')
         assert terminal.ended() == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "choice"),
+    [([], "5"), ([], "d"), ([], "End the run"), (["a"], "3"), (["a"], "e")],
+    ids=["an action", "by letter", "by words", "a question", "a question, by letter"],
+)
+def test_a_person_at_the_terminal_can_end_the_run_instead(
+    app: Any, at_terminal: AtTerminal, before: list[str], choice: str
+) -> None:
+    run = app.desk.start(app.support, 7)
+
+    with at_terminal("runs", "resume", run.id) as terminal:
+        for typed in before:
+            terminal.wait_for("Your choice")
+            terminal.type(typed)
+        assert "End the run" in terminal.wait_for("Your choice")
+        terminal.type(choice)
+        terminal.wait_for("Why?")
+        terminal.type("A fraud")
+        terminal.wait_for("and the run ends.")
+        terminal.wait_for("was cancelled: ")
+        assert terminal.ended() == 1
+
+    assert run.status == "cancelled"
+    assert "A fraud" in str(run.error)
+    assert len(run.asks) == 1 + len(before), "nothing was asked after that"
 
 
 def test_ctrl_c_leaves_the_run_for_any_worker(app: Any, at_terminal: AtTerminal) -> None:

@@ -126,6 +126,12 @@ class Complaints(logging.Handler):
         note(os.environ[FOLDER], "complaints", record.getMessage())
 
 
+def work_of(name: str) -> Callable[..., Any]:
+    """Return what a visitor is to do: something of the above, or `module:function`."""
+    module, _, function = name.rpartition(":")
+    return getattr(import_module(module), function) if module else WORK[name]
+
+
 def mark(number: int, where: str) -> None:
     """Arrange for the death of this process."""
     if where in POINTS:
@@ -149,7 +155,7 @@ def live(order: dict[str, Any], report: int) -> None:
         desk = Desk(order["url"], lease=order["lease"], agent="research", account="sam@till")
         if order["dies"] is not None:
             mark(*order["dies"])
-        result = WORK[order["do"]](desk, *order["args"])
+        result = work_of(order["do"])(desk, *order["args"])
         os.write(report, json.dumps(result).encode())
     except BaseException:
         traceback.print_exc()

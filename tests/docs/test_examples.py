@@ -16,17 +16,19 @@ from tests.terminal import running
 
 FOLDER = ROOT / "examples"
 USE_CASES = sorted((FOLDER / "use_cases").glob("*.py"))
-EXAMPLES = [*sorted(FOLDER.glob("*.py")), *USE_CASES]
+FOLDERS = sorted(main.parent for main in FOLDER.glob("*/__main__.py"))
+EXAMPLES = [*sorted(FOLDER.glob("*.py")), *USE_CASES, *FOLDERS]
 
 
 def shown() -> dict[str, str]:
-    """What the page of examples says each of them prints."""
+    """What the page of examples says each of them prints; of a folder, below its `__main__.py`."""
     said = {}
     listed = list(blocks(DOCS / "examples.md"))
     for block, following in pairwise(listed):
-        if block.title and block.title.startswith("examples/"):
+        example = ROOT / (block.title or "").removesuffix("/__main__.py")
+        if example in EXAMPLES:
             assert following.prints, block.title
-            said[block.title] = following.text
+            said[name_of(example)] = following.text
     return said
 
 
@@ -96,12 +98,12 @@ def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path
     env, example = at_a_terminal(), FOLDER / "draft_review.py"
     with running([sys.executable, example], cwd=tmp_path, env=env) as program:
         program.wait_for("we regret any inconvenience")
-        program.wait_for("Your choice (1-4): ")
+        program.wait_for("Your choice (1-5): ")
         program.type("4")
         program.wait_for("In which way?")
         program.type("in plain words")
         program.wait_for("that is our fault")
-        program.wait_for("Your choice (1-4): ")
+        program.wait_for("Your choice (1-5): ")
         program.kill()
     with sayso.Desk(f"sqlite:///{tmp_path}/sayso.db") as desk:
         waiting = desk.runs()[0]
@@ -109,7 +111,7 @@ def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path
         resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, example]
         with running(resume, cwd=tmp_path, env=env) as program:
             program.wait_for("that is our fault")
-            program.wait_for("Your choice (1-4): ")
+            program.wait_for("Your choice (1-5): ")
             program.type("1")
             assert program.ended() == 0
 
@@ -122,11 +124,11 @@ def test_a_flight_is_booked_at_the_terminal_with_one_key_and_a_yes(tmp_path: Pat
     example = FOLDER / "choices.py"
     with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
         for _ in ("anna", "ben"):
-            program.wait_for("Your choice (1-5): ")
+            program.wait_for("Your choice (1-6): ")
             program.type("3")
-            program.wait_for("Your choice (1-3): ")
+            program.wait_for("Your choice (1-4): ")
             program.type("1")
-        program.wait_for("Your choice (1-5): ")
+        program.wait_for("Your choice (1-6): ")
         program.type("5")
         program.wait_for("Why?")
         program.type("")
@@ -141,7 +143,8 @@ def test_every_example_has_its_place_on_the_page() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
 def test_an_example_is_short_enough_to_read(example: Path) -> None:
-    assert len(example.read_text().splitlines()) < 80
+    for file in example.glob("*.py") if example.is_dir() else [example]:
+        assert len(file.read_text().splitlines()) <= 80, file
 
 
 @pytest.mark.parametrize("example", USE_CASES, ids=lambda file: file.stem)

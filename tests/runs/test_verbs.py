@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 import sayso
 from sayso import Ask, Decision, Desk, Feedback, Option, Rejected, Run, Running
+from sayso.asks.forms import Reaction
 from sayso.errors import BadValue
 from sayso.testing import FakeClock
 from tests.runs.people import answered, approved, ask_of, begun, carried_on
@@ -133,8 +134,8 @@ VERBS = [
         lambda desk, ask: desk.edit(ask, ["look"]),
     ),
     Verb("plan by a maker", lambda run: run.plan(plan_maker), ["look", "act"], approves),
-    Verb("notice answered", lambda run: run.notice("Mail came"), "respond", responds("do it")),
-    Verb("notice ignored", lambda run: run.notice("Mail came"), "ignore", rejects),
+    Verb("notice answered", lambda run: run.notice("Rain"), Reaction("respond"), responds("run")),
+    Verb("notice ignored", lambda run: run.notice("Rain"), Reaction("ignore"), rejects),
     Verb("feedback", lambda run: run.feedback("42", within="1h"), Feedback("good"), approves),
     Verb(
         "feedback in words",

@@ -84,6 +84,9 @@ def turn_passage(job: Job, lane: Lane, key: str, reply: Reply) -> Passage:
     ways = _ways(job, key, reply)
     settled = {way.place: _queued(job, way) for way in ways if way.later}
     opened = [_asked(job, way) for way in ways if way.asks and not way.later]
+    for ask in opened:  # whoever ends the run ends it for all calls: those approved beside it, too
+        if ask is not None and ask.decision is not None and ask.decision.end:
+            run.closed(lane, ask)
     waits = job.agent.together and any(ask is not None and not ask.closed for ask in opened)
     # Those that need nobody run first: whoever is asked meanwhile decides in parallel.
     for way in sorted((way for way in ways if not way.later), key=lambda way: way.asks):

@@ -70,6 +70,19 @@ class Feedback:
     comment: str | None = None
 
 
+class Reaction(str):
+    """What somebody said to a notice: `"ignore"` or `"respond"`, and their words, if there are any."""
+
+    __slots__ = ("text",)
+    text: str | None
+
+    def __new__(cls, word: Literal["ignore", "respond"], text: str | None = None) -> Reaction:
+        """Return the word, with what they said along with it."""
+        made = super().__new__(cls, word)
+        made.text = text
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Form(Generic[T]):
     """A question ready to be opened, and how to read what people said.
@@ -338,7 +351,7 @@ class Forms:
 
     def notice(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
-    ) -> Form[Literal["ignore", "respond"]]:
+    ) -> Form[Reaction]:
         """Tell people of something they may want to act on."""
         content = self._content(
             "notice",
@@ -348,9 +361,7 @@ class Forms:
             sentence="For your information; the program waits for your word.",
             facts=_text(facts, "facts"),
         )
-        return Form(
-            content, lambda ask: "respond" if _decision(ask).verdict == "respond" else "ignore"
-        )
+        return Form(content, _reaction)
 
     def feedback(
         self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
@@ -458,6 +469,13 @@ def _chosen(ask: Ask, items: Mapping[str, object], own: object) -> Any:  # noqa:
     if decision.verdict == "approve":
         return items[decision.answer["option"]]
     return _answered(ask, own)
+
+
+def _reaction(ask: Ask) -> Reaction:
+    decision = _decision(ask)
+    if decision.verdict == "respond":
+        return Reaction("respond", decision.text or None)
+    return Reaction("ignore", decision.note)
 
 
 def _feedback(ask: Ask) -> Feedback | None:

@@ -147,7 +147,7 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
 
 def of_run(ask: Ask) -> bool:
     """Whether a run opened this ask, and so carries it out."""
-    return ask.key is not None and ask.key.startswith(f"{ask.content.run}:")
+    return ask.of_run
 
 
 def _not_yours(at: Standing) -> Exception:

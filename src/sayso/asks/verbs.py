@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
-from sayso.asks.forms import Feedback, Form, Forms, Maker, PlanMaker, Step, Terms
+from sayso.asks.forms import Feedback, Form, Forms, Maker, PlanMaker, Reaction, Step, Terms
 from sayso.asks.later import Later
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import Content
@@ -71,8 +71,8 @@ class Verbs(ABC):
 
     def notice(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
-    ) -> Literal["ignore", "respond"]:
-        """Block until somebody says whether to act on this."""
+    ) -> Reaction:
+        """Block until somebody says `"respond"` or `"ignore"`; their words are in its `text`."""
         return self._ask(self.forms.notice(text, facts, **terms))
 
     def feedback(
@@ -127,7 +127,7 @@ class LaterVerbs:
 
     def notice(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]
-    ) -> Later[Literal["ignore", "respond"]]:
+    ) -> Later[Reaction]:
         """Tell people of something."""
         return self._put(self._forms.notice(text, facts, **terms))
 

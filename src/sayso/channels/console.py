@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TextIO
 
@@ -103,7 +104,8 @@ class Console:
                     talk.say(f"Please type one of {numbers(ask)}.", "yellow")
                     continue
                 try:
-                    return fill(ask, offer.verdict, talk, option=offer.option, kept=self._kept)
+                    said = fill(ask, offer.verdict, talk, option=offer.option, kept=self._kept)
+                    return replace(said, end=offer.end)
                 except Back as reason:
                     talk.say(str(reason), "yellow")
         except InputEnded:

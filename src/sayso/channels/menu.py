@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sayso.model.ask import Ask
-from sayso.model.verdicts import VERDICTS, Verdict
+from sayso.model.verdicts import VERDICTS, Kind, Verdict
 
-OPTIONS = "options"
+_ENDING = "End the run"
+# Where a no means "go on without": a plan's no ends the run anyway, and a doubt is not about it.
+_ENDED: tuple[Kind, ...] = ("action", "draft", "question", "choice", "notice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Offer:
     button: str
     verdict: Verdict
     option: str | None = None
+    end: bool = False
 
     def answers_to(self, typed: str) -> bool:
         """Whether somebody who typed this meant it."""
@@ -34,7 +37,7 @@ class Offer:
 
 
 def offers(ask: Ask) -> tuple[Offer, ...]:
-    """Return what can be chosen now: the options of a choice, then the other verdicts."""
+    """Return what can be chosen now: the options of a choice, the other verdicts, the run's end."""
     listed = ask.content.options if "approve" in ask.allow and ask.kind == "choice" else ()
     found = [
         Offer(number, "", option.label, "approve", option.label)
@@ -45,10 +48,17 @@ def offers(ask: Ask) -> tuple[Offer, ...]:
     for place, verdict in enumerate(rest, start=len(found) + 1):
         number = tuple(VERDICTS["plan"]).index(verdict) + 1 if ask.kind == "plan" else place
         button = ask.meaning(verdict).button
-        letter = next((c for c in button.lower() if c.isalpha() and c not in taken), "")
-        taken.add(letter)
-        found.append(Offer(number, letter, button, verdict))
+        found.append(Offer(number, _letter(button, taken), button, verdict))
+    if ask.of_run and ask.kind in _ENDED and "reject" in ask.allow:
+        letter = _letter(_ENDING, taken)
+        found.append(Offer(len(found) + 1, letter, _ENDING, "reject", end=True))
     return tuple(found)
+
+
+def _letter(button: str, taken: set[str]) -> str:
+    letter = next((c for c in button.lower() if c.isalpha() and c not in taken), "")
+    taken.add(letter)
+    return letter
 
 
 def menu(ask: Ask) -> list[str]:

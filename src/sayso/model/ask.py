@@ -176,16 +176,15 @@ class Ask:
         `None` for asks that somebody waits for, or that have a name of their own: each of those
         is somebody's. And only of a call can there be no more than one: its approval is spent once.
         """
-        if self.tool is None:
-            return None
-        if (
-            self.kind != "action"
-            or self.held
-            or self.key is not None
-            or self.content.run is not None
-        ):
+        somebodys = self.held or self.key is not None or self.content.run is not None
+        if somebodys or self.kind != "action" or self.tool is None:
             return None
         return self.content.likeness
+
+    @property
+    def of_run(self) -> bool:
+        """Whether a run opened it, and so goes on with what is decided."""
+        return self.key is not None and self.key.startswith(f"{self.content.run}:")
 
     @property
     def kind(self) -> Kind:
