@@ -29,7 +29,7 @@ from sayso.model.ask import Ask, Decision
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
 from sayso.model.requirement import Requirement
-from sayso.runs.here import choose, confirm, question, step
+from sayso.runs.here import choose, confirm, effect, question, step
 from sayso.runs.retrying import retrying
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ __all__ = [
     "choose",
     "confirm",
     "current_call",
+    "effect",
     "question",
     "retrying",
     "step",
