@@ -1,12 +1,13 @@
-"""The admin's program: python admin.py THREAD
+"""The admin's program: it shows how things stand, asks at this terminal, and goes on with the run.
 
-It shows how things stand, asks whoever sits at this terminal, and goes on with the run.
+python admin.py THREAD
 """
 
 import sys
 
-import sayso
 from support import show
+
+import sayso
 
 
 def main(thread: str) -> None:

@@ -5,8 +5,9 @@ Both programs, `user.py` and `admin.py`, import it, so each of them can go on wi
 
 import re
 
-import sayso
 from database import backup, drop
+
+import sayso
 from sayso.agent import Message, Reply, call, transcript
 
 

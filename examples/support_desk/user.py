@@ -1,13 +1,14 @@
-"""The user's program: python user.py THREAD [QUESTION]
+"""The user's program: it asks and ends. Started again, it prints how things stand, and the answer.
 
-It asks and ends; nobody waits. Started again, it prints how things stand, and then the answer.
+python user.py THREAD [QUESTION]
 """
 
 import sys
 
+from support import agent, show
+
 import sayso
 from sayso.errors import ThreadBusy
-from support import agent, show
 
 
 def main(thread: str, question: str) -> None:

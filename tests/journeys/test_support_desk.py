@@ -11,7 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -71,6 +72,10 @@ DROPPED = [
 ]
 
 
+def _command(program: str, *words: str) -> list[str]:
+    return [sys.executable, str(EXAMPLE / f"{program}.py"), *words]
+
+
 @dataclass
 class Desks:
     """The two programs on one database, in one folder, and a desk to look on."""
@@ -89,11 +94,8 @@ class Desks:
 
     def start(self, program: str, *words: str, code: int = 0) -> str:
         """Run a program without a terminal until it ends, and return what it printed."""
-        command = [sys.executable, EXAMPLE / f"{program}.py", *words]
-        if program == "sayso":
-            command = [SAYSO, *words]
         done = subprocess.run(
-            command,
+            [SAYSO, *words] if program == "sayso" else _command(program, *words),
             cwd=self.folder,
             env=self.env,
             stdin=subprocess.DEVNULL,
@@ -105,16 +107,17 @@ class Desks:
         assert done.returncode == code, (words, done.stdout, done.stderr)
         return done.stdout if code == 0 else done.stderr
 
-    def at_terminal(self, program: str, *words: str, env: dict[str, str] | None = None) -> Program:
+    def at_terminal(
+        self, program: str, *words: str, env: dict[str, str] | None = None
+    ) -> AbstractContextManager[Program]:
         """Start a program at a terminal of its own; a block that ends it."""
-        command = [sys.executable, EXAMPLE / f"{program}.py", *words]
-        return running(command, cwd=self.folder, env={**self.env, **(env or {})})  # type: ignore[return-value]
+        around = {**self.env, **(env or {})}
+        return running(_command(program, *words), cwd=self.folder, env=around)
 
     @property
     def backups(self) -> list[Path]:
         return sorted((self.folder / "backups").glob("*"))
 
-    @property
     def deleted(self) -> bool:
         return not (self.folder / "data/customers.db").exists()
 
@@ -297,7 +300,7 @@ def test_of_users_who_ask_at_once_in_one_thread_one_is_heard(desks: Desks, crew:
     said = crew.together(ask_at, desks.url, str(desks.folder), QUESTION)
 
     assert sorted(said)[:-1] == ["ThreadBusy"] * 3
-    assert sorted(said)[-1] == desks.run.id
+    assert max(said) == desks.run.id
     assert told(desks.desk, desks.run) == HELPED[:3]
 
 
@@ -309,7 +312,7 @@ def test_programs_that_go_on_at_once_drop_the_database_once(desks: Desks, crew: 
 
     until(lambda: desks.run.status == "done")
     assert told(desks.desk, desks.run) == DROPPED
-    assert desks.deleted
+    assert desks.deleted()
     desks.check_kept()
 
 
@@ -363,13 +366,13 @@ def test_s4_5_what_the_tool_did_before_it_asked_happens_once_across_programs(
 
     for _ in range(3):  # however often somebody looks, nothing is done
         desks.start("user", THREAD)
-    assert not desks.deleted
+    assert not desks.deleted()
     with desks.at_terminal("admin", THREAD) as admin:
         assert "Delete the database customers?" in admin.wait_for("Your choice (1-3): ")
         admin.type("1")
         assert admin.ended() == 0
 
-    assert desks.deleted
+    assert desks.deleted()
     assert desks.backups == [backup]
     assert backup.stat().st_mtime_ns == made, "not even over itself"
     desks.check_kept()
@@ -382,7 +385,7 @@ def test_s4_5_after_a_no_the_database_stays_and_the_user_reads_why(local: Desks)
     local.desk.reject(local.run.state.pending[0], "Not in December")
 
     assert "Not deleted: Not in December" in local.start("user", THREAD)
-    assert not local.deleted
+    assert not local.deleted()
     assert "step.begun 2.1.2.3 drop" not in told(local.desk, local.run)
     local.check_kept()
 
@@ -395,7 +398,7 @@ def test_s4_5_a_name_that_is_none_of_ours_is_refused_before_anybody_is_asked(
 
     assert local.run.status == "done"
     assert "There is no database" in str(local.run.output)
-    assert (local.run.asks, local.backups, local.deleted) == ([], [], False)
+    assert (local.run.asks, local.backups, local.deleted()) == ([], [], False)
     assert [m.failed for m in transcript(local.run) if m.role == "tool"] == [True]
 
 
@@ -433,7 +436,7 @@ def _lapsed(run: Run) -> bool:
 def check_once(desks: Desks) -> None:
     """Check what must hold whoever died, and where: one backup, one drop, nothing lost."""
     assert (desks.run.status, desks.run.output) == ("done", DELETED), desks.run.error
-    assert desks.deleted
+    assert desks.deleted()
     desks.check_kept()
     assert noted(desks.folder, "drop") == ["done"]
     assert desks.desk.verify()
@@ -504,7 +507,7 @@ def test_a_drop_in_doubt_that_a_person_leaves_alone_is_not_done_again(
     visit("go on")
 
     assert desks.run.status == "done"
-    assert not desks.deleted
+    assert not desks.deleted()
     assert noted(desks.folder, "drop") == []
     assert "leave it" in str(desks.run.output)
 
