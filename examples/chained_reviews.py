@@ -9,7 +9,6 @@ import sys
 import tempfile
 
 import sayso
-from sayso.errors import Forbidden
 
 desk = sayso.Desk()  # the processes find it by SAYSO_URL
 
@@ -37,26 +36,24 @@ def main(people: sayso.Desk) -> None:
     people.people.add("fritz", roles=["finance"])
     process(people.url, "begin", "We pay 900 EUR, or else.")
     (run,) = people.runs()
-    draft = run.state.pending[0]
     try:
-        people.approve(draft, by="fritz")
-    except Forbidden as error:
+        people.approve(run.state.pending[0], by="fritz")
+    except sayso.errors.Forbidden as error:
         print(error)
-    people.edit(draft, "We pay 900 EUR by May.", by="lena")
+    people.edit(run.state.pending[0], "We pay 900 EUR by May.", by="lena")
     process(people.url, "go on")
-    payment = run.state.pending[0]
-    print(payment.title, payment.content.facts)
-    people.approve(payment, by="fritz")
+    ask = run.state.pending[0]
+    print(ask.title, ask.content.facts)
+    people.approve(ask, by="fritz")
     process(people.url, "go on")
     print(f"{run.status}: {run.result()}")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == []:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            sayso.Desk(f"sqlite:///{folder}/d.db") as mine,
-        ):
-            main(mine)
+    if sys.argv[1:2] == ["begin"]:
+        desk.run(contract, sys.argv[2], wait=False)
+    elif sys.argv[1:2] == ["go on"]:
+        desk.work(until="idle")
     else:
-        desk.run(contract, sys.argv[2], wait=False) if sys.argv[1] == "begin" else desk.work("idle")
+        with tempfile.TemporaryDirectory() as folder, sayso.Desk(f"sqlite:///{folder}/d.db") as it:
+            main(it)

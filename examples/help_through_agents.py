@@ -55,8 +55,5 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["go on"]:
         sayso.Desk().work(until="idle")
     else:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            sayso.Desk(f"sqlite:///{folder}/d.db") as mine,
-        ):
-            main(mine)
+        with tempfile.TemporaryDirectory() as folder, sayso.Desk(f"sqlite:///{folder}/d.db") as it:
+            main(it)

@@ -15,6 +15,7 @@ from tests.docs.pages import DOCS, ROOT, blocks, steady
 from tests.terminal import running
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PARTS = sorted((ROOT / "examples/support_desk").glob("*.py"))  # of one that needs two terminals
 
 
 def shown() -> dict[str, str]:
@@ -94,6 +95,12 @@ def test_every_example_has_its_place_on_the_page() -> None:
     assert sorted(shown()) == [example.name for example in EXAMPLES]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_every_part_of_the_support_desk_is_on_the_page_whose_transcript_is_played() -> None:
+    listed = [block for block in blocks(DOCS / "howto/two-terminals.md") if block.file]
+    shown = {block.title: block.text.strip() for block in listed}
+    assert shown == {part.name: part.read_text().strip() for part in PARTS}
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES, *PARTS], ids=lambda file: file.stem)
 def test_an_example_is_short_enough_to_read(example: Path) -> None:
     assert len(example.read_text().splitlines()) < 60
