@@ -31,7 +31,7 @@ from sayso.model.event import Event
 from sayso.model.requirement import Requirement
 from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy, Rule
-from sayso.runs.here import choose, confirm, question, step
+from sayso.runs.here import choose, confirm, effect, question, step
 from sayso.runs.retrying import retrying
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ __all__ = [
     "choose",
     "confirm",
     "current_call",
+    "effect",
     "question",
     "retrying",
     "step",

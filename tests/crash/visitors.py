@@ -173,8 +173,8 @@ def warm_up() -> None:
             decide(desk, run)
 
 
-def main() -> None:
-    warm_up()
+def receive(live: Callable[[dict[str, Any], int], None]) -> None:
+    """Fork a visitor for each order, and say how each of them ended."""
     for line in sys.stdin:
         theirs, ours = os.pipe()
         child = os.fork()
@@ -202,11 +202,11 @@ class Visit:
 
 
 class Door:
-    """Lets visitors in, one after the other."""
+    """Lets visitors in, one after the other; a module says who they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.visitors"],
+            [sys.executable, "-m", module],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -238,9 +238,9 @@ class Door:
 
 
 @contextmanager
-def open_door() -> Iterator[Door]:
+def open_door(module: str = "tests.crash.visitors") -> Iterator[Door]:
     """Let visitors in for a block."""
-    door = Door()
+    door = Door(module)
     try:
         yield door
     finally:
@@ -305,4 +305,5 @@ def plans(run: Run) -> list[Ask]:
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):
-        main()
+        warm_up()
+        receive(live)

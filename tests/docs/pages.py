@@ -4,6 +4,7 @@ A page is read from the top, as a reader would:
 
 - ```` ```python ```` runs, in the page's own module and folder; with a title it is a file, which
   later blocks may import and, if it is called `test_*.py`, pytest runs.
+- A line `--8<-- "examples/..."` in a block is the text of that file.
 - ```` ```text title="prints" ```` is what the block above it prints, but for ids and times.
 - `<!-- reviewer.approve("refund") -->` tells the person behind the page what to say from there on.
 - ```` ```py ```` is a fragment, shown and not run. There are few.
@@ -26,6 +27,8 @@ _FENCE = re.compile(
     r"|^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?[^\n]*\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+
+_SNIPPET = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
 
 # What differs from run to run: ids, what hangs on them, digests, moments.
 _CHANGING = (
@@ -67,7 +70,8 @@ def blocks(page: Path) -> Iterator[Block]:
         if found["order"]:
             yield Block(page, line, "reviewer", None, found["order"])
         else:
-            yield Block(page, line + 1, found["language"], found["title"], found["text"])
+            text_of = _SNIPPET.sub(lambda named: (ROOT / named[1]).read_text(), found["text"])
+            yield Block(page, line + 1, found["language"], found["title"], text_of)
 
 
 def steady(text: str) -> str:

@@ -18,6 +18,7 @@ FOLDER = ROOT / "examples"
 USE_CASES = sorted((FOLDER / "use_cases").glob("*.py"))
 FOLDERS = sorted(main.parent for main in FOLDER.glob("*/__main__.py"))
 EXAMPLES = [*sorted(FOLDER.glob("*.py")), *USE_CASES, *FOLDERS]
+PARTS = sorted((FOLDER / "support_desk").glob("*.py"))  # of one that needs two terminals
 
 
 def shown() -> dict[str, str]:
@@ -141,7 +142,13 @@ def test_every_example_has_its_place_on_the_page() -> None:
     assert sorted(shown()) == sorted(name_of(example) for example in EXAMPLES)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_every_part_of_the_support_desk_is_on_the_page_whose_transcript_is_played() -> None:
+    listed = [block for block in blocks(DOCS / "howto/two-terminals.md") if block.file]
+    shown = {block.title: block.text.strip() for block in listed}
+    assert shown == {part.name: part.read_text().strip() for part in PARTS}
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES, *PARTS], ids=lambda file: file.stem)
 def test_an_example_is_short_enough_to_read(example: Path) -> None:
     for file in example.glob("*.py") if example.is_dir() else [example]:
         assert len(file.read_text().splitlines()) <= 80, file

@@ -23,7 +23,8 @@ from pathlib import Path
 from tests.docs.pages import Block, check_same, steady
 
 _PROMPT = re.compile(
-    r"^(?:Your choice \([^)]*\): |change: ?|Why\?.*?: |.*\[y/N\] )(?P<typed>.*)$", re.MULTILINE
+    r"^(?:Your choice \([^)]*\): |Your (?:question|answer \(text\)): |change: ?|Why\?.*?: |.*\[y/N\] )(?P<typed>.*)$",
+    re.MULTILINE,
 )
 _AWAITING = re.compile(r"(?:: |\[y/N\] )$")
 _NAMED = re.compile(r"\b[ar]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b")

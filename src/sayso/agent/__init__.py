@@ -4,6 +4,7 @@ from sayso.agent.agent import Agent
 from sayso.agent.bridge import Bridge
 from sayso.agent.messages import Message, Model, Prompt, Reply, ToolCall, ToolSpec, Usage
 from sayso.agent.scripted import ScriptedModel, call
+from sayso.agent.transcript import transcript
 from sayso.agent.voice import Voice, speaking
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "Voice",
     "call",
     "speaking",
+    "transcript",
 ]

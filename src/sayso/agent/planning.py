@@ -47,7 +47,7 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
         if decision is None:
             raise Rejected(ask)
         if decision.verdict != "respond":
-            return _approved(ask)
+            return approved(ask)
         before = ask.id
         talk += [
             Message(role="assistant", text=numbered(Plan(items))),
@@ -55,7 +55,8 @@ def plan_passage(job: Job, lane: Lane, key: str) -> Passage:
         ]
 
 
-def _approved(ask: Ask) -> tuple[Plan, PlanStep]:
+def approved(ask: Ask) -> tuple[Plan, PlanStep]:
+    """Return the plan in force once a person approved it, and the step that memory has of it."""
     items = tuple(PlanItem.of(step) for step in ask.args["steps"])
     who = ask.decision.by.id if ask.decision is not None else ""
     steps = [item.json for item in items]

@@ -23,9 +23,9 @@ def running() -> Any:  # noqa: ANN401 - a Running; a program that runs nothing n
 def _here(verb: str) -> Any:  # noqa: ANN401 - a Running, whose verbs may be awaitable
     run = running()
     if run is None:
-        raise Misuse(
-            f"sayso.{verb}() works inside a run. Elsewhere ask on a desk: desk.{verb}(...)."
-        )
+        does = verb in ("step", "effect")
+        instead = "call the function itself" if does else f"ask on a desk: desk.{verb}(...)"
+        raise Misuse(f"sayso.{verb}() works inside a run. Elsewhere {instead}.")
     return run
 
 
@@ -37,6 +37,11 @@ def inside_effect() -> str | None:
 def step(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
     """Run a function once in the current run, and record what it returns."""
     return _here("step").step(fn, *args, **kwargs)
+
+
+def effect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    """Carry out a call in the current run that needs nobody's approval, never twice in silence."""
+    return _here("effect").effect(fn, *args, **kwargs)
 
 
 def question(text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401

@@ -129,6 +129,24 @@ class Running(Verbs):
         gate = gated_of(tool) or gated(tool)
         return self.call_gated(gate, args, kwargs)  # type: ignore[no-any-return]
 
+    def effect(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:  # noqa: ANN401
+        """Carry out a call that needs nobody's approval, and never twice in silence.
+
+        Its intent is written before it starts. If the program dies in the middle, people are asked
+        whether it happened, unless the function is declared `idempotent=True` or with `verify=`.
+        What it declares, or the policy, may want a person all the same; then it asks as `call` does.
+
+        Raises:
+            StepFailed: it failed, now or when it was recorded, or the policy denies it.
+            Skipped: it is in doubt whether it happened, and a person said to leave it.
+            Rejected, Answered: people were asked, and did not approve it.
+        """
+        gate = gated_of(fn) or gated(fn)
+        always = gate.always and gate.tool.risk is None
+        return self._go(  # type: ignore[no-any-return]
+            lambda lane, key: self.calling(lane, key, gate, args, kwargs, always=always)
+        )
+
     def call_gated(self, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         """Do what `call` does, for a gate that is called inside a run."""
         return self._go(lambda lane, key: self.calling(lane, key, gate, args, kwargs))
@@ -501,17 +519,32 @@ class Running(Verbs):
             made, guidance, before = None, decision.text or "", ask.id
 
     def calling(
-        self, lane: Lane, key: str, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        lane: Lane,
+        key: str,
+        gate: Gated,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        always: bool | None = None,
     ) -> Passage:
         """Ask for a call and carry it out; or run the workflow that a tool is."""
         if gate.rules.asks:
             return (yield from self._nesting(lane, key, gate.tool.fn, args, kwargs))
-        return (yield from self.calling_bound(lane, key, gate, gate.tool.bind(args, kwargs)))
+        bound = gate.tool.bind(args, kwargs)
+        return (yield from self.calling_bound(lane, key, gate, bound, always=always))
 
-    def calling_bound(self, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
-        """Do the same with arguments that are frozen already; what the policy allows goes alone."""
+    def calling_bound(
+        self, lane: Lane, key: str, gate: Gated, bound: Bound, *, always: bool | None = None
+    ) -> Passage:
+        """Do the same with arguments that are frozen already; what the policy allows goes alone.
+
+        `always` says whether people are asked whatever the policy allows: by default, if nothing
+        is declared of the risk.
+        """
+        must = gate.tool.risk is None if always is None else always
         try:
-            if self.goes_alone(key, gate, bound, always=gate.tool.risk is None):
+            if self.goes_alone(key, gate, bound, always=must):
                 return (yield from alone(self, lane, key, gate, bound))
             return (yield from call_passage(self, lane, key, gate, bound))
         except StepFailed as failure:

@@ -1,0 +1,24 @@
+"""The admin's program: it shows how things stand, asks at this terminal, and goes on with the run.
+
+python admin.py THREAD
+"""
+
+import sys
+
+from support import show
+
+import sayso
+
+
+def main(thread: str) -> None:
+    with sayso.Desk() as desk:
+        found = desk.runs(thread=thread, limit=1)
+        if not found:
+            print(f"Nobody has asked anything in thread {thread} yet.")
+            return
+        show(found[0])
+        show(desk.resume(found[0]))  # asks here, and goes on until the run is over
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

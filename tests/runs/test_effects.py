@@ -1,0 +1,216 @@
+"""Effects: calls that need nobody's approval, and are never made twice in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sayso
+from sayso import Desk, Running, Skipped, StepFailed
+from sayso.errors import Misuse
+from tests.places import Place
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
+
+RAN: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    RAN.clear()
+
+
+def wipe(name: str) -> str:
+    RAN.append(name)
+    return f"wiped {name}"
+
+
+@sayso.tool(asks=True)
+def clean(name: str) -> Any:
+    first = sayso.effect(wipe, f"{name} 1")
+    return [first, sayso.effect(wipe, f"{name} 2")] if sayso.confirm("Go on?") else [first]
+
+
+def test_an_effect_asks_nobody_and_is_not_repeated_on_a_replay(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.effect(wipe, "disk"), run.question("Happy?"), run.effect(wipe, name="tape")]
+
+    run = begun(desk, flow)
+    assert (titles(run), RAN) == (["Happy?"], ["disk"])
+    answered(desk, run, "yes")
+
+    assert run.output == ["wiped disk", "yes", "wiped tape"]
+    assert RAN == ["disk", "tape"]
+
+
+def test_its_intent_is_in_the_journal_before_it_starts(desk: Desk):
+    seen: list[str] = []
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.effect(look)
+
+    def look() -> str:
+        (other,) = desk.runs()
+        seen.extend(event.kind for event in other.events)
+        return "looked"
+
+    run = begun(desk, flow)
+
+    assert run.output == "looked"
+    assert seen == ["run.started", "step.begun"]
+    begins = next(event.payload for event in run.events if event.kind == "step.begun")
+    assert (begins or {})["name"] == "look"
+
+
+def test_a_tool_that_asks_acts_before_and_after_the_answer_once_each(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.call(clean, name="disk"), run.question("Happy?")]
+
+    run = begun(desk, flow)
+    assert RAN == ["disk 1"]
+    approved(desk, run)
+    answered(desk, run, "yes", "Happy?")
+
+    assert run.output == [["wiped disk 1", "wiped disk 2"], "yes"]
+    assert RAN == ["disk 1", "disk 2"]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [{"risk": "high"}, {"reversible": False}, {"affects": "all"}, {"needs": ["2 reviewer"]}],
+)
+def test_what_a_function_declares_is_asked_about_all_the_same(desk: Desk, declared: Any):
+    burn = sayso.tool(name="burn", **declared)(lambda name: RAN.append(name))
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.effect(burn, "disk")
+
+    run = begun(desk, flow)
+    assert (titles(run), RAN) == (["burn"], [])
+    approved(desk, run)
+
+    assert (run.status, RAN) == ("done", ["disk"])
+
+
+def test_a_gate_is_a_gate_whichever_verb_goes_through_it(desk: Desk):
+    @desk.gate
+    def burn(name: str) -> None:
+        RAN.append(name)
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.effect(burn, "disk")
+
+    run = begun(desk, flow)
+    assert (titles(run), RAN) == (["burn"], [])
+    desk.reject(ask_of(run), "no")
+    carried_on(desk, run)
+
+    assert (run.status, RAN) == ("failed", [])
+    assert "Rejected" in (run.error or "")
+
+
+def test_what_the_policy_denies_is_not_done(place: Place, tmp_path: Path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[[rules]]\nname = "no wiping"\ntool = "wipe"\neffect = "deny"\nwhy = "Never."\n'
+    )
+    with Desk(place.url, policy=policy, account="sam@till") as desk:
+
+        @desk.workflow
+        def flow(run: Running) -> Any:
+            with pytest.raises(StepFailed, match="Never") as refused:
+                run.effect(wipe, "disk")
+            return refused.value.kind
+
+        run = begun(desk, flow)
+
+    assert (run.output, RAN) == ("Denied", [])
+
+
+def test_a_failure_is_the_same_at_every_replay_and_a_retry_tries_again(desk: Desk):
+    def fragile() -> str:
+        RAN.append("tried")
+        if len(RAN) == 1:
+            raise ConnectionError("busy")
+        return "fine"
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.effect(fragile)
+
+    run = begun(desk, flow)
+    assert (run.status, RAN) == ("failed", ["tried"])
+    assert "ConnectionError: busy" in (run.error or "")
+    desk.retry(run)
+    carried_on(desk, run)
+
+    assert (run.output, RAN) == ("fine", ["tried", "tried"])
+
+
+def test_an_effect_in_doubt_waits_for_a_person_and_is_left_if_they_say_so(desk: Desk):
+    @sayso.tool(unknown=TimeoutError)
+    def wire(amount: int) -> str:
+        RAN.append(amount)
+        raise TimeoutError("no answer")
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with pytest.raises(Skipped):
+            run.effect(wire, 40)
+        return "left"
+
+    run = begun(desk, flow)
+    doubt = ask_of(run)
+    assert (doubt.kind, doubt.title) == ("doubt", "Did wire happen?")
+    desk.reject(doubt, "leave it")
+    carried_on(desk, run)
+
+    assert (run.output, RAN) == ("left", [40])
+
+
+def test_an_effect_is_awaited_in_a_workflow_that_is(desk: Desk):
+    async def wipe_async(name: str) -> str:
+        RAN.append(name)
+        return f"wiped {name}"
+
+    @desk.workflow
+    async def flow(run: Any) -> Any:
+        return [await run.effect(wipe_async, "disk"), await run.question("Happy?")]
+
+    run = begun(desk, flow)
+    answered(desk, run, "yes")
+
+    assert (run.output, RAN) == (["wiped disk", "yes"], ["disk"])
+
+
+def test_an_effect_with_other_arguments_than_before_parks_the_run(desk: Desk):
+    names = iter(["disk", "tape"])
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return [run.effect(wipe, next(names)), run.question("Happy?")]
+
+    run = begun(desk, flow)
+    answered(desk, run, "yes")
+
+    assert (run.status, RAN) == ("parked", ["disk"])
+    assert "other arguments" in (run.error or "")
+
+
+def test_inside_a_step_and_outside_of_a_run_there_are_no_effects(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with pytest.raises(StepFailed, match="asks=True"):
+            run.step(lambda: run.effect(wipe, "disk"))
+        return "told"
+
+    assert begun(desk, flow).output == "told"
+    with pytest.raises(Misuse, match="call the function itself"):
+        sayso.effect(wipe, "disk")
+    assert RAN == []
