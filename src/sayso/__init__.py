@@ -25,11 +25,13 @@ from sayso.errors import (
     StillOpen,
     StillRunning,
 )
+from sayso.insight.case import Case
+from sayso.insight.preference import Preference
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
 from sayso.model.requirement import Requirement
-from sayso.runs.here import choose, confirm, question, step
+from sayso.runs.here import cases, choose, confirm, question, step
 from sayso.runs.retrying import retrying
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ __all__ = [
     "AskClosed",
     "Call",
     "CannotTell",
+    "Case",
     "Decision",
     "DecisionStep",
     "Desk",
@@ -60,6 +63,7 @@ __all__ = [
     "Later",
     "Option",
     "PlanStep",
+    "Preference",
     "Proposal",
     "Rejected",
     "Requirement",
@@ -75,6 +79,7 @@ __all__ = [
     "StillOpen",
     "StillRunning",
     "TaskStep",
+    "cases",
     "choose",
     "confirm",
     "current_call",

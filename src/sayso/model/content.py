@@ -27,7 +27,7 @@ RISKS: tuple[Risk, ...] = get_args(Risk)
 LIMIT = 1024 * 1024
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
-_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling")
+_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen")
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
@@ -140,6 +140,7 @@ class Content:
     ruling: str | None = None
     tags: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    unseen: str | None = None
     requester: str | None = None
     owner: str | None = None
 
