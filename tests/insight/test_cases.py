@@ -327,9 +327,7 @@ def test_of_many_readers_at_once_none_loses_a_case(place: Place, desk: Desk) -> 
 # --- erasing ---
 
 
-def test_an_erased_ask_is_gone_from_the_index(
-    desk: Desk, place: Place, decided: list[Ask]
-) -> None:
+def test_an_erased_ask_is_gone_from_the_index(desk: Desk, place: Place, decided: list[Ask]) -> None:
     assert len(desk.cases(LATE, least=0)) == 1
 
     desk.erase(decided[0], note="The customer wants it")

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from sayso.channels.changes import Changes
 from sayso.channels.fence import Fence, Pairs, Row, said, told
+from sayso.channels.precedents import PAST, cases_row, conflicts_row
 from sayso.channels.steps import Line, Step, more_of
 from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
@@ -34,12 +35,6 @@ RISKS: Mapping[str | None, tuple[str, str, str]] = {
     "medium": ("◆", "medium", "yellow"),
     "low": ("●", "low", "green"),
     None: ("○", "not stated", "default"),
-}
-_PAST = {
-    "approve": "approved",
-    "edit": "approved with edits",
-    "reject": "rejected",
-    "respond": "answered",
 }
 GONE = "The program that asked has gone; it can only be closed."
 
@@ -68,6 +63,8 @@ class Card:
         if self.what:
             yield "What", _what(ask, full=self.full)
         yield "Risk", _risk(ask)
+        yield "Conflicts", conflicts_row(ask)
+        yield "Cases", cases_row(ask)
         yield "Impact", _as_proposed(ask, content.impact and said(content.impact, full=self.full))
         yield "Preview", _as_proposed(ask, _listed(content.preview, full=self.full))
         if ask.kind not in ("notice", "feedback"):
@@ -124,7 +121,7 @@ def outcome(ask: Ask) -> str:
     how = {"harmful": " as harmful", "taste": " as a matter of taste", "not-now": " for now"}
     kind = how.get(decision.kind or "", "")
     ended = ", and the run ends" if decision.end else ""
-    return f"{_PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}"
+    return f"{PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}"
 
 
 def moment(at: datetime) -> str:

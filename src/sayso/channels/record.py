@@ -68,6 +68,8 @@ _STATED = (
     "run",
     "thread",
     "chain",
+    "conflicts",
+    "unseen",
 )
 
 
