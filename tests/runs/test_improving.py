@@ -71,9 +71,7 @@ def test_a_comment_is_no_complaint(desk: Desk, flow: Any) -> None:
     assert run.result() == "draft 1: None"
 
 
-def test_what_nobody_liked_is_not_returned(
-    desk: Desk, flow: Any, made: list[str | None]
-) -> None:
+def test_what_nobody_liked_is_not_returned(desk: Desk, flow: Any, made: list[str | None]) -> None:
     run = begun(desk, flow, TASK, 2)
     rate(desk, run, "no")
     rate(desk, run)

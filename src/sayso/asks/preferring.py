@@ -47,7 +47,7 @@ class Preferences:
             UnknownAsk: there is no ask of this id.
             BadValue: that ask left no preference, or the words are empty or too long.
         """
-        words = check_title(text, "A preference").strip()
+        words = " ".join(check_title(text, "A preference").split())
         if len(words) > LONGEST:
             raise BadValue(f"A preference takes at most {LONGEST} characters, not {len(words)}.")
         return self._said(preference, EDITED, by, text=one_line(words, LONGEST))

@@ -90,4 +90,4 @@ def _learned(ask: Ask) -> str:
     words += [decision.note] if decision.note else []
     said = "; ".join(filter(None, words))
     about = ask.tool or ask.title
-    return one_line(f"{about}: {said}", LONGEST) if said else ""
+    return one_line(" ".join(f"{about}: {said}".split()), LONGEST) if said else ""
