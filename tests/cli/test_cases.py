@@ -44,7 +44,7 @@ def test_a_case_is_listed_with_what_was_decided_and_what_came_of_it(
 def test_a_search_shows_scores_the_best_first(sayso: Sayso, decided: Ask) -> None:
     done = sayso("cases", "search", "bicycle key lost")
 
-    assert done.out.startswith("desk: ./sayso.db, 1 cases\n\n1.00  a-")
+    assert done.out.startswith("desk: ./sayso.db, 1 case\n\n1.00  a-")
     assert sayso("cases", "search", "key", "--least", "0.9").out.endswith(" 0 cases\n")
     assert sayso("cases", "search", "key", "--tool", "other").out.endswith(" 0 cases\n")
     assert sayso("cases", "search", "key", "--least", "7").code == 2
@@ -80,7 +80,7 @@ def test_hostile_text_is_made_visible(sayso: Sayso, desk: Desk) -> None:
 
 def test_preferences_are_shown_rewritten_and_removed(sayso: Sayso, decided: Ask) -> None:
     listed = sayso("preferences", "list").out.splitlines()
-    assert listed[0] == "desk: ./sayso.db, 1 preferences"
+    assert listed[0] == "desk: ./sayso.db, 1 preference"
     assert listed[2].split() == ["ASK", "AGENT", "BY", "PREFERENCE"]
     assert listed[3].endswith("refund: amount 40 -> 30; Only once")
 

@@ -78,7 +78,7 @@ def _listed(where: str, found: list[Case], *, as_json: bool, scores: bool = Fals
     if as_json:
         emit({"desk": where, "cases": [_record(case) for case in found]})
         return
-    say(f"desk: {where}, {len(found)} cases", "dim")
+    say(f"desk: {where}, {len(found)} {'case' if len(found) == 1 else 'cases'}", "dim")
     for case in found:
         show("", *_lines(case, scores=scores))
 

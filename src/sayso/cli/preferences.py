@@ -44,7 +44,7 @@ def _listed(where: str, found: list[Preference], *, as_json: bool) -> None:
     if as_json:
         emit({"desk": where, "preferences": [_record(one) for one in found]})
         return
-    say(f"desk: {where}, {len(found)} preferences", "dim")
+    say(f"desk: {where}, {len(found)} preference{'' if len(found) == 1 else 's'}", "dim")
     if not found:
         say("None yet: they come from edits and answers.")
         return
