@@ -254,7 +254,9 @@ def test_every_rule_of_the_default_policy_is_in_the_transcript() -> None:
 def kinds_in_code() -> list[str]:
     """Everything written like a kind of event in the rooms that write events."""
     files = [
-        file for room in ("model", "asks", "runs", "store", "insight") for file in (SOURCE / room).glob("*.py")
+        file
+        for room in ("model", "asks", "runs", "store", "insight")
+        for file in (SOURCE / room).glob("*.py")
     ]
     named = {name for file in files for name in re.findall(r'"([a-z]+\.[a-z]+)"', file.read_text())}
     other = (".sql", ".toml")  # names of files look like kinds of events

@@ -48,7 +48,7 @@ writer = sayso.Agent("writer", sayso.ScriptedModel(write), learn=True)
 
 
 @desk.workflow
-def report(run: Any, task: str) -> str | None:
+def report(run: Any, task: str) -> Any:
     """Write until nobody calls it bad."""
     return run.improve(writer, task, within="7d")
 

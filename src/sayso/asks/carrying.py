@@ -147,6 +147,10 @@ def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> G
         unseen=bound_of(given.get("unseen")),
         terms=terms,  # type: ignore[arg-type]
     )
+    if rules.asks and rules.unseen is not None:
+        raise BadValue(
+            "asks=True and unseen=: only a call can be compared with others, not a tool that asks."
+        )
     declared = {option: given[option] for option in _DECLARED if option in given}
     return Gated(Tool.of(fn, name=name, **declared), rules)
 

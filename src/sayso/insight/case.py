@@ -51,9 +51,9 @@ class Case:
 def is_case(ask: Ask) -> bool:
     """Whether people decided it, and it still says what was decided."""
     decision = ask.decision
-    if decision is None or ask.kind == "doubt" or decision.by.kind != "person":
+    if decision is None or ask.status != "decided" or decision.by.kind != "person":
         return False
-    return bool(ask.digest)  # an erased one has none
+    return ask.kind != "doubt" and bool(ask.digest)  # an erased one has none
 
 
 def case_of(ask: Ask, score: float = 0.0) -> Case:
