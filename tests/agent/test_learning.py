@@ -14,7 +14,7 @@ from tests.agents import Watched, begun, once, results, shown
 
 TASK = "Write a summary of the sales figures of March"
 LIKE_IT = "Write a summary of the sales figures of April"
-UNRELATED = "Book a table for dinner in Rome"
+UNRELATED = "Write an invitation to dinner in Rome"  # shares a word, no more
 
 
 def schedule(subject: str, duration: int) -> str:

@@ -17,7 +17,7 @@ from tests.places import Place
 
 TASK = "Write a summary of the sales figures of March"
 LIKE_IT = "Write a summary of the sales figures of April"
-UNRELATED = "Book a table for dinner in Rome"
+UNRELATED = "Write an invitation to dinner in Rome"  # shares a word, no more
 GUIDANCE = "Name the region"
 
 
