@@ -114,10 +114,11 @@ def test_texts_in_other_scripts_are_found(desk: Desk, text: str) -> None:
 
 
 def test_of_equal_cases_the_newest_comes_first(desk: Desk, clock: FakeClock) -> None:
-    asks = [paid(desk, LATE) for _ in range(3)]
-    for ask in asks:
+    asks = []
+    for _ in range(3):
+        asks.append(paid(desk, LATE))
+        desk.approve(asks[-1])
         clock.advance(1)
-        desk.approve(ask)
 
     assert ids(desk.cases(LATE)) == [ask.id for ask in reversed(asks)]
     assert ids(desk.cases(LATE, limit=1)) == [asks[2].id]
