@@ -325,6 +325,32 @@ def test_of_many_readers_at_once_none_loses_a_case(place: Place, desk: Desk) -> 
     assert place.count("cases") == 30
 
 
+def test_an_index_from_before_a_restore_is_made_again(postgres: Place) -> None:
+    """A dump that was loaded into another server: the cursor is from the old one."""
+    with Desk(postgres.url, account="sam@till") as desk:
+        desk.approve(paid(desk, LATE))
+        desk.cases(LATE)
+        postgres.sql("update readers set cursor = '999999999999.1'")
+        desk.approve(paid(desk, TWICE))
+
+        assert len(desk.cases(TWICE)) == 1
+        assert len(desk.cases(LATE)) == 1
+
+
+def test_putting_a_restored_journal_right_starts_the_index_anew(postgres: Place) -> None:
+    with Desk(postgres.url, account="sam@till") as desk:
+        desk.approve(paid(desk, LATE))
+        desk.cases(LATE)
+        postgres.sql("update events set xid = '999999999999'")
+        postgres.sql("update readers set cursor = '999999999999.9'")
+        assert desk.store.migrate() == ["renumbered after a restore"]
+        desk.approve(paid(desk, TWICE))
+
+        assert postgres.sql("select cursor from readers") == []
+        assert len(desk.cases(LATE)) == 1
+        assert len(desk.cases(TWICE)) == 1
+
+
 # --- erasing ---
 
 
