@@ -12,7 +12,7 @@ from typing import Any, Literal
 import psycopg
 
 Dialect = Literal["sqlite", "postgres"]
-TABLES = ("events", "asks", "people", "runs", "workers")
+TABLES = ("events", "asks", "people", "runs", "workers", "cases", "readers")
 
 
 @dataclass(frozen=True)

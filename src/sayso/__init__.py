@@ -25,13 +25,15 @@ from sayso.errors import (
     StillOpen,
     StillRunning,
 )
+from sayso.insight.case import Case
+from sayso.insight.preference import Preference
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
 from sayso.model.requirement import Requirement
 from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy, Rule
-from sayso.runs.here import choose, confirm, effect, question, step
+from sayso.runs.here import cases, choose, confirm, effect, question, step
 from sayso.runs.retrying import retrying
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ __all__ = [
     "AskClosed",
     "Call",
     "CannotTell",
+    "Case",
     "Decision",
     "DecisionStep",
     "Desk",
@@ -64,6 +67,7 @@ __all__ = [
     "Option",
     "PlanStep",
     "Policy",
+    "Preference",
     "Proposal",
     "Rejected",
     "Requirement",
@@ -80,6 +84,7 @@ __all__ = [
     "StillOpen",
     "StillRunning",
     "TaskStep",
+    "cases",
     "choose",
     "confirm",
     "current_call",

@@ -7,6 +7,7 @@ beyond a few lines, what it does belongs into `asks`.
 from __future__ import annotations
 
 import getpass
+import logging
 import os
 import platform
 import sys
@@ -28,6 +29,7 @@ from sayso.asks.listening import Ears, recorded
 from sayso.asks.listening import follow as tail_follow
 from sayso.asks.opening import open_ask
 from sayso.asks.people import People
+from sayso.asks.preferring import Preferences
 from sayso.asks.reviewing import Reviews, id_of
 from sayso.asks.spending import Call, begin, finish
 from sayso.asks.standing import standing
@@ -37,8 +39,12 @@ from sayso.asks.versions import Version, versions
 from sayso.asks.waiting import wait, wait_async
 from sayso.asks.withdrawing import erase, give_up, withdraw
 from sayso.channels.console import Console
-from sayso.errors import AskClosed, BadValue
+from sayso.errors import AskClosed, BadValue, StoreError
 from sayso.gate import make_gate
+from sayso.insight.case import Case
+from sayso.insight.indexing import catch_up
+from sayso.insight.nearest import NEAR, cases_like
+from sayso.insight.unseen import precedents
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import Content, Risk
@@ -51,14 +57,17 @@ from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
 from sayso.store import Clock, Store, SystemClock, open_store
 from sayso.store.audit import Progress, Report, Seal, make_seal, verify
+from sayso.store.casebook import CaseFilter
 from sayso.store.contract import InboxQuery, Lease
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+_log = logging.getLogger("sayso.desk")
 
 DEFAULT_URL = "sqlite:///sayso.db"
 LEASE_SECONDS = 30.0
+_READ_ON = 2000  # events that a sweep takes into the index of cases
 
 # Tests put a stand-in here (`sayso.testing`): every desk then uses its database,
 # and it hears of every ask the moment it opens.
@@ -108,7 +117,11 @@ class Desk(Verbs, Reviews, RunDesk):
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
         self._own.widen = lambda roster: self.law.policy.widened(roster)
-        self.forms = Forms(agent or _program(), lambda: self.store.now())
+        self.forms = Forms(
+            agent or _program(),
+            lambda: self.store.now(),
+            lambda proposal, bound: precedents(self.store, proposal, bound),
+        )
         self.heartbeat = Heartbeat(
             lambda: self.store, span(lease).total_seconds(), ticking, sweep=self.sweep
         )
@@ -116,6 +129,7 @@ class Desk(Verbs, Reviews, RunDesk):
         elsewhere = self._own.url if url is not None and not _is_default(url) else None
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
+        self.preferences = Preferences(lambda: self.store, self.origin)
         self._ears = Ears(lambda: self.store)
         self.flows = ChainMap({}, AMBIENT, {})
         self.lease = span(lease).total_seconds()
@@ -305,6 +319,7 @@ class Desk(Verbs, Reviews, RunDesk):
         limit: Span | None = ...,
         unknown: type[BaseException] | tuple[type[BaseException], ...] = ...,
         later: bool = ...,
+        unseen: bool | float = ...,
         why: str | None = ...,
         confidence: float | None = ...,
         needs: Iterable[str] | str | None = ...,
@@ -314,6 +329,10 @@ class Desk(Verbs, Reviews, RunDesk):
         run: str | None = ...,
         thread: str | None = ...,
         agent: str | None = ...,
+        requester: str | None = ...,
+        owner: str | None = ...,
+        tags: Iterable[str] = ...,
+        conflicts: Iterable[str] = ...,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
     def gate(self, fn: Callable[P, R] | None = None, **given: Any) -> Any:
         """Put a function behind a gate: it runs only after somebody approved exactly this call.
@@ -329,7 +348,7 @@ class Desk(Verbs, Reviews, RunDesk):
                 value to return instead of raising; `unknown` exceptions after which nobody
                 knows whether it happened, `idempotent` (then it may be tried again with the
                 same key), `verify` (asked whether it happened; "did not" counts after
-                `limit`); `later`, for a tool of an agent that goes on with other work while
+                `limit`); `unseen` to look for cases like the call; `later`, for a tool of an agent that goes on with other work while
                 the call waits; and the terms of every ask: `needs`, `within`, `allow`, ...
 
         Raises:
@@ -439,7 +458,29 @@ class Desk(Verbs, Reviews, RunDesk):
     def sweep(self, now: datetime | None = None) -> Swept:
         """Do what time has made due: remind, escalate, settle, close what is late, doubt what is silent."""
         moment = None if now is None else aware(now, "now")
-        return sweep(self.store, origin=self.origin, now=moment)
+        swept = sweep(self.store, origin=self.origin, now=moment)
+        self._read_on()
+        return swept
+
+    def _read_on(self) -> None:
+        """Take what was decided into the index of cases; whoever searches does so again."""
+        try:
+            catch_up(self.store, most=_READ_ON)
+        except StoreError as error:
+            _log.warning("The index of cases is behind: %s", error)
+
+    def cases(
+        self, text: str, *, tool: str | None = None, limit: int = 5, least: float = NEAR
+    ) -> list[Case]:
+        """Return what people decided before on things like this, the most alike first.
+
+        Args:
+            text: What it is about: a task, a proposal, some words.
+            tool: Only calls of this tool.
+            limit: How many, at most 50.
+            least: The score from 0 to 1 they must reach; 0 finds whatever shares a word.
+        """
+        return cases_like(self.store, text, CaseFilter(tool=tool), limit=limit, least=least)
 
     # --- the journal ---
 

@@ -54,6 +54,11 @@ class Agent:
         max_cost: How many dollars it may cost.
         max_time: How long it may work. Waiting for people does not count.
         price: What a million tokens cost in dollars, read and written; else as the model says.
+        learn: Recall before each task what people prefer of it, and what they called bad in
+            tasks like this one.
+        explain: Have the model state with each call why, how sure it is and what contradicts it.
+        unseen: Look for past cases of each call of a tool that does not say so itself: `True`,
+            or the score from 0 to 1 that one of them must reach.
         together: Carry out approved calls of a turn only when all of them are decided.
         on_step: Called after a step is recorded: a function, or one for each type of step.
             It may return a sentence to have a person review the step.
@@ -75,6 +80,9 @@ class Agent:
         max_cost: float | None = None,
         max_time: Span | None = None,
         price: tuple[float, float] | None = None,
+        learn: bool = False,
+        explain: bool = False,
+        unseen: bool | float = False,
         together: bool = False,
         on_step: Callback | Mapping[type, Callback] | None = None,
         on_text: Callable[[str], object] | None = None,
@@ -97,7 +105,7 @@ class Agent:
         self.profile = Profile(
             name=name,
             model=model_of(model),
-            kit=kit_of(tools, confirm, agent=name),
+            kit=kit_of(tools, confirm, agent=name, explain=explain, unseen=unseen),
             limits=Limits.of(max_steps, max_tokens, max_cost, max_time),
             on_step=callbacks_of(on_step),
             find_voice=voice_of(verbosity),
@@ -105,6 +113,8 @@ class Agent:
             plan_every=plan_every,
             price=price,
             together=together,
+            learn=learn,
+            explain=explain,
             on_text=on_text,
         )
         self.__sayso_workflow__ = self._workflow(sys._getframe(1).f_globals["__name__"])  # noqa: SLF001

@@ -42,6 +42,7 @@ class Job:
         self.fresh = not run.journal.entries and not run.journal.asks
         self._deaf = False
         self._earlier: list[Message] | None = None
+        self.recalled = ""
 
     @property
     def now(self) -> datetime:
@@ -59,6 +60,7 @@ class Job:
         return Prompt(
             messages=(
                 Message(role="system", text=system),
+                *([Message(role="user", text=self.recalled)] if self.recalled else []),
                 *self._earlier,
                 *self.history.messages,
                 *more,

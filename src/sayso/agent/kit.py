@@ -12,8 +12,10 @@ from typing import Any, Literal
 
 from sayso.agent.messages import ToolCall, ToolSpec
 from sayso.agent.plan import NAME as PLAN
+from sayso.agent.stating import offered
 from sayso.asks.carrying import Gated, gated, gated_of
 from sayso.errors import BadValue, InvalidAnswer
+from sayso.insight.unseen import bound_of
 from sayso.model.conversion import decode
 from sayso.model.digest import canonical
 from sayso.model.faults import violations
@@ -62,7 +64,8 @@ class Held:
             return True
         if callable(tool.risk):
             return bound is None or tool.risk_of(bound) in ASKED_RISKS
-        return tool.risk in ASKED_RISKS
+        # Whether a call is unseen nobody knows before it is made.
+        return tool.risk in ASKED_RISKS or (bound is None and self.gate.rules.unseen is not None)
 
     @property
     def why(self) -> str:
@@ -76,6 +79,7 @@ class Held:
             reasons.append(f"risk {tool.risk}")
         reasons += ["cannot be undone"] if tool.reversible is False else []
         reasons += [f"affects {tool.affects}"] if tool.affects else []
+        reasons += ["if nothing like it was approved"] if self.gate.rules.unseen else []
         if "needs" in self.gate.rules.terms:
             reasons.append(f"needs {Requirement.parse(self.gate.rules.terms['needs'])}")
         return ", ".join(reasons)
@@ -112,7 +116,12 @@ Kit = Mapping[str, Held]
 
 
 def kit_of(
-    tools: Sequence[Callable[..., Any]], confirm: Sequence[str] | Literal[True], *, agent: str
+    tools: Sequence[Callable[..., Any]],
+    confirm: Sequence[str] | Literal[True],
+    *,
+    agent: str,
+    explain: bool = False,
+    unseen: bool | float = False,
 ) -> dict[str, Held]:
     """Return the tools of an agent by name.
 
@@ -122,8 +131,9 @@ def kit_of(
     if callable(tools):
         raise BadValue(f"tools= is a list of functions: [{getattr(tools, '__name__', tools)}].")
     kit: dict[str, Held] = {}
+    bound = bound_of(unseen)
     for fn in tools:
-        gate = _gate(fn, agent)
+        gate = _looking(_gate(fn, agent), bound)
         name = _name(gate, agent)
         if name in kit or name == PLAN:
             taken = "is the name under which plans are handed in" if name == PLAN else "is taken"
@@ -132,7 +142,10 @@ def kit_of(
                 "name: @sayso.tool(name=...)."
             )
         spec = _spec(gate, name, agent)
-        kit[name] = Held(_leaf(gate), spec, confirm is True, canonical(dict(spec.schema)))
+        shape = canonical(dict(spec.schema))
+        if explain:
+            spec = replace(spec, schema=offered(spec.schema, name))
+        kit[name] = Held(_leaf(gate), spec, confirm is True, shape)
     for given in () if confirm is True else confirm:
         name = _FOREIGN.sub("_", given)
         if name not in kit:
@@ -165,6 +178,13 @@ def _gate(fn: Callable[..., Any], agent: str) -> Gated:
         receiver = next(iter(inspect.signature(gate.tool.fn).parameters))
         return _bound(gate, gate.tool.fn.__get__(fn.__self__), (receiver,))
     return gate
+
+
+def _looking(gate: Gated, bound: float | None) -> Gated:
+    """Let calls be compared with past cases, unless the tool says itself from which score on."""
+    if bound is None or gate.rules.unseen is not None or gate.rules.asks:
+        return gate
+    return replace(gate, rules=replace(gate.rules, unseen=bound))
 
 
 def _bound(gate: Gated, fn: Callable[..., Any], gone: Sequence[str]) -> Gated:

@@ -17,6 +17,7 @@ from sayso.agent.modelling import Replied, modelled
 from sayso.agent.news import beside, message, news
 from sayso.agent.planning import plan_passage
 from sayso.agent.profile import Profile
+from sayso.agent.recalling import recall_passage
 from sayso.agent.telling import told
 from sayso.agent.turn import Settled, turn_passage
 from sayso.agent.words import NOTHING, WAITED, planned
@@ -45,6 +46,8 @@ def work(agent: Profile, run: Running, task: str) -> str:
 def _answer(job: Job) -> str:
     if job.fresh:
         job.agent.voice.begun(job.agent.name, job.task)
+    if job.agent.learn:
+        job.recalled = job.run.verb(partial(recall_passage, job))
     _tell(job, TaskStep(at=job.now, workflow=job.agent.name, task=job.task))
     while True:
         _plan_if_due(job)

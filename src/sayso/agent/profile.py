@@ -25,6 +25,8 @@ class Profile:
     plan_every: int | None = None
     price: tuple[float, float] | None = None
     together: bool = False
+    learn: bool = False
+    explain: bool = False
     on_text: Callable[[str], object] | None = None
     pause: float = 1.0  # seconds before a model that did not reply is asked again
 

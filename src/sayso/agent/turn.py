@@ -17,10 +17,11 @@ from sayso.agent.job import Job
 from sayso.agent.kit import BadCall, Held
 from sayso.agent.limits import Spent
 from sayso.agent.messages import Message, Reply, ToolCall
+from sayso.agent.stating import parted, terms_of
 from sayso.agent.way import Way
 from sayso.agent.words import Came, asked_because, outcome, queued
 from sayso.asks.carrying import Gated
-from sayso.asks.forms import Form
+from sayso.asks.forms import Form, Terms
 from sayso.errors import (
     Answered,
     BadValue,
@@ -129,16 +130,26 @@ def _check_open(job: Job, lane: Lane, way: Way) -> None:
 
 def _way(job: Job, place: str, call: ToolCall, steps: tuple[int, ...], reply: Reply) -> Way:
     """Decide how a call is made. What the journal has at its place stands."""
+    call, stated = parted(call) if job.agent.explain else (call, {})
     entry = job.run.journal.entries.get(place)
     if entry is not None and entry.verb == VERB:
         return Way(place, call, known=entry, new=False)
     try:
-        return _possible(job, place, call, steps, reply)
+        return _possible(job, place, call, steps, reply, _terms(call, stated))
     except BadCall as error:
         return _bad(job, place, call, error.kind, str(error))
 
 
-def _possible(job: Job, place: str, call: ToolCall, steps: tuple[int, ...], reply: Reply) -> Way:
+def _terms(call: ToolCall, stated: dict[str, Any]) -> Terms:
+    try:
+        return terms_of(stated)
+    except BadValue as error:
+        raise BadCall("BadArguments", f"{call.tool} was not called: {error}") from None
+
+
+def _possible(
+    job: Job, place: str, call: ToolCall, steps: tuple[int, ...], reply: Reply, stated: Terms
+) -> Way:
     """Decide how a call is made that can be.
 
     Raises:
@@ -161,7 +172,7 @@ def _possible(job: Job, place: str, call: ToolCall, steps: tuple[int, ...], repl
     if not (asked or begun) and job.queue.waits(held.gate.tool.name, bound.args):
         why = "This very call waits for a person already. Go on with other work."
         raise BadCall("WaitsAlready", why)
-    gate = _explained(job, held, steps, reply)
+    gate = _explained(job, held, steps, reply, stated)
     free = begun or (not steps and _goes_alone(job, place, held, gate, bound))
     ended = f"{place}.2" in journal.entries or over(job, place)
     asks = asked or not free
@@ -240,13 +251,14 @@ def _bad(job: Job, place: str, call: ToolCall, kind: str, why: str) -> Way:
     return Way(place, call, bad=StepFailed(call.tool, kind, why))
 
 
-def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply) -> Gated:
+def _explained(job: Job, held: Held, steps: Sequence[int], reply: Reply, stated: Terms) -> Gated:
     """Let the ask say why a person is asked; and why the call is made, in the agent's words."""
     declared = held.gate.rules.terms.get("why")
     said = [job.plan.named(steps)] if steps and job.plan is not None else []
-    said += [text for text in (declared, reply.text) if text]
+    said += [text for text in (declared, stated.get("why") or reply.text) if text]
     why = ". ".join(said)[:_WHY] or None
-    rules = replace(held.gate.rules, terms={**held.gate.rules.terms, "why": why})
+    terms: Terms = {**held.gate.rules.terms, **stated, "why": why}
+    rules = replace(held.gate.rules, terms=terms)
     return replace(held.gate, rules=rules, sentence=asked_because(steps, confirmed=held.confirmed))
 
 

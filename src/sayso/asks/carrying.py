@@ -18,6 +18,7 @@ from typing import Any
 from sayso.asks.forms import Forms, Terms
 from sayso.asks.spending import Allowed, Call
 from sayso.errors import Answered, BadValue, InvalidAnswer, InvalidEdit, Misuse, Rejected
+from sayso.insight.unseen import bound_of
 from sayso.model.ask import Ask
 from sayso.model.content import Content, Risk
 from sayso.model.conversion import encode
@@ -61,6 +62,7 @@ class Rules:
     unknown: tuple[type[BaseException], ...] = ()
     asks: bool = False
     later: bool = False  # an agent goes on with other work while its calls wait for people
+    unseen: float | None = None  # the score of a case from which on a call counts as seen before
     terms: Terms = field(default_factory=Terms)
 
 
@@ -75,13 +77,17 @@ class Gated:
 
     def content(self, forms: Forms, bound: Bound, **more: Any) -> Content:  # noqa: ANN401 - terms
         """Return what people are shown of one call."""
-        tool = self.tool
+        tool, more_shown = self.tool, {}
         terms: Terms = {**self.rules.terms, "risk": tool.risk_of(bound), **more}  # type: ignore[typeddict-item]
+        proposal, rules = tool.proposal(bound), self.rules
+        if rules.unseen is not None:
+            more_shown["unseen"] = forms.unseen(proposal, rules.unseen)
         return forms.call(
-            tool.proposal(bound),
+            proposal,
             returns=tool.returned,
             facts=tool.receiver_facts(bound),
             **tool.shown(bound),
+            **more_shown,
             sentence=self.sentence,
             terms=terms,
         )
@@ -118,7 +124,7 @@ class Gated:
 
 
 _DECLARED = ("risk", "reversible", "affects", "impact", "preview", "secret")
-_RULES = ("on_reject", "idempotent", "verify", "limit", "unknown", "asks", "later")
+_RULES = ("on_reject", "idempotent", "verify", "limit", "unknown", "asks", "later", "unseen")
 
 
 def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> Gated:  # noqa: ANN401
@@ -143,8 +149,13 @@ def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> G
         unknown=_exceptions(given.get("unknown", ())),
         asks=given.get("asks", False),
         later=given.get("later", False),
+        unseen=bound_of(given.get("unseen")),
         terms=terms,  # type: ignore[arg-type]
     )
+    if rules.asks and rules.unseen is not None:
+        raise BadValue(
+            "asks=True and unseen=: only a call can be compared with others, not a tool that asks."
+        )
     declared = {option: given[option] for option in _DECLARED if option in given}
     return Gated(Tool.of(fn, name=name, **declared), rules)
 

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
 from sayso.errors import BadValue, Rejected
+from sayso.insight.unseen import nothing_known
 from sayso.model.ask import Ask, Decision
 from sayso.model.confidence import check_confidence
 from sayso.model.content import (
@@ -168,9 +169,19 @@ _NOTHING = Proposal(None, "{}", "{}")
 class Forms:
     """Makes the forms of one desk: its agent asks, by its clock."""
 
-    def __init__(self, agent: str, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        agent: str,
+        now: Callable[[], datetime],
+        look: Callable[[Proposal, float], str] | None = None,
+    ) -> None:
         self.agent = check_word(agent, "agent") or agent
         self._now = now
+        self._look = look
+
+    def unseen(self, proposal: Proposal, bound: float) -> str:
+        """Return the nearest cases of a call, and whether none of them reaches the bound."""
+        return nothing_known(bound) if self._look is None else self._look(proposal, bound)
 
     def action(
         self,
@@ -364,16 +375,22 @@ class Forms:
         return Form(content, _reaction)
 
     def feedback(
-        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
+        self,
+        result: object,
+        *,
+        task: str | None = None,
+        title: str = "How good is this?",
+        **terms: Unpack[Terms],
     ) -> Form[Feedback | None]:
         """Ask what people think of a result; `None` if nobody says within the time given."""
+        given = {} if task is None else {"task": check_words(task, "task")}
         content = self._content(
             "feedback",
             check_title(title, "The title"),
             _NOTHING,
             terms,
             sentence="The program asks how well it did.",
-            facts=_text({"result": result}, "result"),
+            facts=_text({**given, "result": result}, "result"),
         )
         return Form(content, _feedback)
 

@@ -184,6 +184,6 @@ def _same(store: Store, content: Content, key: str) -> Ask | None:
 
 
 def _question(content: dict[str, Any]) -> str:
-    # What the policy made of it is not what was asked.
-    ruled = ("due_at", "needs", "deny", "sentence", "ruling")
+    # What the policy made of it, and which cases were known by then, is not what was asked.
+    ruled = ("due_at", "needs", "deny", "sentence", "ruling", "unseen")
     return canonical({name: value for name, value in content.items() if name not in ruled})

@@ -32,6 +32,7 @@ def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
         risk=content.risk,
         confidence=content.confidence,
         conflict=bool(content.conflicts),
+        unseen=content.unseen is not None and read(content.unseen)["unseen"],
         reversible=content.reversible,
         affects=content.affects,
         tags=content.tags,

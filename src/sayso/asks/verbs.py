@@ -76,10 +76,18 @@ class Verbs(ABC):
         return self._ask(self.forms.notice(text, facts, **terms))
 
     def feedback(
-        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
+        self,
+        result: object,
+        *,
+        task: str | None = None,
+        title: str = "How good is this?",
+        **terms: Unpack[Terms],
     ) -> Feedback | None:
-        """Block until somebody rates the result; `None` once its time (`within=`) is over."""
-        return self._ask(self.forms.feedback(result, title=title, **terms))
+        """Block until somebody rates the result; `None` once its time (`within=`) is over.
+
+        What they say is remembered for tasks like `task`.
+        """
+        return self._ask(self.forms.feedback(result, task=task, title=title, **terms))
 
 
 class LaterVerbs:
@@ -132,10 +140,15 @@ class LaterVerbs:
         return self._put(self._forms.notice(text, facts, **terms))
 
     def feedback(
-        self, result: object, *, title: str = "How good is this?", **terms: Unpack[Terms]
+        self,
+        result: object,
+        *,
+        task: str | None = None,
+        title: str = "How good is this?",
+        **terms: Unpack[Terms],
     ) -> Later[Feedback | None]:
         """Ask what people think of a result."""
-        return self._put(self._forms.feedback(result, title=title, **terms))
+        return self._put(self._forms.feedback(result, task=task, title=title, **terms))
 
     def _put(self, form: Form[T]) -> Later[T]:
         return Later(form, lambda asked: self._open(asked.content), self._wait, self._wait_async)

@@ -20,6 +20,7 @@ from rich.text import Text
 from sayso.channels.changes import Changes
 from sayso.channels.explanation import look_alikes, policy_words, requester_decides
 from sayso.channels.fence import Fence, Pairs, Row, said, told
+from sayso.channels.precedents import PAST, cases_row
 from sayso.channels.steps import Line, Step, more_of
 from sayso.channels.touched import in_words as names_in_words
 from sayso.channels.touched import touched
@@ -45,12 +46,6 @@ _SURE: Mapping[Level, tuple[str, str]] = {
     "high": ("■■■", "green"),
     "medium": ("■■□", "yellow"),
     "low": ("■□□", "red"),
-}
-_PAST = {
-    "approve": "approved",
-    "edit": "approved with edits",
-    "reject": "rejected",
-    "respond": "answered",
 }
 _MOST_WORDS = 5
 GONE = "The program that asked has gone; it can only be closed."
@@ -82,6 +77,7 @@ class Card:
             yield "What", _what(ask, full=self.full)
         yield "Beware", _beware(ask)
         yield "Risk", _risk(ask)
+        yield "Cases", cases_row(ask)
         yield "Impact", _as_proposed(ask, content.impact and said(content.impact, full=self.full))
         yield "Preview", _as_proposed(ask, _listed(content.preview, full=self.full))
         if ask.kind not in ("notice", "feedback"):
@@ -139,7 +135,7 @@ def outcome(ask: Ask) -> str:
     kind = how.get(decision.kind or "", "")
     ended = ", and the run ends" if decision.end else ""
     settles = f", counts at {_second(ask.settles_at)}" if ask.settling and ask.settles_at else ""
-    return f"{_PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}{settles}"
+    return f"{PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}{settles}"
 
 
 def _second(at: datetime) -> str:

@@ -8,6 +8,7 @@ import click
 
 import sayso
 from sayso.cli.audit import audit
+from sayso.cli.cases import cases
 from sayso.cli.db import db
 from sayso.cli.demo import demo
 from sayso.cli.desks import desk_option
@@ -15,6 +16,7 @@ from sayso.cli.doctor import doctor
 from sayso.cli.inbox import inbox
 from sayso.cli.people import people
 from sayso.cli.policy import policy
+from sayso.cli.preferences import preferences
 from sayso.cli.printing import examples, failure, wants_json
 from sayso.cli.run import run
 from sayso.cli.runs import runs
@@ -64,5 +66,9 @@ def front() -> None:
     """Human oversight for AI agents: nothing leaves without your say-so."""
 
 
-for command in (run, inbox, runs, top, worker, people, policy, audit, db, doctor, demo):
+_COMMANDS = (
+    *(run, inbox, runs, top, worker, people, policy),
+    *(cases, preferences, audit, db, doctor, demo),
+)
+for command in _COMMANDS:
     front.add_command(command)

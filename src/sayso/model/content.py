@@ -28,7 +28,7 @@ RISKS: tuple[Risk, ...] = get_args(Risk)
 LIMIT = 1024 * 1024
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
-_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling")
+_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen")
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
@@ -141,6 +141,7 @@ class Content:
     ruling: str | None = None
     tags: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    unseen: str | None = None
     requester: str | None = None
     owner: str | None = None
     optional: bool | None = None
@@ -164,7 +165,7 @@ class Content:
     @property
     def likeness(self) -> str:
         """What tells this question from every other one; the deadline and the ruling do not."""
-        said = (name for name in self.__dict__ if name not in ("due_at", "ruling"))
+        said = (name for name in self.__dict__ if name not in ("due_at", "ruling", "unseen"))
         return text_digest(repr([self.__dict__[name] for name in said]))
 
     @property

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from sayso.asks.forms import Terms
 from sayso.errors import Misuse
+from sayso.insight.nearest import NEAR
 from sayso.runs.lanes import INSIDE, LANE
 
 
@@ -47,6 +48,11 @@ def effect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: A
 def question(text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401
     """Ask for an answer in the current run."""
     return _here("question").question(text, type, **terms)
+
+
+def cases(text: str, *, tool: str | None = None, limit: int = 5, least: float = NEAR) -> Any:  # noqa: ANN401
+    """Look in the current run for what people decided before on things like this."""
+    return _here("cases").cases(text, tool=tool, limit=limit, least=least)
 
 
 def confirm(text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]) -> Any:  # noqa: ANN401

@@ -23,6 +23,9 @@ from sayso.asks.forms import Form, Forms, Maker, PlanMaker, Step, Terms
 from sayso.asks.ruling import denied, rule
 from sayso.asks.verbs import Verbs
 from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
+from sayso.insight.case import Case
+from sayso.insight.nearest import NEAR, cases_like, check
+from sayso.insight.unseen import precedents
 from sayso.model.ask import Ask
 from sayso.model.confidence import check_confidence
 from sayso.model.content import LIMIT, Content, check_words
@@ -36,6 +39,7 @@ from sayso.runs.calls import call_passage
 from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
 from sayso.runs.failures import failure_of
+from sayso.runs.improving import Make, improve_passage
 from sayso.runs.journal import Entry, Journal
 from sayso.runs.lanes import CHAIN, INSIDE, LANE, Lane
 from sayso.runs.laters import RunLater, RunLaters
@@ -44,7 +48,7 @@ from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
 from sayso.runs.work import Step as Work
 from sayso.runs.workflow import returned_type, workflow_of
-from sayso.store.contract import RunRow
+from sayso.store.casebook import CaseFilter
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -62,8 +66,9 @@ class Leader(Protocol):
 class RunForms(Forms):
     """The forms of a desk, filed under a run."""
 
-    def __init__(self, agent: str, now: Callable[[], datetime], row: RunRow) -> None:
-        super().__init__(agent, now)
+    def __init__(self, journal: Journal) -> None:
+        store, row = journal.store, journal.row
+        super().__init__(journal.actor.id, store.now, lambda *call: precedents(store, *call))
         self._filed: dict[str, Any] = {"run": row.id, "thread": row.thread}
 
     def _content(self, kind: Kind, title: str, proposal: Any, terms: Terms, **more: Any) -> Content:  # noqa: ANN401
@@ -80,7 +85,7 @@ class Running(Verbs):
 
     def __init__(self, journal: Journal, leader: Leader, *, awaits: bool) -> None:
         self.journal = journal
-        self.forms = RunForms(journal.actor.id, journal.store.now, journal.row)
+        self.forms = RunForms(journal)
         self.stop: Stop | None = None
         self.fault: Exception | None = None
         self.waits: dict[str, None] = {}
@@ -155,7 +160,7 @@ class Running(Verbs):
         """Run another workflow inside this one. Its result is recorded."""
         fn = getattr(fn, "__wrapped_workflow__", fn)
         return self._go(  # type: ignore[no-any-return]
-            lambda lane, key: self._nesting(lane, key, fn, (self, *args), kwargs)
+            lambda lane, key: self.nesting(lane, key, fn, (self, *args), kwargs)
         )
 
     def agent(self, agent: Any, task: str) -> Any:  # noqa: ANN401 - its answer, or awaitable
@@ -234,9 +239,7 @@ class Running(Verbs):
         """
         stated = check_confidence(confidence)
         sure = stated is not None and stated >= below and not conflicts
-        said = {**terms, "confidence": stated}
-        if conflicts:
-            said["why"] = "; ".join([*filter(None, [terms.get("why")]), *map(str, conflicts)])
+        said = {**terms, "confidence": stated, "conflicts": conflicts}
 
         def form(text: str) -> Form[str | None]:
             given = text if refine is None else (lambda _: text)
@@ -251,6 +254,53 @@ class Running(Verbs):
             return (yield from self._reviewing(lane, key, refine, form, first=answer))
 
         return self._go(passage)
+
+    def improve(
+        self,
+        make: Make,
+        task: str,
+        *,
+        tries: int = 3,
+        title: str = "How good is this?",
+        **terms: Unpack[Terms],
+    ) -> Any:  # noqa: ANN401 - what was made, or awaitable
+        """Make something and ask how good it is; while people call it bad, make it again.
+
+        `make` is an agent, or a function that is called with `None` and then with what people
+        said. What they call bad is remembered, and shown to agents that learn on tasks like
+        this one. Returns the first that nobody calls bad within the time given; `None` if all
+        of them were.
+
+        Raises:
+            BadValue: `tries` is no number from 1 to 20.
+        """
+        if type(tries) is not int or not 1 <= tries <= 20:
+            raise BadValue(f"tries={tries!r}: give a number from 1 to 20.")
+        given: dict[str, Any] = {"task": task, "title": title, **terms}
+        return self._go(
+            lambda lane, key: improve_passage(
+                self, lane, key, make, task, tries, lambda made: self.forms.feedback(made, **given)
+            )
+        )
+
+    def cases(
+        self, text: str, *, tool: str | None = None, limit: int = 5, least: float = NEAR
+    ) -> Any:  # noqa: ANN401 - a list of cases, or awaitable
+        """Return what people decided before on things like this; the same on every replay.
+
+        Args:
+            text: What it is about: a task, a proposal, some words.
+            tool: Only calls of this tool.
+            limit: How many, at most 50.
+            least: The score from 0 to 1 they must reach; 0 finds whatever shares a word.
+        """
+        check(text, limit, least)
+        store, wanted = self.journal.store, CaseFilter(tool=tool)
+
+        def look() -> list[Case]:
+            return cases_like(store, text, wanted, limit=limit, least=least)
+
+        return self._go(lambda _, key: self._value(key, "cases", look, list[Case]))
 
     def now(self) -> Any:  # noqa: ANN401 - a datetime, or awaitable
         """Return the present, the same on every replay."""
@@ -530,7 +580,7 @@ class Running(Verbs):
     ) -> Passage:
         """Ask for a call and carry it out; or run the workflow that a tool is."""
         if gate.rules.asks:
-            return (yield from self._nesting(lane, key, gate.tool.fn, args, kwargs))
+            return (yield from self.nesting(lane, key, gate.tool.fn, args, kwargs))
         bound = gate.tool.bind(args, kwargs)
         return (yield from self.calling_bound(lane, key, gate, bound, always=always))
 
@@ -569,7 +619,7 @@ class Running(Verbs):
             raise refuse(self, key, gate.tool.name, failure)
         return ruling.effect == "allow"
 
-    def _nesting(
+    def nesting(
         self,
         lane: Lane,
         key: str,
@@ -577,6 +627,7 @@ class Running(Verbs):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Passage:
+        """Run a workflow inside this one, or return what it returned."""
         name, returns = _name(fn), returned_type(fn)
         entry = self.entry(key, "workflow", name, holds=True)
         if entry is not None:

@@ -22,6 +22,7 @@ from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
 from sayso.store.bell import Bell
+from sayso.store.casebook import SqlCasebook
 from sayso.store.clock import Clock
 from sayso.store.contract import (
     COUNT_LIMIT,
@@ -47,7 +48,7 @@ _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(ABC):
+class SqlStore(SqlCasebook, ABC):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:

@@ -18,6 +18,7 @@ from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
 from sayso.store.bell import Bell
+from sayso.store.casebook import Casebook
 
 COUNT_LIMIT = 1000
 
@@ -216,7 +217,7 @@ class Head:
     hash: bytes
 
 
-class Store(Protocol):
+class Store(Casebook, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell

@@ -36,6 +36,7 @@ from sayso.store.base import (
     person_parameters,
     woken_by,
 )
+from sayso.store.casebook import Part as NamedPart
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.pool import Pool
@@ -67,6 +68,7 @@ _WORDS = {
     "served": "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))",
     "locked": "for update skip locked",
     "unsynced": "set_config('synchronous_commit', 'off', true) = 'off'",
+    "shared": "for share of e",
 }
 
 # A transaction left open holds back the live tail of everybody, so the server ends it.
@@ -283,6 +285,7 @@ class PostgresStore(SqlStore):
         for stream, seq in erase:
             self._run(connection, "erase", {"stream": stream, "seq": seq})
             self._run(connection, "forget", {"stream": stream})
+            self._run(connection, "drop_case", {"id": stream})
         connection.execute("select pg_notify('sayso', '')")
 
     def _run(
@@ -295,6 +298,20 @@ class PostgresStore(SqlStore):
     def _arrived(self, event: Event) -> bool:
         found = self.stream(event.stream, event.seq - 1)
         return bool(found) and found[0].hash == event.hash
+
+    def _together(self, parts: Sequence[NamedPart], *, fenced: bool) -> bool:
+        lost = False
+        with self._lent() as connection, connection.transaction():
+            connection.execute("set local synchronous_commit = off")
+            for number, (name, parameters) in enumerate(parts):
+                written = self._run(connection, name, parameters)
+                lost = fenced and number == 0 and written.rowcount == 0
+                if lost:
+                    raise psycopg.Rollback
+        return not lost
+
+    def _any_of(self, words: Sequence[str]) -> str:
+        return " | ".join(f"'{word}'" for word in words)
 
     def _names(self, names: Sequence[str]) -> object:
         return list(names)

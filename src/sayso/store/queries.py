@@ -15,7 +15,7 @@ def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
     """Return every named query, with `{now}` and the like put into the dialect's words."""
     room = files("sayso.store") / "sql"
     queries: dict[str, str] = {}
-    for file in ("common.sql", f"{dialect}.sql"):
+    for file in ("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"):
         parts = _NAME.split((room / file).read_text("utf-8"))
         for name, text in zip(parts[1::2], parts[2::2], strict=True):
             body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))

@@ -34,6 +34,7 @@ from sayso.store.base import (
     person_parameters,
     woken_by,
 )
+from sayso.store.casebook import Part
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.forking import DOOR
@@ -67,6 +68,7 @@ _WORDS = {
     ),
     "locked": "",
     "unsynced": "true",
+    "shared": "",
 }
 
 
@@ -189,6 +191,9 @@ class SQLiteStore(SqlStore):
                 for stream, seq in erase if written else ():
                     self._run(connection, "erase", {"stream": stream, "seq": seq})
                     self._run(connection, "forget", {"stream": stream})
+                    self._run(connection, "drop_case", {"id": stream})
+                if erase and written:
+                    self._run(connection, "purge_words", {})
                 connection.execute("commit" if written else "rollback")
             except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
                 connection.execute("rollback")
@@ -223,6 +228,34 @@ class SQLiteStore(SqlStore):
             person = person_parameters(append.person, active=append.active)
             self._run(connection, "put_person", person)
         return True
+
+    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
+        with self._lent() as connection, self._turn:
+            connection.execute("pragma synchronous = normal")
+            try:
+                return self._in_one(connection, parts, fenced=fenced)
+            finally:
+                connection.execute("pragma synchronous = full")
+
+    def _in_one(
+        self, connection: sqlite3.Connection, parts: Sequence[Part], *, fenced: bool
+    ) -> bool:
+        connection.execute("begin immediate")
+        try:
+            for number, (name, parameters) in enumerate(parts):
+                written = self._run(connection, name, parameters)
+                if fenced and number == 0 and written.rowcount == 0:
+                    connection.execute("rollback")
+                    return False
+            connection.execute("commit")
+        except BaseException:
+            with suppress(sqlite3.Error):  # a full disk may have rolled back already
+                connection.execute("rollback")
+            raise
+        return True
+
+    def _any_of(self, words: Sequence[str]) -> str:
+        return " OR ".join(f'"{word}"' for word in words)
 
     def _roles(self, roles: Sequence[str] | None) -> object:
         return None if roles is None else json.dumps([f"|{role}|" for role in roles])

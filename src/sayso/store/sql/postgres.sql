@@ -21,7 +21,7 @@ select cast(:xid as xid8) > pg_snapshot_xmax(pg_current_snapshot())
 select coalesce((select max(xid) from events) > pg_snapshot_xmax(pg_current_snapshot()), false)
 
 -- name: renumber
-update events set xid = '1'
+update events set xid = '1'; delete from readers
 
 -- name: recent
 select stream, seq, kind, at, actor, payload, salt, digest, hash

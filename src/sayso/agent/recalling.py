@@ -1,0 +1,35 @@
+"""What an agent that learns recalls before a task: recorded, so that a replay recalls the same."""
+
+from __future__ import annotations
+
+from sayso.agent.job import Job
+from sayso.insight.case import Case
+from sayso.insight.nearest import cases_like
+from sayso.insight.preference import preferences
+from sayso.insight.reminding import reminder
+from sayso.runs.lanes import Lane
+from sayso.runs.work import Passage
+from sayso.store.casebook import CaseFilter
+
+_PREFERENCES = 20
+_EXAMPLES = 3
+
+
+def recall_passage(job: Job, lane: Lane, key: str) -> Passage:
+    """Return what people said before: their preferences, and bad results of tasks like this."""
+    yield from ()
+    run, name = job.run, job.agent.name
+    entry = run.entry(key, "recall", name)
+    if entry is not None:
+        return str(entry.said.get("result") or "")
+    known = preferences(run.journal.store, name, limit=_PREFERENCES)
+    text = reminder(known[::-1], _bad_ones(job))
+    run.journal.record(key, "recall", name, result=text)
+    return text
+
+
+def _bad_ones(job: Job) -> list[Case]:
+    wanted = CaseFilter(kind="feedback", verdicts=("reject",))
+    found = cases_like(job.run.journal.store, job.task, wanted, limit=2 * _EXAMPLES)
+    # What was said in this very run is in its task already.
+    return [case for case in found if case.run != job.run.id][:_EXAMPLES]

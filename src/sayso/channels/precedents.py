@@ -1,0 +1,61 @@
+"""What an ask says of past cases: whether nothing like it was approved, and the nearest ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from sayso.channels.fence import Fence, told
+from sayso.model.ask import Ask
+from sayso.model.digest import read
+from sayso.model.text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PAST = {
+    "approve": "approved",
+    "edit": "approved with edits",
+    "reject": "rejected",
+    "respond": "answered",
+}
+
+
+def cases_row(ask: Ask) -> RenderableType | None:
+    """Draw the nearest cases of a call; `None` if nobody looked."""
+    if ask.content.unseen is None:
+        return None
+    found = read(ask.content.unseen)
+    style = "yellow" if found["unseen"] else ""
+    return told(Text(_sentence(found), style=style), *_nearest(found["nearest"]))
+
+
+def _sentence(found: dict[str, Any]) -> str:
+    bound = f"the bound is {found['bound']:.2f}"
+    if not found["nearest"]:
+        count = (
+            f"none of {_cases(found['of'])} shares a word" if found["of"] else "there is no case"
+        )
+        return f"Nothing like it: {count}, {bound}."
+    best = found["nearest"][0]
+    reached = f"the nearest of {_cases(found['of'])} reaches {best['score']:.2f}, {bound}"
+    if not found["unseen"]:
+        return f"Like what was approved before: {reached}."
+    if best["score"] >= found["bound"]:
+        return f"Nothing like it was approved: {reached}, and people did not agree to it."
+    return f"Nothing like it: {reached}."
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count:,}{'+' if count >= 1000 else ''} cases"
+
+
+def _nearest(cases: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    for case in cases:
+        by = one_line(str(case["by"]), 40)
+        yield Text(f"{case['score']:.2f}  {case['id']}, {PAST[case['verdict']]} by {by}:")
+        yield Fence(str(case["about"]))
+        if case["said"]:
+            yield Fence(str(case["said"]))

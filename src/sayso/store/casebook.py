@@ -1,0 +1,159 @@
+"""What was decided before, as an index for full-text search: made from the journal, and disposable.
+
+SQLite finds with FTS5 and `bm25`, PostgreSQL with `tsvector` and `ts_rank`. Both are given
+words that are ready (`insight.words`), so that neither takes a text apart in its own way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple, Protocol
+
+from sayso.model.event import Event
+
+# Beyond this many cases it makes no difference how common a word is, and nobody counts on.
+MOST = 1000
+CASES = "cases"  # the reader of the journal that keeps this index
+
+Part = tuple[str, dict[str, object]]  # a named query and its values
+
+
+class CaseRow(NamedTuple):
+    """One case in the index: an ask, and the words it is found by."""
+
+    id: str
+    kind: str
+    tool: str | None
+    agent: str
+    verdict: str
+    at: int
+    about: str
+    said: str
+
+
+class CaseFilter(NamedTuple):
+    """Which cases: of a tool, of a kind, of an agent, with one of these verdicts."""
+
+    tool: str | None = None
+    kind: str | None = None
+    agent: str | None = None
+    verdicts: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The filter as queries take it."""
+        verdicts = f"|{'|'.join(self.verdicts)}|" if self.verdicts else None
+        return {"tool": self.tool, "kind": self.kind, "agent": self.agent, "verdicts": verdicts}
+
+
+EVERYTHING = CaseFilter()
+
+
+class Casebook(Protocol):
+    """What a store can do with cases. Every method is one short transaction."""
+
+    def case_cursor(self) -> str:
+        """How far into the journal the index has come."""
+        ...
+
+    def put_cases(
+        self, rows: Sequence[CaseRow], gone: Sequence[str], *, before: str, after: str
+    ) -> bool:
+        """Write cases and how far they reach; nothing, and False, if somebody else has got on."""
+        ...
+
+    def drop_cases(self) -> None:
+        """Forget the index; it is made again from the beginning of the journal."""
+        ...
+
+    def journals(self, ids: Sequence[str]) -> list[list[Event]]:
+        """Return the events of several streams."""
+        ...
+
+    def word_counts(self, words: Sequence[str]) -> Mapping[str, int]:
+        """In how many cases each word occurs, up to `MOST`; none is left out."""
+        ...
+
+    def count_cases(self, wanted: CaseFilter = EVERYTHING) -> int:
+        """How many cases there are, up to `MOST`."""
+        ...
+
+    def near_cases(self, words: Sequence[str], wanted: CaseFilter, limit: int) -> list[CaseRow]:
+        """Return cases with any of these words, the best first by the database's own rank."""
+        ...
+
+    def cases(self, wanted: CaseFilter, limit: int) -> list[CaseRow]:
+        """Return cases, the newest first."""
+        ...
+
+
+class SqlCasebook(ABC):
+    """The index in a SQL database."""
+
+    @abstractmethod
+    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
+        """Run one named query and return its rows."""
+
+    @abstractmethod
+    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
+        """Run queries in one commit that need not be synced.
+
+        Fenced: none of them, and False, if the first changes nothing.
+        """
+
+    @abstractmethod
+    def _any_of(self, words: Sequence[str]) -> str:
+        """Return the search for any of these words."""
+
+    @abstractmethod
+    def _names(self, names: Sequence[str]) -> object:
+        """Return names as the dialect's query takes them."""
+
+    def case_cursor(self) -> str:
+        """Return how far into the journal the index has come."""
+        rows = self._rows("reader", reader=CASES)
+        return str(rows[0][0]) if rows else ""
+
+    def put_cases(
+        self, rows: Sequence[CaseRow], gone: Sequence[str], *, before: str, after: str
+    ) -> bool:
+        """Write cases and how far they reach."""
+        parts: list[Part] = [("reader_moves", {"reader": CASES, "before": before, "after": after})]
+        parts += [("drop_case", {"id": ask_id}) for ask_id in sorted(gone)]
+        # In one order: an erasure and a reader must not wait for each other.
+        parts += [("put_case", row._asdict()) for row in sorted(rows)]
+        return self._together(parts, fenced=True)
+
+    def drop_cases(self) -> None:
+        """Forget the index."""
+        self._together([("reader_restarts", {"reader": CASES}), ("drop_cases", {})], fenced=False)
+
+    def journals(self, ids: Sequence[str]) -> list[list[Event]]:
+        """Return the events of several streams."""
+        rows = self._rows("journals", ids=self._names(ids)) if ids else []
+        events = [Event._make((*row, None)) for row in rows]
+        return [list(group) for _, group in groupby(events, key=lambda event: event.stream)]
+
+    def word_counts(self, words: Sequence[str]) -> dict[str, int]:
+        """Return in how many cases each word occurs."""
+        found = self._rows("word_counts", words=self._names(words), most=MOST) if words else []
+        return dict.fromkeys(words, 0) | {row[0]: int(row[1]) for row in found}
+
+    def count_cases(self, wanted: CaseFilter = EVERYTHING) -> int:
+        """Return how many cases there are."""
+        return int(self._rows("count_cases", **wanted.values, limit=MOST)[0][0])
+
+    def near_cases(self, words: Sequence[str], wanted: CaseFilter, limit: int) -> list[CaseRow]:
+        """Return cases with any of these words."""
+        if not words:
+            return []
+        match = self._any_of(words)
+        rows = self._rows("near_cases", match=match, **wanted.values, limit=limit)
+        return [CaseRow._make(row) for row in rows]
+
+    def cases(self, wanted: CaseFilter, limit: int) -> list[CaseRow]:
+        """Return cases, the newest first."""
+        rows = self._rows("cases", **wanted.values, limit=limit)
+        return [CaseRow._make(row) for row in rows]

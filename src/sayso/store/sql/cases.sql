@@ -1,0 +1,48 @@
+-- What was decided before: an index made from the journal. {shared} keeps an erasure waiting that
+-- comes while a case is written.
+
+-- name: reader
+select cursor from readers where name = :reader
+
+-- name: reader_moves
+-- Of two who read on from the same place one gets on.
+insert into readers (name, cursor) select :reader, :after
+ where true
+on conflict (name) do update set cursor = excluded.cursor where readers.cursor = :before
+
+-- name: put_case
+-- Nothing is put back that was erased since it was read.
+insert into cases (id, kind, tool, agent, verdict, at, about, said)
+select :id, :kind, :tool, :agent, :verdict, :at, :about, :said
+  from events e
+ where e.stream = :id and e.seq = 1 and e.payload is not null {shared}
+on conflict (id) do update
+   set kind = excluded.kind, tool = excluded.tool, agent = excluded.agent,
+       verdict = excluded.verdict, at = excluded.at, about = excluded.about, said = excluded.said
+
+-- name: drop_case
+delete from cases where id = :id
+
+-- name: drop_cases
+delete from cases
+
+-- name: reader_restarts
+delete from readers where name = :reader
+
+-- name: case_columns
+cases.id, cases.kind, cases.tool, cases.agent, cases.verdict, cases.at, cases.about, cases.said
+
+-- name: case_filter
+      (cast(:tool as text) is null or cases.tool = cast(:tool as text))
+  and (cast(:kind as text) is null or cases.kind = cast(:kind as text))
+  and (cast(:agent as text) is null or cases.agent = cast(:agent as text))
+  and (cast(:verdicts as text) is null or cast(:verdicts as text) <> replace(cast(:verdicts as text), '|' || cases.verdict || '|', ''))
+
+-- name: cases
+select {@case_columns}
+  from cases
+ where {@case_filter}
+ order by cases.at desc, cases.id desc limit :limit
+
+-- name: count_cases
+select count(*) from (select 1 from cases where {@case_filter} limit :limit) counted
