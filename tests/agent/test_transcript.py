@@ -139,6 +139,34 @@ def test_the_plan_in_force_is_told_as_the_model_is_told_it(desk: Desk) -> None:
     check(run, model)
 
 
+@pytest.mark.parametrize("decide", [approve, edit, reject, respond])
+def test_a_call_that_waits_while_the_model_goes_on_is_told_where_the_model_was_told(
+    desk: Desk, decide: Any
+) -> None:
+    @sayso.tool(risk="high", later=True)
+    def refund(amount: int) -> str:
+        """Pay back."""
+        return f"paid back {amount}"
+
+    def think(messages: tuple[Message, ...]) -> Any:
+        made = [c.tool for message in messages for c in message.calls]
+        told = [message for message in messages if message.role == "user" and message.call]
+        if not made:
+            return [call("refund", amount=40), call("search", what="tea")]
+        if "search" in made and made.count("search") == 1:
+            return call("search", what="milk")
+        return "All is told." if told else "It waits."
+
+    model = Watched(think)
+    run = begun(desk, Agent("clerk", model, [search, refund]), "pay back")
+    assert "go on with other work" in transcript(run)[2].text
+    decide(desk, run)
+    carried_on(desk, run)
+
+    check(run, model)
+    assert run.output == "All is told."
+
+
 def test_a_run_of_a_plain_workflow_has_its_task_and_no_more(desk: Desk) -> None:
     @desk.workflow
     def flow(run: Running, order: int) -> Any:

@@ -349,3 +349,104 @@ def test_a_model_is_told_that_an_approval_lapsed(desk: Desk, clock: FakeClock) -
     assert "its approval was good until" in told_it
     assert (run.status, RAN) == ("done", [])
     assert desk.verify()
+
+
+# --- what a run does not wait for --------------------------------------------------------------
+
+
+def test_a_later_call_that_the_policy_allows_asks_nobody_and_runs_once(desk: Desk) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.call(look, 7)
+        more = run.question("And now?")
+        return [later.id, later.done(), later.result(), more]
+
+    run = begun(desk, flow)
+    assert [ask.kind for ask in run.asks] == ["question"]
+    answered(desk, run, "go on")
+
+    assert run.output == [None, True, "order 7", "go on"]
+    assert RAN == [7]
+
+
+def test_a_later_call_that_is_denied_fails_where_its_result_is_wanted(desk: Desk) -> None:
+    under(desk, DENIES)
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        later = run.later.call(pay, amount=40)
+        more = run.question("And now?")
+        try:
+            return later.result()
+        except StepFailed as failure:
+            return [failure.kind, more]
+
+    run = begun(desk, flow)
+    under(desk)  # what was denied stays so
+    answered(desk, run, "go on")
+
+    assert run.output == ["Denied", "go on"]
+    assert RAN == []
+
+
+def test_a_yes_that_settles_does_not_wake_the_run_before_it_counts(
+    desk: Desk, clock: FakeClock
+) -> None:
+    run = begun(desk, paying(desk))
+    ask = desk.approve(ask_of(run), hold="8s")
+    assert ask.settling
+    carried_on(desk, run)
+    assert (run.status, RAN) == ("waiting", [])
+    desk.take_back(ask)
+    clock.advance("1m")
+    carried_on(desk, run)
+    assert (run.status, RAN) == ("waiting", [])
+
+    desk.approve(ask_of(run), hold="8s")
+    clock.advance("8s")
+    desk.sweep()
+    carried_on(desk, run)
+
+    assert RAN == [40]
+
+
+def test_a_run_that_is_cancelled_while_a_yes_settles_runs_nothing(
+    desk: Desk, clock: FakeClock
+) -> None:
+    run = begun(desk, paying(desk))
+    ask = desk.approve(ask_of(run), hold="8s")
+    desk.cancel(run)
+    clock.advance("8s")
+    desk.sweep()
+
+    assert (run.status, desk.get(ask.id).status, RAN) == ("cancelled", "withdrawn", [])
+    assert desk.verify()
+
+
+def test_an_optional_review_does_not_hold_the_run(desk: Desk) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        text = run.draft("Dear customer", optional=True)
+        return [text, run.question("And now?")]
+
+    run = begun(desk, flow)
+    draft, question = sorted(run.asks, key=lambda ask: ask.kind)
+    assert (draft.kind, question.kind) == ("draft", "question")
+    desk.edit(draft, "Hello")
+    desk.respond(question, "go on")
+    carried_on(desk, run)
+
+    assert run.output == ["Dear customer", "go on"], "what was sent was sent"
+
+
+def test_a_run_ends_although_an_optional_review_is_open(desk: Desk) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.draft("Dear customer", optional=True)
+
+    run = begun(desk, flow)
+
+    assert (run.status, run.output) == ("done", "Dear customer")
+    (draft,) = run.asks
+    assert desk.reject(draft, "Too stiff").decision is not None
+    assert desk.verify()

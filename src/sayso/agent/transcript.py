@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 from sayso.agent.history import recalled, result_text, shortened
 from sayso.agent.messages import Message, Reply, ToolCall
+from sayso.agent.news import VERB
 from sayso.agent.planning import approved
-from sayso.agent.words import outcome, planned
+from sayso.agent.turn import marked
+from sayso.agent.words import WAITED, Came, came_later, outcome, planned, queued
 from sayso.errors import Answered, Rejected, StepFailed
 from sayso.model.ask import Ask
 from sayso.runs.handle import Run
@@ -48,25 +50,51 @@ class _Read:
         plans = {
             int(place.partition(".")[0]): ask for place, ask in self.asks.items() if _plan(ask)
         }
-        for place in sorted({*replies, *plans}):
+        news = {int(at): entry for at, entry in self.entries.items() if _news(at, entry)}
+        said = {place: Reply.of(entry.said["result"]) for place, entry in replies.items()}
+        for place in sorted({*said, *plans, *news}):
             if place in plans:
                 yield Message(role="user", text=planned(approved(plans[place])[0]))
+            elif place in said:
+                yield from self._turn(place, said[place], over=place < max(said))
             else:
-                reply = Reply.of(replies[place].said["result"])
-                yield from self._turn(place, reply, over=place < max(replies))
+                yield from self._later(news[place], said)
+                before = said.get(place - 1)
+                if before is not None and not before.calls:  # the run waited for nothing else
+                    yield Message(role="user", text=WAITED)
+
+    def _later(self, entry: Entry, said: Mapping[int, Reply]) -> Iterator[Message]:
+        """Yield what the model is told of calls that waited while it went on."""
+        for at in entry.said["result"]:
+            turn, _, number = at.partition(".")
+            call = said[int(turn) - 1].calls[int(number) - 1]
+            made, ask = self._made(at, call), self._asked(at)
+            text, failed = self._came(at, call) or self._failure(at)
+            by = ask.decision.by.id if ask is not None and ask.decision is not None else ""
+            came: Came = "failed" if failed else "done"
+            if ask is not None and not ask.decision:
+                came = "refused"
+            told = came_later(made, text, came, by=by, edited=made.args != call.args)
+            yield Message(role="user", call=made.id, tool=made.tool, text=told, failed=failed)
 
     def _turn(self, place: int, reply: Reply, *, over: bool) -> Iterator[Message]:
         """Yield a reply, and what came of the calls in it: they stand right behind it."""
         places = [f"{place + 1}.{number}" for number in range(1, len(reply.calls) + 1)]
-        made = [self._made(at, call) for at, call in zip(places, reply.calls, strict=True)]
+        made = [
+            call if self._waits(at) else self._made(at, call)  # what came of it is told later
+            for at, call in zip(places, reply.calls, strict=True)
+        ]
         yield Message(role="assistant", text=reply.text, calls=tuple(made))
         for at, call in zip(places, made, strict=True):
-            came = self._came(at, call)
+            came = (queued(self._asked(at)), False) if self._waits(at) else self._came(at, call)
             if came is None and over:
                 came = self._failure(at)
             if came is not None:
                 text, failed = came
                 yield Message(role="tool", call=call.id, tool=call.tool, text=text, failed=failed)
+
+    def _waits(self, place: str) -> bool:
+        return marked(place) in self.entries
 
     def _made(self, place: str, call: ToolCall) -> ToolCall:
         """Return a call as it was made: edited, if a person edited it."""
@@ -87,7 +115,7 @@ class _Read:
         if entry is not None:
             return _recorded(entry)
         ask = self._asked(place)
-        if ask is None or ask.open:
+        if ask is None or not ask.closed:
             return None
         if not ask.decision:
             answered = ask.decision is not None and ask.decision.verdict == "respond"
@@ -108,6 +136,10 @@ class _Read:
 
 def _said(place: str, entry: Entry) -> bool:
     return entry.verb == "model" and place.isdigit()
+
+
+def _news(place: str, entry: Entry) -> bool:
+    return entry.verb == VERB and place.isdigit()
 
 
 def _plan(ask: Ask) -> bool:

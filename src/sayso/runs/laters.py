@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, Unpack
 from sayso.asks.carrying import Gated, gated, gated_of
 from sayso.asks.forms import Form, Maker, PlanMaker, Step, Terms
 from sayso.asks.verbs import LaterVerbs
-from sayso.errors import Misuse
+from sayso.errors import Misuse, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.tool import Bound
 from sayso.runs.calls import Caller, asked_for
@@ -22,9 +22,9 @@ class Opener(Caller, Protocol):
     """What a later needs of its run."""
 
     def put_later(
-        self, open_: Callable[[Lane, str], Ask], result: Callable[..., Passage]
+        self, open_: Callable[[Lane, str], Ask | None], result: Callable[..., Passage]
     ) -> RunLater:
-        """Open an ask now."""
+        """Open an ask now, if people are needed."""
         ...
 
     def collect(self, later: RunLater) -> Any:  # noqa: ANN401 - what the verb returns
@@ -43,12 +43,16 @@ class Opener(Caller, Protocol):
         """Carry out a call whose arguments are frozen already."""
         ...
 
+    def goes_alone(self, key: str, gate: Gated, bound: Bound, *, always: bool) -> bool:
+        """Whether a call needs nobody's approval."""
+        ...
+
 
 class RunLater:
-    """An answer that a run does not need yet."""
+    """An answer that a run does not need yet. `ask` is `None` for a call that needs nobody."""
 
     def __init__(
-        self, run: Opener, lane: Lane, key: str, ask: Ask, result: Callable[..., Passage]
+        self, run: Opener, lane: Lane, key: str, ask: Ask | None, result: Callable[..., Passage]
     ) -> None:
         self.ask = ask
         self.lane = lane
@@ -58,9 +62,9 @@ class RunLater:
         self._result = result
 
     @property
-    def id(self) -> str:
-        """The id of the ask."""
-        return self.ask.id
+    def id(self) -> str | None:
+        """The id of the ask, if people are asked."""
+        return None if self.ask is None else self.ask.id
 
     def result(self) -> Any:  # noqa: ANN401 - what the verb returns
         """Return what the verb returns, pausing the run until people have answered."""
@@ -84,16 +88,27 @@ class RunLaters(LaterVerbs):
         self._forms = run.forms
 
     def call(self, tool: Callable[..., Any], *args: Any, **kwargs: Any) -> RunLater:  # noqa: ANN401
-        """Ask for a call; it is carried out when the result is wanted, or at the end."""
+        """Ask for a call; it is carried out when the result is wanted, or at the end.
+
+        What the policy allows needs no asking, and what it denies fails then.
+        """
         gate = gated_of(tool) or gated(tool)
         if gate.rules.asks:
             raise Misuse(f"{gate.tool.name} asks people itself, so there is nothing to open yet.")
 
         bound = gate.tool.bind(args, kwargs)  # now: what becomes of the objects is no matter
         return self._run.put_later(
-            lambda _, key: asked_for(self._run, key, gate, bound),
+            lambda _, key: self._asked(key, gate, bound),
             lambda lane, key: self._run.calling_bound(lane, key, gate, bound),
         )
+
+    def _asked(self, key: str, gate: Gated, bound: Bound) -> Ask | None:
+        try:
+            if self._run.goes_alone(key, gate, bound, always=gate.tool.risk is None):
+                return None
+        except StepFailed:  # denied: recorded, and raised where the result is wanted
+            return None
+        return asked_for(self._run, key, gate, bound)
 
     def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
         """Ask for a review of a text."""

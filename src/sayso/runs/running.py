@@ -702,7 +702,7 @@ class Running(Verbs):
     # --- laters ---
 
     def put_later(
-        self, open_: Callable[[Lane, str], Ask], result: Callable[..., Passage]
+        self, open_: Callable[[Lane, str], Ask | None], result: Callable[..., Passage]
     ) -> RunLater:
         """Open an ask now, for an answer that is needed later."""
         lane = self._lane()
@@ -724,7 +724,7 @@ class Running(Verbs):
         """Whether a later is decided, recorded: it may decide where the workflow goes."""
 
         def decided() -> bool:
-            return self.journal.reread(later.key).closed
+            return later.ask is None or self.journal.reread(later.key).closed
 
         return self._go(lambda _, key: self._value(key, "done", decided, bool))
 

@@ -178,9 +178,9 @@ def _returned(fn: Callable[..., Any]) -> object:
 
 def module_of(name: str) -> str:
     """Return the name under which another process would import a module."""
-    if name != "__main__":
+    if name not in ("__main__", "__mp_main__"):  # a child of multiprocessing has the program there
         return name
-    main = sys.modules["__main__"]
+    main = sys.modules[name]
     if getattr(main, "__spec__", None) is not None and main.__spec__ is not None:
         return main.__spec__.name
     file = getattr(main, "__file__", None)
