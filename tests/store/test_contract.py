@@ -28,6 +28,7 @@ from sayso.store.contract import (
     InboxQuery,
     Lease,
     LeaveRun,
+    Opening,
     Paced,
     RunQuery,
     RunRow,
@@ -43,7 +44,7 @@ ORIGIN = Origin("python", "sam@till")
 SAM = Actor("person", "sam")
 
 
-def fresh(desk: Desk, ask_id: str = "a-0001", *, key: str | None = None, **terms: Any) -> Append:
+def fresh(desk: Desk, ask_id: str = "a-0001", *, key: str | None = None, **terms: Any) -> Opening:
     lease = terms.pop("lease", None)
     content = desk.forms.action("refund", {"amount": 40}, **terms)
     return opening(ask_id, content, store=desk.store, origin=ORIGIN, key=key, lease=lease)
@@ -52,7 +53,6 @@ def fresh(desk: Desk, ask_id: str = "a-0001", *, key: str | None = None, **terms
 def opened(desk: Desk, ask_id: str = "a-0001", **terms: Any) -> Ask:
     append = fresh(desk, ask_id, **terms)
     assert desk.store.commit(append)
-    assert append.ask is not None
     return append.ask
 
 
@@ -815,7 +815,6 @@ def test_nothing_is_opened_for_people_who_are_no_longer_there(
 
 def test_what_is_open_already_is_found_and_not_opened_once_more(desk: Desk, store: Store) -> None:
     first = fresh(desk)
-    assert first.ask is not None
     agent, likeness = first.ask.content.agent, first.ask.likeness
     assert likeness is not None
     assert store.alike(agent, likeness) is None
@@ -833,10 +832,12 @@ def test_how_much_an_agent_asks_of_people_is_counted(
     desk: Desk, store: Store, clock: FakeClock
 ) -> None:
     begun = clock.now()
-    first = opened(desk, "a-0001")
+    first = fresh(desk, "a-0001")
+    assert store.commit(replace(first, paced=True))
     clock.advance("1h")
-    opened(desk, "a-0002")
-    agent = first.content.agent
+    assert store.commit(replace(fresh(desk, "a-0002"), paced=True))
+    opened(desk, "a-0003")  # of no account
+    agent = first.ask.content.agent
 
     assert store.paced(agent, begun - DUE) == Paced(2, begun, 2)
     assert store.paced(agent, begun) == Paced(1, clock.now(), 2)

@@ -14,7 +14,16 @@ from sayso.asks.deadlines import keep_time
 from sayso.asks.identity import check_own, check_role, identify
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
-from sayso.asks.ruling import carried_out, denied, raised, raised_to, rule, stricter, tighter
+from sayso.asks.ruling import (
+    carried_out,
+    denied,
+    raised,
+    raised_to,
+    rule,
+    stricter,
+    tighter,
+    unchanged,
+)
 from sayso.asks.spending import resolution
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import (
@@ -94,6 +103,8 @@ def _check_law(
         UnknownRole, Unsatisfiable: it wants people that this desk does not have.
     """
     args = said.get("args")
+    if args is None and unchanged(law, at.ask.content):
+        return
     content = at.ask.content if args is None else at.ask.content.with_args(args)
     if not carried_out(content):
         return

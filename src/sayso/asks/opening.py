@@ -57,23 +57,34 @@ def open_ask(
     known = None if key is None else _same(store, asked, key)
     if known is not None:
         return known
-    ruling = None
+    ruling, paced = None, False
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
         content = ruled(content, ruling, now)
         if ruling.effect == "ask":
-            check_pace(store, law, content.agent)
+            paced = check_pace(store, law, content.agent)
     while True:
         solo, people = check_decidable(store, content)
         ask_id = new_id(store)
-        append = opening(ask_id, content, store=store, origin=origin, key=key, lease=lease)
+        append = opening(
+            ask_id,
+            content,
+            store=store,
+            origin=origin,
+            key=key,
+            lease=lease,
+            people=people,
+            once=True,
+            paced=paced,
+        )
         ask = append.ask
         more = []
         if ruling is not None and ruling.effect == "allow":
             ask, decided = _allowed(ask, ruling, store)
+            append = replace(append, ask=ask)
             more.append(Append(event=decided))
-        if store.commit(replace(append, ask=ask, people=people, once=True), *more):
+        if store.commit(append, *more):
             return ask.grown(solo=True) if solo else ask
         known = _same(store, asked, key) if key is not None else _counted(store, ask, origin)
         if known is not None:
@@ -99,7 +110,8 @@ def check_decidable(
         store.people_now()
     roster, number = store.people_seen()
     try:
-        content.needs.check(without(roster, content))
+        if not roster.solo:
+            content.needs.check(without(roster, content))
     except (UnknownRole, Unsatisfiable):
         store.people_now()  # somebody may have come since
         roster, number = store.people_seen()
@@ -154,6 +166,9 @@ def opening(
     key: str | None = None,
     lease: Lease | None = None,
     at: datetime | None = None,
+    people: int | None = None,
+    once: bool = False,
+    paced: bool = False,
 ) -> Opening:
     """Return the write that opens an ask. With a lease, its program waits for the answer."""
     text, asked = write(ask_id, content, origin=origin, key=key, held=lease is not None)
@@ -167,7 +182,8 @@ def opening(
         salt=os.urandom(16),
         previous=GENESIS,
     )
-    return Opening(event=event, ask=opened(event, asked), lease=lease)
+    ask = opened(event, asked)
+    return Opening(event=event, ask=ask, lease=lease, people=people, once=once, paced=paced)
 
 
 def _same(store: Store, content: Content, key: str) -> Ask | None:

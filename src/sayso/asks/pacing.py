@@ -11,8 +11,8 @@ from sayso.model.text import one_line
 from sayso.store.contract import Store
 
 
-def check_pace(store: Store, law: Lawbook, agent: str) -> None:
-    """Refuse one more ask of an agent that asks too much.
+def check_pace(store: Store, law: Lawbook, agent: str) -> bool:
+    """Refuse one more ask of an agent that asks too much; returns whether it is to be counted.
 
     Two that ask at the same moment may both be let in: it keeps an inbox readable, and guards
     nothing else.
@@ -22,7 +22,7 @@ def check_pace(store: Store, law: Lawbook, agent: str) -> None:
     """
     pace = law.policy.pace(agent)
     if pace is None:
-        return
+        return False
     now, per = store.now(), timedelta(seconds=pace.per or 0)
     found = store.paced(agent, now - per)
     name = one_line(agent, 40)
@@ -36,3 +36,4 @@ def check_pace(store: Store, law: Lawbook, agent: str) -> None:
             f"has asked {found.asks:,} times within {say_span(per)}, and may {pace.asks:,} times"
         )
         raise TooManyAsks(name, reason, max(after.total_seconds(), 1.0))
+    return True

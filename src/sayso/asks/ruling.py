@@ -15,7 +15,7 @@ from typing import Any
 from sayso.asks.lawbook import Lawbook
 from sayso.errors import Denied
 from sayso.model.content import Content
-from sayso.model.digest import read, written
+from sayso.model.digest import Decoded, read, written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
 from sayso.policy.facts import Facts
 from sayso.policy.rules import GATED
@@ -26,7 +26,7 @@ def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
     """Return what rules can look at."""
     return Facts(
         tool=content.proposal.tool,
-        args=content.proposal.args,
+        args=Decoded(content.proposal.arguments),
         agent=content.agent,
         kind=content.kind,
         risk=content.risk,
@@ -78,22 +78,26 @@ def ruled(content: Content, ruling: Ruling, opened_at: datetime) -> Content:
     if ruling.within is not None and content.kind != "doubt":
         latest = opened_at + timedelta(seconds=ruling.within)
         due_at = latest if due_at is None else min(due_at, latest)
-    frozen = {**ruling.json, **_own(content)}
-    if set(content.needs.roles) != {ANYBODY}:  # whom the asker wants, nobody else stands in for
-        frozen.pop("ladder", None)
     return content.changed(
         needs=both(content.needs, ruling.needs),
         sentence=_sentence(content, ruling),
         due_at=due_at,
-        ruling=written(frozen) if frozen else None,
+        ruling=_freezing(content, ruling),
     )
 
 
-def _own(content: Content) -> dict[str, Any]:
-    """Return whom the asker wants: beside whom the policy wants, it would not be found again."""
+def _freezing(content: Content, ruling: Ruling) -> str | None:
+    """Return the ruling as it is kept on an ask, with whom the asker wants.
+
+    Beside whom the policy wants, that would not be found again.
+    """
     if content.needs == ONE_REVIEWER:
-        return {}
-    return {"asked": [str(factor) for factor in content.needs.factors], "deny": content.needs.deny}
+        return ruling.text
+    own = [str(factor) for factor in content.needs.factors]
+    frozen = {**ruling.json, "asked": own, "deny": content.needs.deny}
+    if set(content.needs.roles) != {ANYBODY}:  # whom the asker wants, nobody else stands in for
+        frozen.pop("ladder", None)
+    return written(frozen)
 
 
 def wanted(content: Content) -> tuple[tuple[str, ...], int]:
@@ -113,11 +117,13 @@ def _sentence(content: Content, ruling: Ruling) -> str:
     )
 
 
-@lru_cache(maxsize=1024)
 def both(own: Requirement, ruling: Requirement) -> Requirement:
     """Return who must agree: whoever the asker wants and whoever the policy wants."""
-    if own == ONE_REVIEWER:
-        return ruling
+    return ruling if own is ONE_REVIEWER or own == ONE_REVIEWER else _both(own, ruling)
+
+
+@lru_cache(maxsize=1024)
+def _both(own: Requirement, ruling: Requirement) -> Requirement:
     wanted = together(own, ruling)
     order = [*own.roles, *ruling.roles]  # as people wrote it
     factors = sorted(wanted.factors, key=lambda factor: order.index(factor.role))
@@ -131,12 +137,24 @@ def denied(content: Content, ruling: Ruling) -> Denied:
     return Denied(what, ruling.sentence, ruling.rules)
 
 
+def unchanged(law: Lawbook, content: Content) -> bool:
+    """Whether the policy can only say again what it said when this was asked."""
+    policy = law.policy
+    return (
+        policy.version is not None
+        and policy.version == content.ruled.version
+        and policy.settled(content.proposal.tool)
+    )
+
+
 def stricter(content: Content, ruling: Ruling) -> bool:
     """Whether the policy of now wants more people, or other ones, than this was asked under."""
     if ruling.effect != "ask":
         return ruling.effect == "deny"
-    if _frozen(content).requester and not ruling.requester and (content.requester or content.owner):
+    if content.ruled.requester and not ruling.requester and (content.requester or content.owner):
         return True
+    if ruling.needs is content.needs or ruling.needs == content.needs:
+        return False
     return both(content.needs, ruling.needs) != both(content.needs, content.needs)
 
 

@@ -14,7 +14,14 @@ from typing import Any, Literal
 
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import new_id, opening
-from sayso.asks.ruling import carried_out, execute_by, rule, shorter_ladder, stricter
+from sayso.asks.ruling import (
+    carried_out,
+    execute_by,
+    rule,
+    shorter_ladder,
+    stricter,
+    unchanged,
+)
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import CLOCK, Actor, Origin
@@ -128,6 +135,8 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
             ask, f"its approval was good until {until:%Y-%m-%d %H:%M:%S %Z}. Ask again."
         )
     if law is None or not carried_out(ask.content):
+        return
+    if risk is None and unchanged(law, ask.content):
         return
     content = ask.content if risk is None else ask.content.changed(risk=risk)
     ruling = rule(law, content, at.now)

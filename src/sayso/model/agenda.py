@@ -27,7 +27,7 @@ def next_at(ask: Ask) -> datetime | None:
     """
     if ask.settles_at is not None:
         return ask.settles_at
-    if ask.due_at is None and ask.content.ruling is None:
+    if _timeless(ask):
         return None
     return min((due.at for due in _ahead(ask)), default=None)
 
@@ -39,9 +39,14 @@ def due(ask: Ask, now: datetime) -> Due | None:
     if ask.settling:
         at = ask.settles_at
         return Due(at, "settle") if at is not None and at <= now else None
-    if ask.due_at is None and ask.content.ruling is None:
+    if _timeless(ask):
         return None
     return next((found for found in _ahead(ask) if found.at <= now), None)
+
+
+def _timeless(ask: Ask) -> bool:
+    content = ask.content
+    return content.due_at is None and (content.ruling is None or not content.ruled.ladder)
 
 
 def _ahead(ask: Ask) -> Iterator[Due]:

@@ -165,8 +165,16 @@ class Content:
     @property
     def likeness(self) -> str:
         """What tells this question from every other one; the deadline and the ruling do not."""
-        said = (name for name in self.__dict__ if name not in ("due_at", "ruling", "unseen"))
-        return text_digest(repr([self.__dict__[name] for name in said]))
+        proposal, needs = self.proposal, self.needs
+        said = {
+            **self.__dict__,
+            "due_at": None,
+            "ruling": None,
+            "unseen": None,
+            "proposal": (proposal.tool, proposal.arguments, proposal.shape),
+            "needs": (str(needs), needs.deny),
+        }
+        return text_digest(repr([*said.values()]))
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:

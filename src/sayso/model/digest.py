@@ -15,7 +15,7 @@ import hashlib
 import json
 import math
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias, overload
 
@@ -144,6 +144,37 @@ def digest(value: object) -> str:
         BadValue: as `canonical`.
     """
     return text_digest(canonical(value))
+
+
+class Decoded(Mapping[str, Any]):
+    """A JSON object that is decoded only if somebody looks at it."""
+
+    __slots__ = ("_text", "_values")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._values: dict[str, Any] | None = None
+
+    def _read(self) -> dict[str, Any]:
+        if self._values is None:
+            self._values = read(self._text)
+        return self._values
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - JSON
+        """Return one of its values."""
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        """How many values it has."""
+        return len(self._read())
+
+    def __repr__(self) -> str:
+        """Show it as the dict that it stands for."""
+        return repr(self._read())
 
 
 def text_digest(text: str) -> str:

@@ -86,6 +86,8 @@ class Requirement:
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles it names, each once, in order."""
+        if len(self.factors) == 1 and not self.others:
+            return (self.factors[0].role,)
         return tuple(dict.fromkeys([*(factor.role for factor in self.factors), *self.others]))
 
     def takes(self, roles: frozenset[str]) -> bool:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 _LARGEST = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Facts(NamedTuple):
     """One call, as the policy sees it. What was not stated is `None`, never a guess."""
 
     tool: str | None = None
-    args: Mapping[str, Any] = field(default_factory=dict)
+    args: Mapping[str, Any] = _NONE
     agent: str = ""
     kind: str = "action"
     risk: str | None = None

@@ -57,9 +57,15 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
         roles=_lists(given.table("roles"), "person", "role"),
         implied=implied,
         paces=read_paces(given.table("agents")),
-        version=hashlib.sha256(normal(text).encode()).hexdigest()[:12],
+        version=_version(text, default if kept else None),
         source=source or "given",
     )
+
+
+def _version(text: str, default: Policy | None) -> str:
+    """Return what tells these rules from others: those of the default policy are among them."""
+    said = normal(text) + (default.version or "" if default is not None else "")
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
 # --- tiers ---

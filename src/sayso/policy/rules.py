@@ -174,6 +174,10 @@ class Policy:
             known = self._said_to[key] = self._ruled(facts, now)
         return known
 
+    def settled(self, tool: str | None) -> bool:
+        """Whether what it says to calls of a tool depends on nothing but what is stated of them."""
+        return self._about(tool).settled
+
     def _ruled(self, facts: Facts, now: datetime) -> Ruling:
         matched = self.matching(facts, now)
         if facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
+from sayso.model.digest import written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Factor, Requirement
 from sayso.model.ruled import OnTimeout
 
@@ -32,7 +34,7 @@ class Rung:
     roles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Ruling:
     """The word of the policy on one call."""
 
@@ -75,6 +77,11 @@ class Ruling:
             "requester": self.requester or None,
         }
         return {name: value for name, value in said.items() if value not in (None, [], ())}
+
+    @cached_property
+    def text(self) -> str | None:
+        """The same as text, `None` if it says nothing."""
+        return written(self.json) if self.json else None
 
     def stricter_than(self, other: Ruling) -> bool:
         """Whether a call approved under the other would need more under this one."""

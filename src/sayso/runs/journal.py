@@ -249,15 +249,22 @@ class Journal:
         Raises:
             Denied: the policy does not allow it.
         """
+        paced = False
         if self.law is not None:
             now = self.store.now()
             content = ruled(content, rule(self.law, content, now, always=True), now)
-            check_pace(self.store, self.law, content.agent)
+            paced = check_pace(self.store, self.law, content.agent)
             check_decidable(self.store, content, fresh=True)
         ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         name = f"{self.id}:{key}"
         append = opening(
-            ask_id, content, store=self.store, origin=self.origin, key=name, at=self._now()
+            ask_id,
+            content,
+            store=self.store,
+            origin=self.origin,
+            key=name,
+            at=self._now(),
+            paced=paced,
         )
         with self._lock:
             self._add(append)

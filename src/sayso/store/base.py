@@ -33,6 +33,7 @@ from sayso.store.contract import (
     InboxQuery,
     LeaveRun,
     Loaded,
+    Opening,
     Paced,
     RunChange,
     RunQuery,
@@ -176,7 +177,8 @@ class SqlStore(SqlCasebook, ABC):
         if self._seen is None:
             self.register()
         text, number = self._seen or (None, 0)
-        return self.widen(_roster(text)), number
+        roster = _roster(text)
+        return roster if roster.solo else self.widen(roster), number
 
     def alike(self, agent: str, likeness: str) -> str | None:
         """Return the id of an open ask that asks the same."""
@@ -465,8 +467,9 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         "span": _span(lease.span) if lease and lease.span else None,
     }
     parameters["people"] = append.people
-    if append.event.kind == "ask.opened":
-        return "open", parameters | index_row(ask) | {"likeness": ask.likeness, "once": append.once}
+    if isinstance(append, Opening):
+        asked_once = {"likeness": ask.likeness, "once": append.once}
+        return "open", parameters | index_row(ask) | asked_once | {"paced": int(append.paced)}
     parameters |= {
         "id": ask.id,
         "status": ask.status,

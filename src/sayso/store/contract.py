@@ -45,7 +45,7 @@ class Append:
 
     `before` makes the writing statement itself refuse from that moment on, `held`
     once the lease of the program that asked has lapsed, `people` once the roster
-    is no longer the one that was read, `once` while an open ask asks the same.
+    is no longer the one that was read.
     """
 
     event: Event
@@ -56,14 +56,19 @@ class Append:
     before: datetime | None = None
     held: bool = False
     people: int | None = None
-    once: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening(Append):
-    """The event that opens an ask, and its row."""
+    """The event that opens an ask, and its row.
+
+    `once` opens nothing while an open ask asks the same; `paced` counts it towards what the
+    policy lets its agent ask.
+    """
 
     ask: Ask
+    once: bool = False
+    paced: bool = False
 
 
 class RunRow(NamedTuple):

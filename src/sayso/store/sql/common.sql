@@ -117,15 +117,15 @@ select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
 -- name: open
 -- Opens nothing while the same is open already, or once the people are no longer those who were read.
 insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
-                  opened_at, due_at, next_at, latest, agent, likeness, assignee, effect, holder,
-                  lease_until)
+                  opened_at, due_at, next_at, latest, agent, likeness, assignee, paced, effect,
+                  holder, lease_until)
 select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
        :version, :opened_at, :due_at, :next_at, :latest, :agent, cast(:likeness as text), :assignee,
-       :effect, :holder, {now} + cast(:span as bigint)
+       cast(:paced as integer), :effect, :holder, {now} + cast(:span as bigint)
  where {same_people}
    and (not :once or not exists (select 1 from asks o
-                                  where o.status = 'open' and o.agent = :agent
-                                    and o.likeness = cast(:likeness as text)))
+                                  where o.status = 'open' and o.likeness is not null
+                                    and o.agent = :agent and o.likeness = cast(:likeness as text)))
 
 -- name: grow
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.
@@ -150,13 +150,14 @@ update asks
  where {guard}
 
 -- name: alike
-select id from asks where status = 'open' and agent = :agent and likeness = :likeness limit 1
+select id from asks
+ where status = 'open' and likeness is not null and agent = :agent and likeness = :likeness limit 1
 
 -- name: paced
 -- How many an agent has put to people since then, and how many of its asks wait for them now.
-select (select count(*) from asks where agent = :agent and opened_at > :since),
-       (select min(opened_at) from asks where agent = :agent and opened_at > :since),
-       (select count(*) from asks where status = 'open' and agent = :agent)
+select (select count(*) from asks where paced = 1 and agent = :agent and opened_at > :since),
+       (select min(opened_at) from asks where paced = 1 and agent = :agent and opened_at > :since),
+       (select count(*) from asks where paced = 1 and status = 'open' and agent = :agent)
 
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
 
