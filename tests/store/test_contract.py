@@ -815,14 +815,13 @@ def test_nothing_is_opened_for_people_who_are_no_longer_there(
 
 def test_what_is_open_already_is_found_and_not_opened_once_more(desk: Desk, store: Store) -> None:
     first = fresh(desk)
-    agent, likeness = first.ask.content.agent, first.ask.likeness
+    likeness = first.ask.likeness
     assert likeness is not None
-    assert store.alike(agent, likeness) is None
+    assert store.alike(likeness) is None
 
     assert store.commit(replace(first, once=True))
 
-    assert store.alike(agent, likeness) == "a-0001"
-    assert store.alike("somebody else", likeness) is None
+    assert store.alike(likeness) == "a-0001"
     assert not store.commit(replace(fresh(desk, "a-0002"), once=True))
     assert store.commit(replace(fresh(desk, "a-0003", why="other words"), once=True))
     assert store.commit(fresh(desk, "a-0004")), "unless that was asked for"

@@ -128,15 +128,15 @@ def _allowed(ask: Ask, ruling: Ruling, store: Store) -> tuple[Ask, Event]:
 
 
 def _counted(store: Store, ask: Ask, origin: Origin) -> Ask | None:
-    """Count a question on the open ask that asks the same, and return that; `None` if there is none."""
+    """Count a question on the ask that asks the same, and return that; `None` if there is none."""
     if ask.likeness is None:
         return None
     turn = tries(ask.id)
     while True:
         next(turn)
-        found = store.alike(ask.content.agent, ask.likeness)
+        found = store.alike(ask.likeness)
         at = None if found is None else standing(store, found)
-        if at is None or not at.ask.open:
+        if at is None or at.ask.closed:
             return None
         actor = Actor("agent", ask.content.agent)
         event, grown = grow(at.ask, "ask.repeated", at=at.now, actor=actor, payload=stamped(origin))

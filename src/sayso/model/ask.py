@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -127,6 +127,14 @@ class Ask:
     original: dict[str, Any] | None = None
     evidence: tuple[dict[str, Any], ...] = ()
 
+    @classmethod
+    def fresh(cls, **given: Any) -> Ask:  # noqa: ANN401 - its fields
+        """Return an ask of which nothing else is known: the constructor, in a third of the time."""
+        ask = object.__new__(cls)
+        ask.__dict__.update(_UNTOUCHED)
+        ask.__dict__.update(given)
+        return ask
+
     def grown(self, **changes: Any) -> Ask:  # noqa: ANN401 - its fields
         """Return the ask after an event: `dataclasses.replace`, in a third of the time."""
         ask = object.__new__(Ask)
@@ -245,3 +253,6 @@ class Ask:
     def meaning(self, verdict: Verdict) -> Meaning:
         """What a verdict means for this kind of ask."""
         return VERDICTS[self.content.kind][verdict]
+
+
+_UNTOUCHED = {field.name: field.default for field in fields(Ask) if field.default is not MISSING}

@@ -8,9 +8,10 @@ changes by itself does (votes, status, who is looking).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from sayso.errors import BadValue
@@ -166,15 +167,8 @@ class Content:
     def likeness(self) -> str:
         """What tells this question from every other one; the deadline and the ruling do not."""
         proposal, needs = self.proposal, self.needs
-        said = {
-            **self.__dict__,
-            "due_at": None,
-            "ruling": None,
-            "unseen": None,
-            "proposal": (proposal.tool, proposal.arguments, proposal.shape),
-            "needs": (str(needs), needs.deny),
-        }
-        return text_digest(repr([*said.values()]))
+        call = (proposal.tool, proposal.arguments, proposal.shape)
+        return text_digest(repr((_ALIKE(self), call, str(needs), needs.deny)))[:32]
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -239,6 +233,17 @@ class Content:
         """Stand in for content whose payload was erased."""
         nothing = Proposal(None, "{}", "{}")
         return cls(kind="action", title="(erased)", agent="", proposal=nothing, allow=())
+
+
+# What makes two questions the same, besides the call and who must agree. When it is due, what the
+# policy said and which cases were known then does not.
+_ALIKE = attrgetter(
+    *(
+        field.name
+        for field in fields(Content)
+        if field.name not in ("proposal", "needs", "due_at", "ruling", "unseen")
+    )
+)
 
 
 @lru_cache(maxsize=64)

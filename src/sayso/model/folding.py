@@ -65,7 +65,7 @@ def _opened(event: Event, *, solo: bool) -> Ask:
 
 def opened(event: Event, asked: Asked, *, solo: bool = False) -> Ask:
     """Return the ask as its first event, which says this, leaves it."""
-    return Ask(
+    return Ask.fresh(
         id=asked.id,
         stream=event.stream,
         status="open",

@@ -180,9 +180,9 @@ class SqlStore(SqlCasebook, ABC):
         roster = _roster(text)
         return roster if roster.solo else self.widen(roster), number
 
-    def alike(self, agent: str, likeness: str) -> str | None:
-        """Return the id of an open ask that asks the same."""
-        rows = self._rows("alike", agent=agent, likeness=likeness)
+    def alike(self, likeness: str) -> str | None:
+        """Return the id of the ask that asks the same and is not decided yet."""
+        rows = self._rows("alike", likeness=likeness)
         return rows[0][0] if rows else None
 
     def paced(self, agent: str, since: datetime) -> Paced:
@@ -468,8 +468,8 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
     }
     parameters["people"] = append.people
     if isinstance(append, Opening):
-        asked_once = {"likeness": ask.likeness, "once": append.once}
-        return "open", parameters | index_row(ask) | asked_once | {"paced": int(append.paced)}
+        once = {"likeness": ask.likeness if append.once else None, "paced": int(append.paced)}
+        return "open", parameters | index_row(ask) | once
     parameters |= {
         "id": ask.id,
         "status": ask.status,

@@ -62,7 +62,7 @@ class Append:
 class Opening(Append):
     """The event that opens an ask, and its row.
 
-    `once` opens nothing while an open ask asks the same; `paced` counts it towards what the
+    `once` opens nothing while another asks the same; `paced` counts it towards what the
     policy lets its agent ask.
     """
 
@@ -331,8 +331,8 @@ class Store(Casebook, Protocol):
         """The number of the last change of the people, having read them anew."""
         ...
 
-    def alike(self, agent: str, likeness: str) -> str | None:
-        """The id of an open ask that asks the same."""
+    def alike(self, likeness: str) -> str | None:
+        """The id of the ask that asks the same and is not decided yet."""
         ...
 
     def paced(self, agent: str, since: datetime) -> Paced:

@@ -115,7 +115,8 @@ select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
  where true
 
 -- name: open
--- Opens nothing while the same is open already, or once the people are no longer those who were read.
+-- Opens nothing once the people are no longer those who were read, or while the same is open: that
+-- breaks the unique index of `likeness`.
 insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
                   opened_at, due_at, next_at, latest, agent, likeness, assignee, paced, effect,
                   holder, lease_until)
@@ -123,9 +124,6 @@ select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, 
        :version, :opened_at, :due_at, :next_at, :latest, :agent, cast(:likeness as text), :assignee,
        cast(:paced as integer), :effect, :holder, {now} + cast(:span as bigint)
  where {same_people}
-   and (not :once or not exists (select 1 from asks o
-                                  where o.status = 'open' and o.likeness is not null
-                                    and o.agent = :agent and o.likeness = cast(:likeness as text)))
 
 -- name: grow
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.
@@ -150,8 +148,7 @@ update asks
  where {guard}
 
 -- name: alike
-select id from asks
- where status = 'open' and likeness is not null and agent = :agent and likeness = :likeness limit 1
+select id from asks where likeness = :likeness and status in ('open', 'settling')
 
 -- name: paced
 -- How many an agent has put to people since then, and how many of its asks wait for them now.

@@ -13,6 +13,7 @@ drop index asks_open;
 drop index asks_due;
 create index asks_open on asks (rank, latest, opened_at, id) where status = 'open';
 create index asks_next on asks (next_at) where status in ('open', 'settling') and next_at is not null;
-create index asks_alike on asks (agent, likeness) where status = 'open' and likeness is not null;
+create unique index asks_alike on asks (likeness)
+    where likeness is not null and status in ('open', 'settling');
 create index asks_paced on asks (agent, opened_at) where paced = 1;
 create index asks_paced_open on asks (agent) where paced = 1 and status = 'open';
