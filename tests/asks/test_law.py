@@ -504,6 +504,17 @@ def test_what_the_policy_let_through_is_not_carried_out_once_it_asks(
     assert carried_out(then, ask) == "done"
 
 
+def test_what_only_a_rule_let_run_is_not_carried_out_once_the_rule_is_gone(
+    office: Office,
+) -> None:
+    then, now = office('[tools]\nlook = "low"'), office()
+    ask = then.open("look", {"order": 7})
+
+    with pytest.raises(NotApproved, match="wants more by now"):
+        now.begin(ask)
+    assert carried_out(then, ask) == "done"
+
+
 def test_what_is_denied_by_now_is_neither_approved_nor_carried_out(
     office: Office, place: Place
 ) -> None:
@@ -559,6 +570,31 @@ def test_an_approval_that_is_too_old_is_not_carried_out(office: Office, clock: F
     with pytest.raises(NotApproved, match=r"was good until 2026-01-01 13:00:00.*Ask again"):
         desk.begin(ask)
     assert desk.get(ask.id).effect is None
+
+
+def test_an_approval_is_no_better_than_the_policy_of_now_lets_it_be(
+    office: Office, clock: FakeClock
+) -> None:
+    then, now = office(), office(SOON)
+    ask = approved(then, refund(then, risk="high"), "anna")
+    clock.advance("2h")
+
+    with pytest.raises(NotApproved, match="was good until"):
+        now.begin(ask)
+
+
+def test_an_approval_given_for_an_hour_is_not_good_for_longer_elsewhere(
+    office: Office, clock: FakeClock
+) -> None:
+    then, now = office(), office(SOON)
+    ask = refund(then, risk="high")
+    with pytest.raises(AskChanged):
+        now.approve(ask, by="anna")
+    approved(now, now.get(ask.id), "anna")
+    clock.advance("2h")
+
+    with pytest.raises(NotApproved, match="was good until"):
+        then.begin(ask)
 
 
 def test_a_tier_that_an_edit_leads_to_does_not_make_an_approval_last_longer(

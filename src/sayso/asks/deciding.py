@@ -14,7 +14,7 @@ from sayso.asks.deadlines import keep_time
 from sayso.asks.identity import check_own, check_role, identify
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
-from sayso.asks.ruling import carried_out, denied, raised, raised_to, rule, stricter, tighter
+from sayso.asks.ruling import carried_out, denied, outgrown, raised, raised_to, rule, tighter
 from sayso.asks.spending import resolution
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import (
@@ -100,7 +100,7 @@ def _check_law(
     ruling = rule(law, content, at.now)
     if ruling.effect == "deny":
         raise denied(content, ruling)
-    if not (stricter if args is None else tighter)(content, ruling):
+    if not (outgrown(at.ask, ruling) if args is None else tighter(content, ruling)):
         return
     more = raised(content, ruling, at.now)
     to = raised_to(content, more)
