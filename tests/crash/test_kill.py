@@ -217,7 +217,7 @@ remind = [0.5]
 needs = ["1 senior", "1 security"]
 escalate = [{ after = "1h", to = "lead" }]
 """
-DEEDS = {
+DEEDS: dict[str, tuple[Any, timedelta, str]] = {
     "reminded": ("high", timedelta(hours=6), "ask.reminded"),
     "escalated": ("critical", timedelta(hours=2), "ask.escalated"),
     "settled": (None, timedelta(hours=2), "ask.decided"),
