@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sayso import Ask, Desk
-from sayso.errors import AskClosed, Forbidden, Misuse, NotApproved, Settling, StillOpen
+from sayso.errors import AskChanged, AskClosed, Forbidden, Misuse, NotApproved, Settling, StillOpen
 from sayso.model.actor import CLOCK
 from sayso.testing import FakeClock
 from tests.asks.test_law import Office, approved, kinds, office, refund
@@ -252,6 +252,43 @@ def test_the_program_may_withdraw_what_settles(office: Office, clock: FakeClock)
     clock.advance("1h")
     assert desk.sweep().settled == ()
     assert desk.verify()
+
+
+# --- a policy that lets a yes settle by now (E17) ------------------------------------------------
+
+
+def test_a_longer_cool_off_holds_for_what_is_open_already(office: Office, clock: FakeClock) -> None:
+    then, now = office(), office(COOL)
+    ask = refund(then, risk="high")
+
+    with pytest.raises(AskChanged):
+        now.approve(ask, by="anna")
+    ask = now.approve(now.get(ask.id), by="anna")
+
+    assert ask.settles_at == clock.now() + timedelta(minutes=5)
+
+
+def test_a_yes_that_would_still_settle_is_not_carried_out_yet(
+    office: Office, clock: FakeClock
+) -> None:
+    then, now = office(), office(COOL)
+    ask = approved(then, refund(then, risk="high"), "anna")
+    clock.advance(timedelta(minutes=5) - TICK)
+
+    with pytest.raises(NotApproved, match="counts from 2026-01-01 09:05:00 UTC on"):
+        now.begin(ask)
+
+    clock.advance(TICK)
+    now.begin(ask)
+
+
+def test_what_has_settled_need_not_settle_again(office: Office, clock: FakeClock) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+    clock.advance("5m")
+    desk.sweep()
+
+    desk.begin(ask)
 
 
 @pytest.mark.parametrize("hold", ["2d", -1, float("nan")])

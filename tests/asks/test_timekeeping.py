@@ -9,7 +9,7 @@ import pytest
 
 from sayso import Desk
 from sayso.asks.forms import feedback_of
-from sayso.errors import Forbidden, NotApproved
+from sayso.errors import AskChanged, Forbidden, NotApproved
 from sayso.model.actor import CLOCK
 from sayso.testing import FakeClock
 from tests.asks.test_law import Office, approved, kinds, office, refund, still_needed
@@ -207,6 +207,23 @@ def test_the_word_of_a_stand_in_is_worth_nothing_once_the_policy_wants_none(
     watch.begin(ask)  # under the policy it was decided by, it is carried out
 
 
+def test_nobody_stands_in_at_a_desk_whose_policy_wants_none(
+    watch: Desk, office: Office, clock: FakeClock
+) -> None:
+    ask = refund(watch, risk="critical")
+    clock.advance("2h")
+    watch.approve(ask, by="sec")
+    now = office(TIMED.replace('{ after = "2h", to = "lead" }, ', ""))
+
+    with pytest.raises(AskChanged):
+        now.approve(now.get(ask.id), by="lea")
+
+    with pytest.raises(Forbidden):
+        watch.approve(watch.get(ask.id), by="lea")
+    with pytest.raises(NotApproved):
+        watch.begin(ask)
+
+
 # --- the end -----------------------------------------------------------------------------------
 
 
@@ -248,6 +265,48 @@ def test_silence_is_no_yes_where_much_is_at_stake(
     decision = desk.get(ask.id).decision
     assert decision is not None
     assert (decision.verdict, decision.by) == ("reject", CLOCK)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [{"within": "1s"}, {"within": "1h"}, {"needs": ["1 senior"]}, {"needs": ["2 reviewer"]}],
+    ids=str,
+)
+def test_a_request_cannot_make_silence_a_yes_sooner_or_in_place_of_whom_it_wants(
+    office: Office, clock: FakeClock, terms: dict[str, Any]
+) -> None:
+    """E23: with a deadline of its own a request would approve itself as soon as it likes."""
+    desk = office(LENIENT)
+    ask = refund(desk, **terms)
+    clock.advance("1h")
+    desk.sweep()
+
+    decision = desk.get(ask.id).decision
+    assert decision is not None
+    assert (decision.verdict, decision.by) == ("reject", CLOCK)
+
+
+def test_a_longer_deadline_of_a_request_leaves_silence_what_it_is(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(LENIENT)
+    ask = refund(desk, within="2h")
+    clock.advance("1h")
+
+    assert desk.sweep().expired == (ask.id,)
+    assert desk.get(ask.id).decision
+
+
+def test_silence_under_one_policy_is_no_yes_under_one_that_asks_whoever_asks(
+    office: Office, clock: FakeClock
+) -> None:
+    then, now = office(LENIENT), office()
+    ask = refund(then)
+    clock.advance("1h")
+    then.sweep()
+
+    with pytest.raises(NotApproved, match="wants more by now"):
+        now.begin(ask)
 
 
 def test_silence_is_no_yes_once_somebody_has_said_no(office: Office, clock: FakeClock) -> None:

@@ -86,11 +86,17 @@ def _call(desk: Desk, order: Order) -> Call:
     return Call(desk.get(order["ask"]), **order["call"])
 
 
+def _swept(desk: Desk, order: Order) -> list[str]:
+    """Do what is due by then, and say to which asks that was done."""
+    swept = desk.sweep(datetime.fromisoformat(order["now"]))
+    return list(getattr(swept, order["deed"]))
+
+
 # What needs reading first is read by `prepare`, on another desk, before the killer is armed.
 PREPARE: dict[str, Callable[[Desk, Order], Any]] = {
     "finish": _call,
     **dict.fromkeys(
-        ("approve", "edit", "withdraw", "erase", "begin"),
+        ("approve", "edit", "hold", "take back", "claim", "withdraw", "erase", "begin"),
         lambda desk, order: desk.get(order["ask"]),
     ),
 }
@@ -98,6 +104,11 @@ WORK: dict[str, Callable[[Desk, Order, Any], Any]] = {
     "open": lambda desk, order, _: desk.open("pay", {"amount": 40}, key=order["key"]).id,
     "approve": lambda desk, order, ask: desk.approve(ask, note="yes").status,
     "edit": lambda desk, order, ask: desk.edit(ask, {"amount": 30}).status,
+    "hold": lambda desk, order, ask: desk.approve(ask, hold="1h").status,
+    "take back": lambda desk, order, ask: desk.take_back(ask).status,
+    "claim": lambda desk, order, ask: desk.claim(ask).assignee,
+    "repeat": lambda desk, order, _: desk.open("pay", {"amount": order["amount"]}).repeats,
+    "clock": lambda desk, order, _: _swept(desk, order),
     "withdraw": lambda desk, order, ask: desk.withdraw(ask).status,
     "begin": lambda desk, order, ask: desk.begin(ask).key,
     "finish": lambda desk, order, call: desk.finish(call, "paid").status,

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from sayso import Ask, Desk
-from sayso.errors import AlreadySpent
+from sayso.errors import AlreadySpent, NotApproved
+from sayso.policy.reading import read
 from tests.places import Place
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,6 +147,107 @@ def test_an_edit_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal)
 
     prepare = on_an_ask(lambda: live.open("pay", {"amount": 40}))
     die_everywhere(mortal, place, "edit", prepare, check)
+
+
+def test_a_decision_that_settles_is_whole_or_not_there(
+    live: Desk, place: Place, mortal: Mortal
+) -> None:
+    def check(order: dict[str, Any], death: Death) -> bool:
+        ask = live.get(order["ask"])
+        told = (ask.status, len(ask.votes), ask.pending is None, ask.settles_at is None)
+        assert told in (("open", 0, True, True), ("settling", 1, False, False))
+        with pytest.raises(NotApproved):
+            live.begin(ask)
+        return ask.settling
+
+    prepare = on_an_ask(lambda: live.open("pay", {"amount": 40}))
+    die_everywhere(mortal, place, "hold", prepare, check)
+
+
+def test_taking_back_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    def check(order: dict[str, Any], death: Death) -> bool:
+        ask = live.get(order["ask"])
+        assert (ask.status, len(ask.votes)) in (("settling", 1), ("open", 0))
+        if ask.open:
+            assert live.sweep(live.store.now() + timedelta(hours=2)).settled == ()
+        return ask.open
+
+    def prepare(_: int) -> dict[str, Any]:
+        live.sweep(live.store.now() + timedelta(hours=2))  # whatever an earlier child left
+        return {"ask": live.approve(live.open("pay", {"amount": 40}), hold="1h").id}
+
+    die_everywhere(mortal, place, "take back", prepare, check)
+
+
+def test_claiming_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:
+    def check(order: dict[str, Any], death: Death) -> bool:
+        ask = live.get(order["ask"])
+        assert ask.assignee in (None, "sam")
+        return ask.assignee is not None
+
+    counter = iter(range(1000))
+    prepare = on_an_ask(lambda: live.open("pay", {"amount": next(counter)}))
+    die_everywhere(mortal, place, "claim", prepare, check)
+
+
+def test_a_repeated_question_is_counted_once_or_not_at_all(
+    live: Desk, place: Place, mortal: Mortal
+) -> None:
+    counter = iter(range(1000))
+
+    def prepare(_: int) -> dict[str, Any]:
+        amount = next(counter)
+        return {"amount": amount, "ask": live.open("pay", {"amount": amount}).id}
+
+    def check(order: dict[str, Any], death: Death) -> bool:
+        ask = live.get(order["ask"])
+        assert live.inbox().count == order["amount"] + 1, "it is one line in the list"
+        assert death.reported in (None, ask.repeats)
+        return ask.repeats == 1
+
+    die_everywhere(mortal, place, "repeat", prepare, check)
+
+
+TIMED = """
+[tiers.high]
+within = "10h"
+remind = [0.5]
+
+[tiers.critical]
+needs = ["1 senior", "1 security"]
+escalate = [{ after = "1h", to = "lead" }]
+"""
+DEEDS: dict[str, tuple[Any, timedelta, str]] = {
+    "reminded": ("high", timedelta(hours=6), "ask.reminded"),
+    "escalated": ("critical", timedelta(hours=2), "ask.escalated"),
+    "settled": (None, timedelta(hours=2), "ask.decided"),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_what_the_clock_does_is_whole_or_not_there(
+    live: Desk, place: Place, mortal: Mortal, deed: str
+) -> None:
+    """Whoever sweeps next does what is left, and does nothing twice."""
+    risk, later, kind = DEEDS[deed]
+    watch = Desk(place.url, agent="shop", account="sam@till", policy=read(TIMED, source="law.toml"))
+    counter = iter(range(1000))
+
+    def prepare(_: int) -> dict[str, Any]:
+        ask = watch.open("pay", {"amount": next(counter)}, risk=risk)
+        if deed == "settled":
+            watch.approve(ask, hold="1h")
+        return {"ask": ask.id, "now": (live.store.now() + later).isoformat(), "deed": deed}
+
+    def check(order: dict[str, Any], death: Death) -> bool:
+        before = [event.kind for event in live.history(order["ask"])].count(kind)
+        live.sweep(live.store.now() + later)
+        after = [event.kind for event in live.history(order["ask"])].count(kind)
+        assert (before, after) in ((0, 1), (1, 1))
+        return before == 1
+
+    with watch:
+        die_everywhere(mortal, place, "clock", prepare, check)
 
 
 def test_withdrawing_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) -> None:

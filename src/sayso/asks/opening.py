@@ -61,7 +61,7 @@ def open_ask(
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
-        content = ruled(content, ruling, now)
+        content = ruled(content, ruling, now, requested=requested)
         if ruling.effect == "ask":
             paced = check_pace(store, law, content.agent)
     while True:

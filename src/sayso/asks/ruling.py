@@ -14,6 +14,7 @@ from typing import Any
 
 from sayso.asks.lawbook import Lawbook
 from sayso.errors import Denied
+from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.digest import Decoded, read, written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
@@ -66,7 +67,9 @@ def rule(
     return ruling
 
 
-def ruled(content: Content, ruling: Ruling, opened_at: datetime) -> Content:
+def ruled(
+    content: Content, ruling: Ruling, opened_at: datetime, *, requested: bool = False
+) -> Content:
     """Return the content as the ruling wants it asked.
 
     Raises:
@@ -78,26 +81,37 @@ def ruled(content: Content, ruling: Ruling, opened_at: datetime) -> Content:
     if ruling.within is not None and content.kind != "doubt":
         latest = opened_at + timedelta(seconds=ruling.within)
         due_at = latest if due_at is None else min(due_at, latest)
+    frozen = _freezing(content, ruling, timed=due_at != content.due_at, requested=requested)
     return content.changed(
         needs=both(content.needs, ruling.needs),
         sentence=_sentence(content, ruling),
         due_at=due_at,
-        ruling=_freezing(content, ruling),
+        ruling=frozen,
     )
 
 
-def _freezing(content: Content, ruling: Ruling) -> str | None:
+def _freezing(content: Content, ruling: Ruling, *, timed: bool, requested: bool) -> str | None:
     """Return the ruling as it is kept on an ask, with whom the asker wants.
 
-    Beside whom the policy wants, that would not be found again.
+    Beside whom the policy wants, that would not be found again. `timed` says that the time to
+    decide is the policy's own.
     """
-    if content.needs == ONE_REVIEWER:
+    alone = content.needs is ONE_REVIEWER or content.needs == ONE_REVIEWER
+    if alone and ruling.effect == "ask" and ruling.on_timeout == "reject":
         return ruling.text
-    own = [str(factor) for factor in content.needs.factors]
-    frozen = {**ruling.json, "asked": own, "deny": content.needs.deny}
+    frozen = ruling.json
+    if not alone:
+        own = [str(factor) for factor in content.needs.factors]
+        frozen |= {"asked": own, "deny": content.needs.deny}
     if set(content.needs.roles) != {ANYBODY}:  # whom the asker wants, nobody else stands in for
         frozen.pop("ladder", None)
-    return written(frozen)
+    # Silence is a yes for whom the policy asks, in the time that the policy gives them (E23).
+    if content.needs.factors != ONE_REVIEWER.factors or not timed:
+        frozen.pop("on_timeout", None)
+    # What needs nobody is looked at once more before it is carried out, by the same measure.
+    if requested and (ruling.effect == "allow" or "on_timeout" in frozen):
+        frozen["requested"] = True
+    return written(frozen) if frozen else None
 
 
 def wanted(content: Content) -> tuple[tuple[str, ...], int]:
@@ -160,16 +174,33 @@ def stricter(content: Content, ruling: Ruling) -> bool:
 
 def shorter_ladder(content: Content, ruling: Ruling) -> bool:
     """Whether somebody may no longer stand in who might when this was asked."""
-    then = _frozen(content)
-    return ruling.effect == "ask" and joined([then, ruling]).ladder != then.ladder
+    return _joined(content, ruling).ladder != _frozen(content).ladder
+
+
+def outgrown(ask: Ask, ruling: Ruling) -> bool:
+    """Whether a yes to this is no longer the yes that the policy of now wants.
+
+    What silence would mean is left out: whoever says yes is not silent.
+    """
+    then, now = ask.content.ruled, _joined(ask.content, ruling)
+    return (
+        stricter(ask.content, ruling)
+        or (now.cool_off, now.execute_within) != (then.cool_off, then.execute_within)
+        or (bool(ask.stand_ins) and shorter_ladder(ask.content, ruling))
+    )
 
 
 def tighter(content: Content, ruling: Ruling) -> bool:
     """Whether the policy of now wants more in any way, be it only a longer cool-off."""
     if stricter(content, ruling):
         return True
+    return _timing(_joined(content, ruling)) != _timing(_frozen(content))
+
+
+def _joined(content: Content, ruling: Ruling) -> Ruling:
+    """Return the stricter of then and now; what is allowed by now takes nothing away."""
     then = _frozen(content)
-    return ruling.effect == "ask" and _timing(joined([then, ruling])) != _timing(then)
+    return joined([then, ruling]) if ruling.effect == "ask" else then
 
 
 def _timing(ruling: Ruling) -> tuple[object, ...]:
@@ -191,7 +222,7 @@ def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
     # timeout, a lower rung) is granted no more.
     strictest = joined([_frozen(content), ruling])
     said = replace(strictest, tier=ruling.tier or before.get("tier"), version=ruling.version)
-    own = {name: before[name] for name in ("asked", "deny") if name in before}
+    own = {name: before[name] for name in ("asked", "deny", "requested") if name in before}
     return {
         "needs": [str(factor) for factor in needs.factors],
         "deny": needs.deny,
@@ -224,9 +255,3 @@ def _frozen(content: Content) -> Ruling:
         requester=said.requester,
         version=said.version,
     )
-
-
-def execute_by(content: Content, decided_at: datetime) -> datetime | None:
-    """Return until when an approval can be used, if it does not last for ever."""
-    seconds = content.ruled.execute_within
-    return None if seconds is None else decided_at + timedelta(seconds=seconds)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Literal
 
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import new_id, opening
 from sayso.asks.ruling import (
     carried_out,
-    execute_by,
     rule,
     shorter_ladder,
     stricter,
@@ -25,7 +25,7 @@ from sayso.asks.ruling import (
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import CLOCK, Actor, Origin
-from sayso.model.ask import Ask
+from sayso.model.ask import Ask, Decision
 from sayso.model.content import LIMIT, Content, Risk
 from sayso.model.digest import frozen
 from sayso.model.text import one_line
@@ -34,6 +34,7 @@ from sayso.store.contract import Append, Lease, Store
 
 Ending = Literal["done", "failed"]
 Commit = Callable[..., bool]
+_TIME = "%Y-%m-%d %H:%M:%S %Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +130,18 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
     ask, decision = at.ask, at.ask.decision
     if decision is None or not decision:
         return
-    until = execute_by(ask.content, decision.at)
-    if until is not None and until < at.now and ask.effect is None:
-        raise NotApproved(
-            ask, f"its approval was good until {until:%Y-%m-%d %H:%M:%S %Z}. Ask again."
-        )
+    _check_age(at, decision, ask.content.ruled.execute_within)
     if law is None or not carried_out(ask.content):
         return
     if risk is None and unchanged(law, ask.content):
         return
     content = ask.content if risk is None else ask.content.changed(risk=risk)
-    ruling = rule(law, content, at.now)
+    ruling = rule(law, content, at.now, requested=content.ruled.requested)
     if ruling.effect == "deny":
         raise NotApproved(ask, f"the policy denies it by now: {ruling.sentence}")
+    _check_age(at, decision, ruling.execute_within)
+    if ruling.cool_off > ask.content.ruled.cool_off:
+        _check_settled(at, decision, ruling.cool_off)
     if decision.by.kind == "policy":
         strict = ruling.effect != "allow"
     elif decision.by == CLOCK and ruling.effect != "allow" and ruling.on_timeout != "approve":
@@ -152,6 +152,25 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
         )
     if strict:
         raise NotApproved(ask, f"the policy wants more by now: {ruling.sentence} Ask again.")
+
+
+def _check_age(at: Standing, decision: Decision, seconds: float | None) -> None:
+    """Refuse an approval that was given too long ago."""
+    if seconds is None or at.ask.effect is not None:
+        return
+    until = decision.at + timedelta(seconds=seconds)
+    if until < at.now:
+        raise NotApproved(at.ask, f"its approval was good until {until:{_TIME}}. Ask again.")
+
+
+def _check_settled(at: Standing, decision: Decision, seconds: float) -> None:
+    """Refuse an approval that would still be settling if it were given under the policy of now."""
+    spoken = max((vote.at for vote in decision.votes), default=decision.at)
+    since = spoken + timedelta(seconds=seconds)
+    if at.now < since and at.ask.effect is None:
+        raise NotApproved(
+            at.ask, f"the policy wants a yes to settle by now: it counts from {since:{_TIME}} on."
+        )
 
 
 def of_run(ask: Ask) -> bool:

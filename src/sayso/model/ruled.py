@@ -22,7 +22,8 @@ class Ruled:
     """The ruling that an ask is put under, without what its card says elsewhere.
 
     `asked` and `deny` are whom the asker wanted and how many refusals were to end it, before the
-    policy added its own.
+    policy added its own. `requested` is noted where nobody may have to agree: somebody asked for it
+    in so many words, and what the call says of itself lowers nothing.
     """
 
     rules: tuple[str, ...] = ()
@@ -36,6 +37,7 @@ class Ruled:
     requester: bool = False
     asked: tuple[str, ...] | None = None
     deny: int = 1
+    requested: bool = False
 
 
 NOTHING = Ruled()
