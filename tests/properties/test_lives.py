@@ -197,9 +197,8 @@ class Lives(RuleBasedStateMachine):
 
     def asked(self, needs: list[str], deny: int, hours: int | None) -> str:
         within = None if hours is None else timedelta(hours=hours)
-        ask = self.desk.open(
-            "pay", {"amount": 0, "order": len(self.model)}, needs=needs, deny=deny, within=within
-        )
+        why = f"Order {len(self.model)}"  # the same question would be the same ask
+        ask = self.desk.open("pay", {"amount": 0}, why=why, needs=needs, deny=deny, within=within)
         due = None if within is None else self.clock.now() + within
         self.model[ask.id] = Model(ask.id, "action", needs, deny, due)
         return ask.id
