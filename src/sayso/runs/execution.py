@@ -17,7 +17,8 @@ from sayso.model.text import one_line
 from sayso.runs.failures import behind, text_of, trace_of
 from sayso.runs.journal import Journal, prefixes
 from sayso.runs.lanes import inside
-from sayso.runs.running import Leader, Running
+from sayso.runs.passages import Leader
+from sayso.runs.running import Running
 from sayso.runs.steering import cancel
 from sayso.runs.stops import Ended, Fenced, NotStarted, Parked, Paused, Released, Stop
 from sayso.runs.work import Came
