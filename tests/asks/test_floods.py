@@ -61,6 +61,7 @@ def test_one_approval_of_a_repeated_question_is_spent_once(desk: Desk) -> None:
         {"agent": "other"},
         {"thread": "t-1"},
         {"confidence": 0.4},
+        {"within": "1h"},
     ],
     ids=str,
 )
@@ -77,6 +78,18 @@ def test_what_still_settles_is_not_asked_again_either(desk: Desk) -> None:
     assert (again.id, again.repeats, again.status) == (first.id, 1, "settling")
     assert desk.take_back(first).open
     assert desk.verify()
+
+
+def test_the_same_with_as_much_time_is_the_same_whenever_it_is_asked(
+    desk: Desk, clock: FakeClock
+) -> None:
+    first = refund(desk, within="1h")
+    clock.advance("10m")
+
+    again = refund(desk, within="1h")
+
+    assert (again.id, again.due_at) == (first.id, first.due_at)
+    assert refund(desk, within="5m").id != first.id, "less time is another matter"
 
 
 def test_once_it_is_decided_the_same_may_be_asked_again(desk: Desk) -> None:

@@ -366,6 +366,23 @@ def test_a_shorter_time_to_decide_begins_when_it_is_asked_for(
     assert now.verify()
 
 
+def test_an_edit_into_less_time_has_less_time(office: Office, clock: FakeClock) -> None:
+    desk = office(
+        '[[rules]]\nname = "quick"\nwhen = "args.amount > 50"\neffect = "ask"\n'
+        'needs = ["2 senior"]\nwithin = "1h"\n[[rules]]\nname = "slow"\neffect = "ask"\n'
+        'needs = ["2 senior"]\n'
+    )
+    ask = refund(desk, 40)
+    clock.advance("3d")
+
+    edited = desk.edit(ask, {"amount": 60}, by="anna")
+
+    assert edited.due_at == clock.now() + timedelta(hours=1)
+    clock.advance("1h")
+    assert desk.sweep().expired == (ask.id,)
+    assert desk.verify()
+
+
 # --- reviews that hold nobody (S2.6) -----------------------------------------------------------
 
 

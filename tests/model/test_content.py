@@ -67,6 +67,8 @@ def test_what_is_not_stated_is_not_written() -> None:
 
 
 CHANGES: list[dict[str, Any]] = [
+    {"optional": True},
+    {"unseen": '{"bound":0.35,"nearest":[],"of":0,"unseen":true}'},
     {"kind": "draft"},
     {"title": "Refund order 8"},
     {"agent": "other"},

@@ -111,7 +111,7 @@ def _check_law(
     ruling = rule(law, content, at.now)
     if ruling.effect == "deny":
         raise denied(content, ruling)
-    if not (outgrown(at.ask, ruling) if args is None else tighter(content, ruling)):
+    if not (outgrown(at.ask, ruling) if args is None else tighter(content, ruling, at.now)):
         return
     more = raised(content, ruling, at.now)
     to = raised_to(content, more)

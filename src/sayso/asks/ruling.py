@@ -77,10 +77,7 @@ def ruled(
     """
     if ruling.effect == "deny":
         raise denied(content, ruling)
-    due_at = content.due_at
-    if ruling.within is not None and content.kind != "doubt":
-        latest = opened_at + timedelta(seconds=ruling.within)
-        due_at = latest if due_at is None else min(due_at, latest)
+    due_at = _due_at(content, ruling, opened_at)
     frozen = _freezing(content, ruling, timed=due_at != content.due_at, requested=requested)
     return content.changed(
         needs=both(content.needs, ruling.needs),
@@ -88,6 +85,14 @@ def ruled(
         due_at=due_at,
         ruling=frozen,
     )
+
+
+def _due_at(content: Content, ruling: Ruling, now: datetime) -> datetime | None:
+    """Return until when it is to be decided: the earlier of what the asker and the policy say."""
+    if ruling.within is None or content.kind == "doubt":
+        return content.due_at
+    latest = now + timedelta(seconds=ruling.within)
+    return latest if content.due_at is None else min(content.due_at, latest)
 
 
 def _freezing(content: Content, ruling: Ruling, *, timed: bool, requested: bool) -> str | None:
@@ -190,9 +195,11 @@ def outgrown(ask: Ask, ruling: Ruling) -> bool:
     )
 
 
-def tighter(content: Content, ruling: Ruling) -> bool:
+def tighter(content: Content, ruling: Ruling, now: datetime) -> bool:
     """Whether the policy of now wants more in any way, be it only a longer cool-off."""
     if stricter(content, ruling):
+        return True
+    if ruling.effect == "ask" and _due_at(content, ruling, now) != content.due_at:
         return True
     return _timing(_joined(content, ruling)) != _timing(_frozen(content))
 
@@ -213,10 +220,7 @@ def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
     A shorter time to decide begins now: it is a new version, and people have not seen it yet.
     """
     before = read(content.ruling) if content.ruling else {}
-    due_at = content.due_at
-    if ruling.within is not None:
-        latest = now + timedelta(seconds=ruling.within)
-        due_at = latest if due_at is None else min(due_at, latest)
+    due_at = _due_at(content, ruling, now)
     needs = both(content.needs, ruling.needs)
     # Joined, not replaced: what only one of the two grants (the requester's vote, a yes by
     # timeout, a lower rung) is granted no more.

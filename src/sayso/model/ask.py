@@ -187,7 +187,9 @@ class Ask:
         somebodys = self.held or self.key is not None or self.content.run is not None
         if somebodys or self.kind != "action" or self.tool is None:
             return None
-        return self.content.likeness
+        due_at = self.due_at  # how much time there is belongs to the question, the moment does not
+        left = "" if due_at is None else f"-{round((due_at - self.opened_at).total_seconds())}"
+        return f"{self.content.likeness}{left}"
 
     @property
     def of_run(self) -> bool:
