@@ -116,7 +116,7 @@ class Desk(Verbs, Reviews, RunDesk):
         self.origin = Origin(via, account or f"{_user()}@{platform.node()}")
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
-        self._own.widen = lambda roster: self.law.policy.widened(roster)
+        self._own.widen = self.law.widened
         self.forms = Forms(
             agent or _program(),
             lambda: self.store.now(),
@@ -212,7 +212,7 @@ class Desk(Verbs, Reviews, RunDesk):
             affects=affects,
             **terms,
         )
-        return self.put(content, key=key)
+        return self.put(content, key=key, always="needs" in terms)
 
     @property
     def policy(self) -> Policy:
@@ -231,12 +231,12 @@ class Desk(Verbs, Reviews, RunDesk):
 
     def _ask(self, form: Form[T]) -> T:
         """Put a form to people: open, wait, read the outcome; if that is another form, ask on."""
-        if form.content.optional:
-            self.put(form.content)
-            return form.at_once
         with self.heartbeat.holding() as lease:
             while True:
-                ask = self.put(form.content, lease=lease)
+                # Nobody waits for what is optional, unless a rule says that it is not.
+                ask = self.put(form.content, lease=None if form.content.optional else lease)
+                if ask.content.optional:
+                    return form.at_once
                 try:
                     closed = self.settle(ask)
                 except BaseException:  # Ctrl-C: nobody will act on an answer any more

@@ -298,10 +298,11 @@ class AskChanged(Conflict):
 
     code = "ask-changed"
 
-    def __init__(self, ask: _Asked, seen: str) -> None:
+    def __init__(self, ask: _Asked, seen: str, reason: str = "") -> None:
+        because = f" ({reason})" if reason else ""
         super().__init__(
             f'{ask.id} "{ask.label}" is not what was shown to you: you saw {seen[:12] or "nothing"}, '
-            f"it is now {ask.digest[:12]}. Look at it again and decide on that."
+            f"it is now {ask.digest[:12]}{because}. Look at it again and decide on that."
         )
         self.ask = ask
         self.seen = seen

@@ -13,6 +13,7 @@ from sayso import Ask, Desk
 from sayso.asks.lawbook import default_policy
 from sayso.errors import (
     AskChanged,
+    BadPolicy,
     Denied,
     Forbidden,
     NotApproved,
@@ -628,3 +629,86 @@ def test_what_a_tier_says_of_refusals_holds_behind_a_bare_gate_too(office: Offic
     desk.reject(ask, "no", by="ada")
     with pytest.raises(Exception, match="rejected"):
         running.result(30)
+
+
+# --- what a request cannot do ------------------------------------------------------------------
+
+
+def test_a_request_makes_saying_no_no_harder(office: Office) -> None:
+    """E23: where the policy speaks, its number of refusals is enough."""
+    desk = office()
+    ask = refund(desk, risk="high", deny=2)
+
+    assert desk.reject(ask, by="anna").status == "decided"
+
+
+def test_people_who_are_asked_for_in_so_many_words_are_asked(office: Office) -> None:
+    desk = office('[tools]\nrefund = "low"')
+
+    assert not refund(desk, 1).open
+    assert refund(desk, 2, needs=["1 reviewer"]).open
+
+
+@pytest.mark.parametrize("written", ["anna", "Anna", "ANNA"])
+def test_whoever_asked_does_not_decide_however_the_name_is_written(
+    office: Office, written: str
+) -> None:
+    desk = office()
+
+    with pytest.raises(Forbidden, match="asked for it"):
+        desk.approve(refund(desk, risk="high", requester=written), by="anna")
+
+
+def test_an_edit_of_a_draft_passes_the_policy_like_a_new_one(office: Office) -> None:
+    desk = office(
+        """[[rules]]
+name = "promises"
+when = "kind == 'draft' && args.text.contains('refund')"
+effect = "ask"
+needs = ["1 senior", "1 security"]
+"""
+    )
+    draft = desk.later.draft("Hello")
+
+    edited = desk.edit(draft.ask, "We refund all", by="anna")
+
+    assert edited.open
+    assert still_needed(desk, edited) == ["1 security"]
+
+
+def test_an_edit_of_a_plan_may_be_denied(office: Office) -> None:
+    desk = office(
+        """[[rules]]
+name = "short plans"
+when = "kind == 'plan' && size(args.steps) > 2"
+effect = "deny"
+"""
+    )
+    plan = desk.later.plan(["one", "two"])
+
+    with pytest.raises(Denied):
+        desk.edit(plan.ask, ["one", "two", "three"], by="anna")
+
+    assert desk.get(plan.id).args == {"steps": ["one", "two"]}
+
+
+def test_the_desk_can_be_read_and_refused_at_although_its_policy_no_longer_fits_the_people(
+    office: Office, tmp_path: Path
+) -> None:
+    file = tmp_path / "law.toml"
+    file.write_text('[[rules]]\nname = "all"\neffect = "ask"\nneeds = ["2 security"]\n')
+    ask = refund(office(file))
+    office().people.remove("sec", by="anna")
+    late = office(file)
+
+    assert [one.id for one in late.inbox()] == [ask.id]
+    with pytest.raises(BadPolicy):
+        late.approve(late.get(ask.id), by="ada")
+    assert late.reject(late.get(ask.id), by="ada").status == "decided"
+
+
+def test_a_bracket_in_the_name_of_a_tool_stands_for_itself(office: Office) -> None:
+    desk = office('[tools]\n"pay[1]" = "critical"')
+
+    assert desk.open("pay[1]").content.ruled.tier == "critical"
+    assert desk.open("pay1").content.ruled.tier is None

@@ -291,6 +291,43 @@ def test_what_has_settled_need_not_settle_again(office: Office, clock: FakeClock
     desk.begin(ask)
 
 
+@pytest.mark.parametrize("how", ["leaves", "loses the role"])
+def test_a_decision_of_somebody_who_leaves_while_it_settles_does_not_count(
+    office: Office, clock: FakeClock, how: str
+) -> None:
+    desk = office(COOL)
+    ask = settling(desk)
+    if how == "leaves":
+        desk.people.remove("anna", by="ada")
+    else:
+        desk.people.add("anna", roles=["junior"], by="ada")
+    clock.advance("5m")
+    desk.sweep()
+
+    again = desk.get(ask.id)
+    assert (again.status, again.decision) == ("open", None)
+    with pytest.raises(NotApproved):
+        desk.begin(ask)
+    desk.approve(again, by="ada")
+    clock.advance("5m")
+    desk.sweep()
+    assert desk.get(ask.id).decision
+    assert desk.verify()
+
+
+def test_a_clock_that_was_set_back_does_not_shorten_the_time_to_take_it_back(
+    office: Office, clock: FakeClock
+) -> None:
+    desk = office(COOL)
+    ask = refund(desk, risk="high")
+    clock._now -= timedelta(hours=1)
+    voted = desk.approve(ask, by="anna")
+    clock.advance("1h")
+
+    assert voted.settles_at == clock.now() + timedelta(minutes=5)
+    assert desk.sweep().settled == ()
+
+
 @pytest.mark.parametrize("hold", ["2d", -1, float("nan")])
 def test_a_hold_that_makes_no_sense_decides_nothing(desk: Desk, hold: Any) -> None:
     ask = desk.open("refund")

@@ -14,6 +14,7 @@ from sayso.model.actor import CLOCK
 from sayso.testing import FakeClock
 from tests.asks.test_law import Office, approved, kinds, office, refund, still_needed
 from tests.places import Place
+from tests.test_gate import in_thread, opened
 
 __all__ = ["office"]  # the fixture
 
@@ -310,8 +311,8 @@ def test_silence_under_one_policy_is_no_yes_under_one_that_asks_whoever_asks(
 
 
 def test_silence_is_no_yes_once_somebody_has_said_no(office: Office, clock: FakeClock) -> None:
-    desk = office(LENIENT)
-    ask = refund(desk, deny=2)
+    desk = office(LENIENT.replace("within", "deny = 2\nwithin"))
+    ask = refund(desk)
     assert desk.reject(ask, by="ben").open
     clock.advance("2h")
     desk.sweep()
@@ -319,6 +320,61 @@ def test_silence_is_no_yes_once_somebody_has_said_no(office: Office, clock: Fake
     decision = desk.get(ask.id).decision
     assert decision is not None
     assert decision.verdict == "reject"
+
+
+SPEAKING: dict[str, Any] = {
+    "takes back": lambda desk, ask: desk.take_back(
+        desk.approve(ask, by="ben", hold="1m"), by="ben"
+    ),
+    "edits and takes back": lambda desk, ask: desk.take_back(
+        desk.edit(ask, {"amount": 999}, by="ben", hold="1m"), by="ben"
+    ),
+    "refuses, and somebody edits": lambda desk, ask: (
+        desk.reject(ask, by="ben"),
+        desk.edit(desk.get(ask.id), {"amount": 2}, by="anna"),
+    ),
+}
+
+
+@pytest.mark.parametrize("speaks", SPEAKING)
+def test_silence_is_no_yes_once_anybody_has_spoken(
+    office: Office, clock: FakeClock, speaks: str
+) -> None:
+    two = LENIENT.replace('"1 reviewer"', '"2 reviewer"' if "refuses" in speaks else '"1 reviewer"')
+    desk = office(two.replace("within", "deny = 2\nwithin"))
+    ask = refund(desk)
+    SPEAKING[speaks](desk, ask)
+    assert desk.get(ask.id).open
+    clock.advance("2h")
+    desk.sweep()
+
+    decision = desk.get(ask.id).decision
+    assert decision is not None
+    assert (decision.verdict, decision.by) == ("reject", CLOCK)
+
+
+def test_silence_is_no_yes_where_nobody_could_say_no(office: Office, clock: FakeClock) -> None:
+    desk = office(LENIENT.replace("1 reviewer", "1 security"))
+    narrowed = refund(desk, 1, allow=["approve"])
+    orphaned = refund(desk, 2)
+    desk.people.remove("ada", by="anna")
+    desk.people.add("sec", roles=[], by="anna")
+    clock.advance("2h")
+    desk.sweep()
+
+    for ask in (narrowed, orphaned):
+        decision = desk.get(ask.id).decision
+        assert decision is not None
+        assert decision.verdict == "reject"
+
+
+def test_silence_is_no_yes_where_a_yes_is_to_settle(office: Office, clock: FakeClock) -> None:
+    desk = office(LENIENT.replace("within", 'cool_off = "2h"\nwithin'))
+    ask = refund(desk)
+    clock.advance("2h")
+    desk.sweep()
+
+    assert not desk.get(ask.id).decision
 
 
 def test_a_yes_by_silence_is_worth_nothing_once_the_policy_takes_it_for_a_no(
@@ -425,6 +481,17 @@ def test_after_a_day_it_is_over_and_nobody_has_said_no(
 
     assert (over.status, over.decision, feedback_of(over)) == ("withdrawn", None, None)
     assert desk.verify()
+
+
+def test_what_a_rule_wants_people_for_is_not_optional(office: Office, clock: FakeClock) -> None:
+    """E23: a request lowers no bar."""
+    desk = office('[[rules]]\nname = "drafts"\nwhen = "kind == \'draft\'"\neffect = "ask"\n')
+    waiting = in_thread(lambda: desk.draft("We promise a refund", optional=True))
+    ask = opened(desk)
+    assert not waiting.done()
+    desk.edit(ask, "We promise nothing", by="ben")
+
+    assert waiting.result(30) == "We promise nothing"
 
 
 def test_every_other_draft_waits(desk: Desk) -> None:

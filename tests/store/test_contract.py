@@ -821,7 +821,8 @@ def test_what_is_open_already_is_found_and_not_opened_once_more(desk: Desk, stor
 
     assert store.commit(replace(first, once=True))
 
-    assert store.alike(likeness) == "a-0001"
+    assert store.alike(likeness) == ("a-0001", 1)
+    assert store.alike(likeness) == ("a-0001", 2)
     assert not store.commit(replace(fresh(desk, "a-0002"), once=True))
     assert store.commit(replace(fresh(desk, "a-0003", why="other words"), once=True))
     assert store.commit(fresh(desk, "a-0004")), "unless that was asked for"

@@ -28,7 +28,8 @@ def claim(store: Store, ask_id: str, *, by: str | None, origin: Origin) -> Ask:
     """
 
     def to(at: Standing, person: Actor) -> str | None:
-        if at.ask.assignee not in (None, person.id):
+        gone = not at.roster.solo and at.ask.assignee not in at.roster.people
+        if at.ask.assignee not in (None, person.id) and not gone:
             raise Claimed(at.ask, str(at.ask.assignee))
         return person.id
 

@@ -75,6 +75,11 @@ class Gated:
     always: bool = False  # a gate on a desk asks, whatever its tool declares
     sentence: str | None = None  # why people are asked, if there is more to say than that
 
+    @property
+    def asks_people(self) -> bool:
+        """Whether a call asks whatever the policy allows: nothing is declared, or people are named."""
+        return self.tool.risk is None or "needs" in self.rules.terms
+
     def content(self, forms: Forms, bound: Bound, **more: Any) -> Content:  # noqa: ANN401 - terms
         """Return what people are shown of one call."""
         tool, more_shown = self.tool, {}

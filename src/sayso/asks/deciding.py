@@ -15,11 +15,9 @@ from sayso.asks.identity import check_own, check_role, identify
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
 from sayso.asks.ruling import (
-    carried_out,
     denied,
     outgrown,
     raised,
-    raised_to,
     rule,
     tighter,
     unchanged,
@@ -42,7 +40,7 @@ from sayso.model.content import LIMIT, check_words
 from sayso.model.digest import canonical, frozen
 from sayso.model.event import Event
 from sayso.model.faults import violations
-from sayso.model.folding import cast, vote_of
+from sayso.model.folding import cast, raised_to, vote_of
 from sayso.model.tally import decides
 from sayso.model.text import one_line
 from sayso.model.verdicts import REJECT_KINDS
@@ -84,17 +82,20 @@ def decide(
         _check(at, ballot, seen)
         check_role(at.ask, person, at.roster)
         said = _said(at.ask, ballot, seen, origin)
-        if law is not None and ballot.verdict in CONSENTS:
-            _check_law(store, at, law, said, seen, person)
+        consents = law is not None and ballot.verdict in CONSENTS
+        if consents and not _lawful(store, at, law, said, seen, person):
+            continue
         appends, ask = _appends(at, person, ballot, said)
         if not appends or store.commit(*appends, *resolution(store, ask)):
             return ask
 
 
-def _check_law(
-    store: Store, at: Standing, law: Lawbook, said: dict[str, Any], seen: str, person: Actor
-) -> None:
+def _lawful(
+    store: Store, at: Standing, law: Lawbook | None, said: dict[str, Any], seen: str, person: Actor
+) -> bool:
     """Ask the policy of now about what would run. An edit carries what it wants along.
+
+    Returns false if somebody else was faster, and it has to be looked at again.
 
     Raises:
         Denied: it is not allowed.
@@ -103,16 +104,16 @@ def _check_law(
         UnknownRole, Unsatisfiable: it wants people that this desk does not have.
     """
     args = said.get("args")
-    if args is None and unchanged(law, at.ask.content):
-        return
+    if law is None or (args is None and unchanged(law, at.ask.content)):
+        return True
     content = at.ask.content if args is None else at.ask.content.with_args(args)
-    if not carried_out(content):
-        return
+    if content.kind == "doubt":
+        return True
     ruling = rule(law, content, at.now)
     if ruling.effect == "deny":
         raise denied(content, ruling)
     if not (outgrown(at.ask, ruling) if args is None else tighter(content, ruling, at.now)):
-        return
+        return True
     more = raised(content, ruling, at.now)
     to = raised_to(content, more)
     to.needs.check(without(at.roster, to))
@@ -120,12 +121,13 @@ def _check_law(
         if not at.roster.solo:  # an edit carries the editor's vote
             check_own(at.ask, to, person)
         said["raised"] = more
-        return
+        return True
     payload = stamped(Origin("policy", ""), **more)
     actor = Actor("policy", ", ".join(ruling.rules) or ruling.tier or "default")
     event, ask = grow(at.ask, "ask.raised", at=at.now, actor=actor, payload=payload)
     if store.commit(Append(event=event, ask=ask)):
-        raise AskChanged(ask, one_line(seen, 64))
+        raise AskChanged(ask, one_line(seen, 64), ask.content.sentence)
+    return False
 
 
 def _check(at: Standing, ballot: Ballot, seen: str) -> None:
@@ -159,7 +161,9 @@ def _appends(
     hold = _hold(ask, ballot) if kind == "ask.decided" else 0.0
     if hold:
         kind = "ask.settling"
-        said = {**said, "until": (at.now + timedelta(seconds=hold)).isoformat()}
+        # From what the journal will say of the time: a clock that was set back shortens nothing.
+        since = max(at.now, ask.changed_at or at.now)
+        said = {**said, "until": (since + timedelta(seconds=hold)).isoformat()}
     event, ask = grow(ask, kind, at=at.now, actor=person, payload=said)
     events.append(_vote_of(at, event, ask, held=held))
     return events, ask

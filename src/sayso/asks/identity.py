@@ -45,10 +45,16 @@ def check_own(ask: Ask, content: Content, person: Actor) -> None:
     Raises:
         Forbidden: the person is one of them.
     """
-    own = person.id in (content.requester, content.owner)
+    own = person.id.casefold() in {_folded(content.requester), _folded(content.owner)}
     if own and not content.ruled.requester:
-        what = "asked for it" if person.id == content.requester else "owns the agent that asks"
+        asked = person.id.casefold() == _folded(content.requester)
+        what = "asked for it" if asked else "owns the agent that asks"
         raise Forbidden(f'{ask.id} "{ask.label}": {person.id} {what}, so somebody else decides.')
+
+
+def _folded(name: str | None) -> str | None:
+    """Return a name as it counts here: `Anna` is no other person than `anna`."""
+    return None if name is None else name.casefold()
 
 
 def check_role(ask: Ask, person: Actor, roster: Roster) -> None:

@@ -110,6 +110,17 @@ class Lawbook:
             self._look(self._path)
         return self._policy
 
+    def widened(self, roster: Roster) -> Roster:
+        """Return the people with the roles that the policy gives them.
+
+        Under a policy that cannot be used they hold only their own: everything can be looked at
+        and refused, and nothing is approved.
+        """
+        try:
+            return self.policy.widened(roster)
+        except BadPolicy:
+            return roster
+
     def _first(self) -> Policy:
         state = None if self._path is None else _state(self._path)
         policy = self._given if self._path is None else self._read(self._path)
@@ -155,7 +166,7 @@ class Lawbook:
             _log.error("The policy %s is gone; what it said stays in force.", path)
             return
         try:
-            policy = self._read(path)
+            policy = self._changed(path)
         except BadPolicy as error:
             self._seen, self._new = state, None
             _log.error("The policy was changed and is broken, so the one before stays: %s", error)
@@ -163,6 +174,17 @@ class Lawbook:
         if self._fits(policy, state):
             self._seen, self._new = state, None
             self._take_over(policy, path)
+
+    def _changed(self, path: Path) -> Policy:
+        """Read it again. A file that was emptied, by a full disk perhaps, is no weaker policy."""
+        policy = self._read(path)
+        if policy is default_policy() and self._policy is not default_policy():
+            raise BadPolicy(
+                "Nothing of a policy is in it any more. To go back to the default one, write "
+                "`default = true` into it.",
+                file=str(path),
+            )
+        return policy
 
     def _fits(self, policy: Policy, state: _State) -> bool:
         """Whether the desk has the people for it. If not, it is tried again: they may come."""

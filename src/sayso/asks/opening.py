@@ -57,17 +57,16 @@ def open_ask(
     known = None if key is None else _same(store, asked, key)
     if known is not None:
         return known
-    ruling, paced = None, False
+    ruling = None
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
         content = ruled(content, ruling, now, requested=requested)
-        if ruling.effect == "ask":
-            paced = check_pace(store, law, content.agent)
+    asks = law if ruling is not None and ruling.effect == "ask" else None
     while True:
         solo, people = check_decidable(store, content)
         ask_id = new_id(store)
-        append = opening(
+        line = opening(
             ask_id,
             content,
             store=store,
@@ -76,21 +75,37 @@ def open_ask(
             lease=lease,
             people=people,
             once=True,
-            paced=paced,
         )
-        ask = append.ask
-        more = []
-        if ruling is not None and ruling.effect == "allow":
-            ask, decided = _allowed(ask, ruling, store)
-            append = replace(append, ask=ask)
-            more.append(Append(event=decided))
-        if store.commit(append, *more):
+        ask, append, more = _decided_or_paced(store, line, ruling, asks, origin)
+        if append is None or store.commit(append, *more):
             return ask.grown(solo=True) if solo else ask
         known = _same(store, asked, key) if key is not None else _counted(store, ask, origin)
         if known is not None:
             return known
         if people is None or people == store.people_now():
             _lengths[store] = _lengths.get(store, 4) + 1
+
+
+def _decided_or_paced(
+    store: Store, append: Opening, ruling: Ruling | None, law: Lawbook | None, origin: Origin
+) -> tuple[Ask, Opening | None, list[Append]]:
+    """Return the ask and how it is written: decided at once, if the policy allows it.
+
+    Of an agent that is limited, what is open already is counted and needs no writing.
+
+    Raises:
+        TooManyAsks: the agent asks more of people than the policy lets it.
+    """
+    if ruling is not None and ruling.effect == "allow":
+        ask, event = _allowed(append.ask, ruling, store)
+        return ask, replace(append, ask=ask), [Append(event=event)]
+    if law is None or law.policy.pace(append.ask.content.agent) is None:
+        return append.ask, append, []
+    known = _counted(store, append.ask, origin)
+    if known is not None:
+        return known, None, []
+    check_pace(store, law, append.ask.content.agent)
+    return append.ask, replace(append, paced=True), []
 
 
 def check_decidable(
@@ -128,28 +143,36 @@ def _allowed(ask: Ask, ruling: Ruling, store: Store) -> tuple[Ask, Event]:
 
 
 def _counted(store: Store, ask: Ask, origin: Origin) -> Ask | None:
-    """Count a question on the ask that asks the same, and return that; `None` if there is none."""
-    if ask.likeness is None:
+    """Count a question on the ask that asks the same, and return that; `None` if there is none.
+
+    The journal hears of it at 1, 2, 4, 8, ...: a flood must not grow what it repeats.
+    """
+    counted = None if ask.likeness is None else store.alike(ask.likeness)
+    if counted is None:
         return None
-    turn = tries(ask.id)
+    found, times = counted
+    turn = tries(found)
     while True:
         next(turn)
-        found = store.alike(ask.likeness)
-        at = None if found is None else standing(store, found)
-        if at is None or at.ask.closed:
+        at = standing(store, found)
+        if at.ask.closed:
             return None
+        if times & (times - 1):
+            return at.ask
         actor = Actor("agent", ask.content.agent)
-        event, grown = grow(at.ask, "ask.repeated", at=at.now, actor=actor, payload=stamped(origin))
+        said = stamped(origin, times=times)
+        event, grown = grow(at.ask, "ask.repeated", at=at.now, actor=actor, payload=said)
         if store.commit(Append(event=event, ask=grown)):
             return grown
 
 
 def without(roster: Roster, content: Content) -> Roster:
     """Return the people who may decide: not whoever asked for it, nor whose agent it is."""
-    left_out = {content.requester, content.owner} - {None}
+    left_out = {name.casefold() for name in (content.requester, content.owner) if name is not None}
     if not left_out or content.ruled.requester:
         return roster
-    return Roster({name: roles for name, roles in roster.people.items() if name not in left_out})
+    people = roster.people.items()
+    return Roster({name: roles for name, roles in people if name.casefold() not in left_out})
 
 
 def new_id(store: Store) -> str:

@@ -31,7 +31,7 @@ def check_pace(store: Store, law: Lawbook, agent: str) -> bool:
             name, f"has {found.waiting:,} asks open, and may have {pace.waiting:,}", None
         )
     if pace.asks is not None and found.asks >= pace.asks:
-        after = (found.first or now) + per - now
+        after = min((found.first or now) + per - now, per)  # also after a clock was set back
         reason = (
             f"has asked {found.asks:,} times within {say_span(per)}, and may {pace.asks:,} times"
         )

@@ -15,7 +15,7 @@ from typing import Any
 from sayso.asks.lawbook import Lawbook
 from sayso.errors import Denied
 from sayso.model.ask import Ask
-from sayso.model.content import Content
+from sayso.model.content import RISKS, Content
 from sayso.model.digest import Decoded, read, written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
 from sayso.policy.facts import Facts
@@ -79,11 +79,16 @@ def ruled(
         raise denied(content, ruling)
     due_at = _due_at(content, ruling, opened_at)
     frozen = _freezing(content, ruling, timed=due_at != content.due_at, requested=requested)
+    needs = both(content.needs, ruling.needs)
+    if needs.deny > ruling.needs.deny and (ruling.rules or ruling.tier):
+        needs = replace(needs, deny=ruling.needs.deny)  # to say no is made no harder (E23)
     return content.changed(
-        needs=both(content.needs, ruling.needs),
+        needs=needs,
         sentence=_sentence(content, ruling),
         due_at=due_at,
         ruling=frozen,
+        # What a rule wants people for is not optional, whatever the asker says (E23).
+        optional=None if ruling.rules or ruling.tier else content.optional,
     )
 
 
@@ -225,21 +230,23 @@ def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
     # Joined, not replaced: what only one of the two grants (the requester's vote, a yes by
     # timeout, a lower rung) is granted no more.
     strictest = joined([_frozen(content), ruling])
-    said = replace(strictest, tier=ruling.tier or before.get("tier"), version=ruling.version)
+    tier = _graver(ruling.tier, before.get("tier"))
+    said = replace(strictest, tier=tier, version=ruling.version)
+    sentences = dict.fromkeys(filter(None, [content.sentence, ruling.sentence]))
     own = {name: before[name] for name in ("asked", "deny", "requested") if name in before}
     return {
         "needs": [str(factor) for factor in needs.factors],
         "deny": needs.deny,
-        "sentence": ruling.sentence or content.sentence,
+        "sentence": " ".join(sentences),
         "ruling": {**said.json, **own},
         **({} if due_at is None else {"due_at": due_at.isoformat()}),
     }
 
 
-def raised_to(content: Content, more: dict[str, Any]) -> Content:
-    """Return the content as it is asked after such an event."""
-    needs = Requirement.parse(more["needs"], deny=more["deny"])
-    return content.changed(needs=needs, ruling=written(more["ruling"]))
+def _graver(one: str | None, other: str | None) -> str | None:
+    """Return the graver of two tiers; one that a policy made up is as grave as it says."""
+    known = [tier for tier in (one, other) if tier is not None]
+    return max(known, key=lambda tier: RISKS.index(tier) if tier in RISKS else -1, default=None)
 
 
 def _frozen(content: Content) -> Ruling:

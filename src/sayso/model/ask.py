@@ -120,6 +120,7 @@ class Ask:
     stand_ins: tuple[str, ...] = ()
     assignee: str | None = None
     repeats: int = 0
+    contested: bool = False
     key: str | None = None
     held: bool = False
     gone: bool = False

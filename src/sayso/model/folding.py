@@ -92,7 +92,7 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     version = ask.version + 1
     if payload is None:
         return _grown(ask, event, version=version, votes=(), content=Content.erased(), digest="")
-    content = _raised_to(ask.content.with_args(payload["args"]), payload.get("raised"))
+    content = raised_to(ask.content.with_args(payload["args"]), payload.get("raised"))
     grown = _grown(
         ask,
         event,
@@ -107,7 +107,7 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     return replace(grown, votes=(vote_of(event.actor, payload, grown, event),))
 
 
-def _raised_to(content: Content, raised: dict[str, Any] | None) -> Content:
+def raised_to(content: Content, raised: dict[str, Any] | None) -> Content:
     """Return the content under a stricter ruling, if there is one."""
     if raised is None:
         return content
@@ -132,7 +132,7 @@ def _raised(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     _still_open(ask)
     if payload is None:
         return _grown(ask, event)
-    content, version = _raised_to(ask.content, payload), ask.version + 1
+    content, version = raised_to(ask.content, payload), ask.version + 1
     digest = shown(ask.id, version, content.to_json())
     fresh = {"version": version, "content": content, "digest": digest, "votes": ()}
     return _grown(ask, event, **fresh, **_from_below(payload))
@@ -143,7 +143,8 @@ def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     if payload is None:
         return _grown(ask, event)
     vote = vote_of(event.actor, payload, ask, event)
-    return _grown(ask, event, votes=cast(ask.votes, vote))
+    contested = ask.contested or ask.meaning(vote.verdict).stance == "refusal"
+    return _grown(ask, event, votes=cast(ask.votes, vote), contested=contested)
 
 
 def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -169,7 +170,9 @@ def _taken_back(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         raise Tampered(f"The journal of {ask.id} takes back what was not settling.")
     move(ASK, ask.status, "open", what=ask.id)
     votes = tuple(vote for vote in ask.votes if vote.by != event.actor)
-    return _grown(ask, event, status="open", votes=votes, pending=None, settles_at=None)
+    return _grown(
+        ask, event, status="open", votes=votes, pending=None, settles_at=None, contested=True
+    )
 
 
 def _judged(
@@ -218,7 +221,7 @@ def _assigned(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 
 def _repeated(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
-    return _grown(ask, event, repeats=ask.repeats + 1)
+    return _grown(ask, event, repeats=(payload or {}).get("times", ask.repeats + 1))
 
 
 def _withdrawn(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:

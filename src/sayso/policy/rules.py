@@ -70,7 +70,9 @@ class Rule:
 
     def names(self, tool: str | None) -> bool:
         """Whether it is about calls of this tool at all."""
-        return not self.tools or any(fnmatchcase(tool or "", name) for name in self.tools)
+        # Only * and ? stand for others; a bracket is a bracket.
+        patterns = (name.replace("[", "[[]") for name in self.tools)
+        return not self.tools or any(fnmatchcase(tool or "", one) for one in patterns)
 
 
 @dataclass(frozen=True, slots=True)

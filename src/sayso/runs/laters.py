@@ -104,7 +104,7 @@ class RunLaters(LaterVerbs):
 
     def _asked(self, key: str, gate: Gated, bound: Bound) -> Ask | None:
         try:
-            if self._run.goes_alone(key, gate, bound, always=gate.tool.risk is None):
+            if self._run.goes_alone(key, gate, bound, always=gate.asks_people):
                 return None
         except StepFailed:  # denied: recorded, and raised where the result is wanted
             return None

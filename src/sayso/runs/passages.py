@@ -312,7 +312,7 @@ class Passages:
         for number in range(1, 1000):
             place = key if number == 1 else f"{key}~{number}"
             asked = self.asked(place, form.content)
-            if form.content.optional:
+            if asked.content.optional:
                 return form.at_once
             ask = self.closed(lane, asked)
             outcome = form.outcome(ask)
@@ -368,7 +368,7 @@ class Passages:
         `always` says whether people are asked whatever the policy allows: by default, if nothing
         is declared of the risk.
         """
-        must = gate.tool.risk is None if always is None else always
+        must = gate.asks_people if always is None else always
         try:
             if self.goes_alone(key, gate, bound, always=must):
                 return (yield from alone(self, lane, key, gate, bound))

@@ -180,10 +180,10 @@ class SqlStore(SqlCasebook, ABC):
         roster = _roster(text)
         return roster if roster.solo else self.widen(roster), number
 
-    def alike(self, likeness: str) -> str | None:
-        """Return the id of the ask that asks the same and is not decided yet."""
-        rows = self._rows("alike", likeness=likeness)
-        return rows[0][0] if rows else None
+    def alike(self, likeness: str) -> tuple[str, int] | None:
+        """Count one more of what asks the same and is not decided yet."""
+        rows = self._unsynced("alike", likeness=likeness)
+        return (rows[0][0], rows[0][1]) if rows else None
 
     def paced(self, agent: str, since: datetime) -> Paced:
         """Return how many asks an agent has put to people since then, and how many wait."""
@@ -480,7 +480,9 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         "held": append.held,
     }
     if append.event.kind in _MOVING:
-        return "move", parameters | _place_of(ask)
+        # What was edited asks something else than it did.
+        edited = {"edited": append.event.kind == "ask.edited"}
+        return "move", parameters | _place_of(ask) | edited
     if ask.effect is None and lease is None and not ask.held:
         return "judge", parameters
     parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}

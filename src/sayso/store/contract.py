@@ -331,8 +331,8 @@ class Store(Casebook, Protocol):
         """The number of the last change of the people, having read them anew."""
         ...
 
-    def alike(self, likeness: str) -> str | None:
-        """The id of the ask that asks the same and is not decided yet."""
+    def alike(self, likeness: str) -> tuple[str, int] | None:
+        """Count one more of what asks the same and is not decided yet: its id, and how many."""
         ...
 
     def paced(self, agent: str, since: datetime) -> Paced:

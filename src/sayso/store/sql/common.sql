@@ -144,11 +144,15 @@ update asks
 -- The same for what changes where it stands in the queue, or when the clock looks at it next.
 update asks
    set status = :status, version = :version, voters = :voters, roles = :roles, rank = :rank,
-       due_at = :due_at, next_at = :next_at, latest = :latest, assignee = :assignee
+       due_at = :due_at, next_at = :next_at, latest = :latest, assignee = :assignee,
+       likeness = case when :edited then null else likeness end
  where {guard}
 
 -- name: alike
-select id from asks where likeness = :likeness and status in ('open', 'settling')
+-- Counted in the row, or a flood would fill the journal of the very ask it repeats.
+update asks set repeats = repeats + 1
+ where likeness = :likeness and status in ('open', 'settling') and {unsynced}
+returning id, repeats
 
 -- name: paced
 -- How many an agent has put to people since then, and how many of its asks wait for them now.

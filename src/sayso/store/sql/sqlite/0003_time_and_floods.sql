@@ -4,6 +4,7 @@ alter table asks add column latest integer not null default 4611686018427387904;
 alter table asks add column agent text;         -- whoever put it to people; null if nobody was needed
 alter table asks add column likeness text;      -- of asks that another like it is counted on
 alter table asks add column assignee text;
+alter table asks add column repeats integer not null default 0; -- how often the same was asked again
 alter table asks add column paced integer;       -- 1 if the policy limits how much its agent may ask
 
 update asks set next_at = due_at, latest = coalesce(due_at, latest),
