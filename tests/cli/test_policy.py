@@ -229,11 +229,11 @@ def test_a_policy_is_checked_against_people_whom_it_alone_gives_roles(
 
 def test_people_can_be_added_until_the_policy_fits_them(sayso: Sayso, here: Path, ask: Ask) -> None:
     (here / "sayso.toml").write_text('[tiers.own]\nneeds = ["1 lead"]\n')
-    word = "This desk does not work until its policy is in order: sayso policy check"
+    word = "Nothing is approved here until the policy is in order: sayso policy check"
 
     first = sayso("people", "add", "anna")
-    assert (first.code, first.out.splitlines()[-1]) == (0, word)
-    assert "Nobody holds the role 'lead'" in sayso("inbox", "list").err
+    assert (first.code, word in first.out) == (0, True)
+    assert sayso("inbox", "list").code == 0, "looking is always possible"
     told = sayso("people", "add", "ben", "--json")
     assert told.code == 0
     assert "Nobody holds the role 'lead'" in told.json["policy"]

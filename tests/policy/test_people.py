@@ -100,7 +100,7 @@ def test_a_policy_made_in_python_is_held_against_the_people_too(
         desk.people.add("anna")
 
         with pytest.raises(BadPolicy, match=r"^The people of this desk .* rule 'leads'"):
-            desk.inbox(person="anna")
+            desk.open("refund")
 
 
 def test_alone_at_a_desk_a_policy_is_held_against_nobody(

@@ -473,3 +473,28 @@ def test_every_character_of_a_text_is_found_where_it_is_written(inside: str) -> 
 
         assert found is not None
         assert text.split("\n")[found[0] - 1][found[1] - 1] == "@"
+
+
+@pytest.mark.parametrize(
+    ("when", "wrong"),
+    [
+        ("risk == 'hihg'", "hihg"),
+        ('kind != "acton"', "acton"),
+        ("risk=='severe' || unseen", "severe"),
+    ],
+)
+def test_a_word_that_is_none_is_refused_where_it_stands(when: str, wrong: str) -> None:
+    text = f"[[rules]]\nname = 'typo'\nwhen = {when!r}\neffect = 'deny'\n"
+
+    with pytest.raises(BadPolicy, match=f"called '{wrong}', so this never holds") as caught:
+        read(text, source="law.toml")
+
+    assert caught.value.line == 3
+
+
+def test_a_tier_of_ones_own_is_a_word_for_a_risk() -> None:
+    read(
+        "[tiers.severe]\nneeds = ['1 senior']\n"
+        "[[rules]]\nname = 'own'\nwhen = \"risk == 'severe'\"\neffect = 'deny'\n",
+        source="law.toml",
+    )

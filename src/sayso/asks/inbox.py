@@ -1,4 +1,4 @@
-"""What waits for people: the riskiest first, then the oldest."""
+"""What waits for people: the riskiest first, then what has the least time left."""
 
 from __future__ import annotations
 

@@ -96,18 +96,27 @@ def remove(name: str, *, as_json: bool) -> None:
 
 
 def _warnings(desk: Desk) -> dict[str, object]:
+    found: dict[str, object] = {"undecidable": [ask.id for ask, _ in stuck(desk).nobody]}
+    wrong = _misfit(desk)
+    return found if wrong is None else {**found, "policy": wrong}
+
+
+def _misfit(desk: Desk) -> str | None:
+    """Say why the policy cannot be done by these people; `None` if it can.
+
+    The change is made, and may be the first of several that mend it.
+    """
     try:
-        return {"undecidable": [ask.id for ask, _ in stuck(desk).nobody]}
-    except BadPolicy as error:  # the change is made, and may be the first of several that mend it
-        return {"undecidable": [], "policy": str(error)}
+        desk.law.policy  # noqa: B018 - held against the people
+    except BadPolicy as error:
+        return str(error)
+    return None
 
 
 def _warn(desk: Desk) -> None:
-    try:
-        found = stuck(desk).nobody
-    except BadPolicy:
-        say("This desk does not work until its policy is in order: sayso policy check", "yellow")
-        return
+    found = stuck(desk).nobody
+    if _misfit(desk) is not None:
+        say("Nothing is approved here until the policy is in order: sayso policy check", "yellow")
     if not found:
         return
     say(f"Nobody can decide {len(found):,} open asks any more:", "yellow")

@@ -70,7 +70,11 @@ def _headline(found: Policy) -> str:
     if found is default_policy():
         return f"policy: the default one (no {FILE} here has another), {usual} rules"
     kept = f" and {usual} of the default policy" if usual else ", none of the default policy"
-    return f"policy: {found.source}, version {found.version}, {own} rules of its own{kept}"
+    return f"policy: {found.source}, version {found.version}, {_many(own, 'rule')} of its own{kept}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _people() -> tuple[Roster, str]:
@@ -87,7 +91,8 @@ def _people() -> tuple[Roster, str]:
             name = desk_name(desk)
     except StoreError as error:
         return Roster({}), f"desk: no people to check against: {error}"
-    return roster, f"desk: {name}, {len(roster.people)} people"
+    count = len(roster.people)
+    return roster, f"desk: {name}, {count} {'person' if count == 1 else 'people'}"
 
 
 # --- check ---

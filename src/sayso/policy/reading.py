@@ -7,14 +7,17 @@ is wrong anywhere is taken over.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sayso.errors import BadPolicy
+from sayso.model.content import RISKS
 from sayso.model.requirement import ANYBODY, Requirement
 from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import hides, one_line
+from sayso.model.verdicts import KINDS
 from sayso.policy.conditions import Condition
 from sayso.policy.paces import read_paces
 from sayso.policy.places import normal
@@ -143,7 +146,7 @@ def _rule(table: Table, tiers: Mapping[str, Tier], implied: Implied) -> Rule:
     return Rule(
         name=name,
         tools=_tool_names(table),
-        when=_condition(table),
+        when=_condition(table, tiers),
         effect=table.get("effect"),
         tier=_known_tier(table, "tier", tiers) if "tier" in table else None,
         terms=_terms(table, None, implied),
@@ -158,13 +161,25 @@ def _tool_names(table: Table) -> tuple[str, ...]:
     return table.texts("tool" if "tool" in table else "tools", '["refund", "pay_*"]')
 
 
-def _condition(table: Table) -> Condition | None:
+# `risk == "hihg"` compiles, and would never be true: a rule that is silently off.
+_COMPARED = re.compile(r"""\b(risk|kind)\s*[!=]=\s*(["'])(.*?)\2""")
+
+
+def _condition(table: Table, tiers: Mapping[str, Tier]) -> Condition | None:
     if "when" not in table:
         return None
     try:
-        return Condition.parse(table.get("when"))
+        condition = Condition.parse(table.get("when"))
     except BadPolicy as error:
         table.fail_inside("when", error)
+    known = {"risk": (*RISKS, *tiers), "kind": KINDS}
+    for name, _, word in _COMPARED.findall(condition.text):
+        if word not in known[name]:
+            words = ", ".join(dict.fromkeys(known[name]))
+            table.fail(
+                "when", f"No {name} is called {word!r}, so this never holds. There are: {words}."
+            )
+    return condition
 
 
 def _known_tier(table: Table, key: str, tiers: Mapping[str, Tier]) -> str:
