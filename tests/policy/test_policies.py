@@ -20,6 +20,7 @@ from sayso.policy.rules import GATED, Policy, Rule
 from sayso.policy.ruling import STRICTNESS, Ruling
 from sayso.policy.tiers import BUILT_IN
 from tests.hostile import ALL, raw_in
+from tests.policy.comparing import stricter_than
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -353,8 +354,8 @@ def test_no_rule_without_a_tier_makes_a_ruling_weaker(call: Facts) -> None:
     asks = policy(TIERED + '[[rules]]\nname = "more"\neffect = "ask"\nneeds = ["1 lead"]\n')
     before = REMEMBERING.ruling(call, NOW)
 
-    assert not before.stricter_than(more.ruling(call, NOW))
-    assert not before.stricter_than(asks.ruling(call, NOW))
+    assert not stricter_than(before, more.ruling(call, NOW))
+    assert not stricter_than(before, asks.ruling(call, NOW))
     assert STRICTNESS.index(asks.ruling(call, NOW).effect) >= STRICTNESS.index("ask")
 
 

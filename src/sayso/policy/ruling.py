@@ -83,18 +83,6 @@ class Ruling:
         """The same as text, `None` if it says nothing."""
         return written(self.json) if self.json else None
 
-    def stricter_than(self, other: Ruling) -> bool:
-        """Whether a call approved under the other would need more under this one."""
-        if self.effect != other.effect:
-            return STRICTNESS.index(self.effect) > STRICTNESS.index(other.effect)
-        if not self.asks:
-            return False
-        if other.requester and not self.requester:
-            return True
-        if together(self.needs, other.needs) != together(other.needs, other.needs):
-            return True
-        return _climbed(self, other) != other.ladder
-
 
 def joined(rulings: Iterable[Ruling], order: tuple[str, ...] = ()) -> Ruling:
     """Return the strictest that all of them together say.
