@@ -160,7 +160,8 @@ def test_a_decision_that_settles_is_whole_or_not_there(
             live.begin(ask)
         return ask.settling
 
-    prepare = on_an_ask(lambda: live.open("pay", {"amount": 40}))
+    counter = count(1)
+    prepare = on_an_ask(lambda: live.open("pay", {"amount": next(counter)}))
     die_everywhere(mortal, place, "hold", prepare, check)
 
 
