@@ -160,7 +160,7 @@ def test_a_decision_that_settles_is_whole_or_not_there(
             live.begin(ask)
         return ask.settling
 
-    counter = count(1)
+    counter = iter(range(1, 1000))
     prepare = on_an_ask(lambda: live.open("pay", {"amount": next(counter)}))
     die_everywhere(mortal, place, "hold", prepare, check)
 
