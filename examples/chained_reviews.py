@@ -43,7 +43,7 @@ def main(people: sayso.Desk) -> None:
     people.edit(run.state.pending[0], "We pay 900 EUR by May.", by="lena")
     process(people.url, "go on")
     ask = run.state.pending[0]
-    print(ask.title, ask.content.facts)
+    print(ask.title, ask.facts["wording"])
     people.approve(ask, by="fritz")
     process(people.url, "go on")
     print(f"{run.status}: {run.result()}")

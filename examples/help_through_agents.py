@@ -15,7 +15,7 @@ from sayso.agent import Message, ToolCall, call
 @sayso.tool(asks=True)
 def human_assistance(query: str) -> str:
     """Ask a person who knows more."""
-    return str(sayso.question(query))
+    return sayso.question(query) or "Nobody knows."
 
 
 def handing_to(tool: str, **more: str) -> sayso.ScriptedModel:

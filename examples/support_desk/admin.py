@@ -17,8 +17,9 @@ def main(thread: str) -> None:
             print(f"Nobody has asked anything in thread {thread} yet.")
             return
         show(found[0])
-        show(desk.resume(found[0]))  # asks here, and goes on until the run is over
+        # At a terminal it asks, and goes on until the run is over; elsewhere it does what it can.
+        show(desk.resume(found[0], wait=sys.stdin.isatty()))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1]) if len(sys.argv) == 2 else sys.exit(__doc__)

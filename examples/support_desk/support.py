@@ -14,7 +14,8 @@ from sayso.agent import Message, Reply, call, transcript
 @sayso.tool(asks=True)
 def human_assistance(query: str) -> str:
     """Ask a person who knows more."""
-    return str(sayso.question(query))  # the program may end here; another one goes on
+    answer = sayso.question(query)  # the program may end here; another one goes on
+    return answer or "Nobody here knows."
 
 
 @sayso.tool(asks=True)
@@ -31,7 +32,8 @@ def think(messages: tuple[Message, ...]) -> Reply | str:
     """Stand in for a model: it passes on what it cannot answer, and what a tool came to."""
     last = messages[-1]
     if last.role == "tool":
-        return f"From our expert: {last.text}" if last.tool == "human_assistance" else last.text
+        known = last.tool == "human_assistance" and last.text != "Nobody here knows."
+        return f"From our expert: {last.text}" if known else last.text
     wanted = re.search(r"delete the database (\S+)", last.text, re.IGNORECASE)
     if wanted:
         return Reply(text="That needs a yes.", calls=(call("delete_database", name=wanted[1]),))

@@ -25,4 +25,4 @@ def main(thread: str, question: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], " ".join(sys.argv[2:]))
+    main(sys.argv[1], " ".join(sys.argv[2:])) if len(sys.argv) > 1 else sys.exit(__doc__)

@@ -228,6 +228,11 @@ class Ask:
         return self.content.proposal.args
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What else was given for people to see, by name, freshly decoded."""
+        return {} if self.content.facts is None else dict(read(self.content.facts))
+
+    @property
     def risk(self) -> Risk | None:
         """The risk that was declared, `None` if none was."""
         return self.content.risk
