@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
@@ -44,8 +44,8 @@ CALL = Facts(
     confidence=0.9,
     reversible=False,
 )
-UNTOLD = replace(CALL, args={name: value for name, value in CALL.args.items() if name != "note"})
-PLAIN = replace(CALL, tool="look_up")
+UNTOLD = CALL._replace(args={name: value for name, value in CALL.args.items() if name != "note"})
+PLAIN = CALL._replace(tool="look_up")
 LARGE = Facts(
     tool=TOOL, args={**CALL.args, "rows": [{"n": n, "name": "x" * 80} for n in range(2_000)]}
 )

@@ -23,8 +23,9 @@ from sayso.asks.forms import Form, Forms, Maker, PlanMaker, Step, Terms
 from sayso.asks.ruling import denied, rule
 from sayso.asks.verbs import Verbs
 from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
+from sayso.insight.bounds import NEAR
 from sayso.insight.case import Case
-from sayso.insight.nearest import NEAR, cases_like, check
+from sayso.insight.nearest import cases_like, check
 from sayso.insight.unseen import precedents
 from sayso.model.ask import Ask
 from sayso.model.confidence import check_confidence

@@ -21,6 +21,7 @@ from sayso.store.bell import Bell
 from sayso.store.casebook import Casebook
 
 COUNT_LIMIT = 1000
+PEOPLE = "people"  # the stream that says who is on the desk
 
 # The inbox lists by rank. Undeclared risk sorts with medium: unknown is not harmless. A tier that
 # a policy made up was made up for a reason.
