@@ -154,11 +154,11 @@ def through_sayso(desk: Desk) -> Side:
 EVENT = "stream, seq, kind, at, actor, payload, salt, digest, hash"
 ASK = (
     "id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version, opened_at,"
-    " due_at, effect, holder, lease_until"
+    " due_at, effect, holder, lease_until, next_at, latest, agent, likeness, assignee, paced"
 )
 READ = f"select {EVENT} from events where stream = ? order by seq"
 ADD_EVENT = f"insert into events ({EVENT}) values ({', '.join('?' * 9)})"
-ADD_ASK = f"insert into asks ({ASK}) values ({', '.join('?' * 17)})"
+ADD_ASK = f"insert into asks ({ASK}) values ({', '.join('?' * 23)})"
 CLOSE_ASK = "update asks set status = ?, voters = ? where id = ?"
 
 Row = tuple[Any, ...]
@@ -326,7 +326,8 @@ select n.id, e.seq, e.kind, e.at + n.n, e.actor, replace(e.payload, e.stream, n.
 FILL_ASKS = f"""
 insert into asks ({ASK})
 select n.id, n.id, a.kind, a.status, a.rank, a.risk, a.run, a.thread, a.key, a.roles, a.voters,
-       a.version, a.opened_at + n.n, a.due_at, a.effect, a.holder, a.lease_until
+       a.version, a.opened_at + n.n, a.due_at, a.effect, a.holder, a.lease_until, a.next_at,
+       a.latest, a.agent, null, a.assignee, a.paced
   from ({{numbers}}) n join sample_asks a on a.waits = n.waits
 """
 NUMBERS = {

@@ -421,10 +421,10 @@ class Forms:
         **more: Any,  # noqa: ANN401 - fields of Content
     ) -> Content:
         _check_names(terms)
-        for name, checked in _PLAIN.items():
-            if name in terms:
-                more[name] = checked(terms[name])  # type: ignore[literal-required]
-        return Content(
+        for name, value in terms.items():
+            if name in _PLAIN:
+                more[name] = _PLAIN[name](value)
+        return Content.fresh(
             kind=kind,
             title=title,
             agent=more.pop("agent", None) or self.agent,

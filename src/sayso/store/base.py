@@ -461,16 +461,25 @@ _NEVER = 2**62
 
 def ask_change_of(append: Append, ask: Ask) -> Change:
     """Return the name of the query that changes an ask's row, and its parameters."""
-    lease = append.lease
-    parameters: dict[str, object] = {
-        "holder": lease.holder if lease else None,
-        "span": _span(lease.span) if lease and lease.span else None,
-    }
+    lease, opens = append.lease, isinstance(append, Opening)
+    parameters = index_row(ask) if opens else _changes_of(append, ask)
+    parameters["holder"] = lease.holder if lease else None
+    parameters["span"] = _span(lease.span) if lease and lease.span else None
     parameters["people"] = append.people
     if isinstance(append, Opening):
-        once = {"likeness": ask.likeness if append.once else None, "paced": int(append.paced)}
-        return "open", parameters | index_row(ask) | once
-    parameters |= {
+        parameters["likeness"] = ask.likeness if append.once else None
+        parameters["paced"] = int(append.paced)
+        return "open", parameters
+    if append.event.kind in _MOVING:
+        return "move", parameters | _place_of(ask)
+    if ask.effect is None and lease is None and not ask.held:
+        return "judge", parameters
+    parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
+    return "grow", parameters
+
+
+def _changes_of(append: Append, ask: Ask) -> dict[str, object]:
+    return {
         "id": ask.id,
         "status": ask.status,
         "version": ask.version,
@@ -479,12 +488,6 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         "before": micros(append.before) if append.before else None,
         "held": append.held,
     }
-    if append.event.kind in _MOVING:
-        return "move", parameters | _place_of(ask)
-    if ask.effect is None and lease is None and not ask.held:
-        return "judge", parameters
-    parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
-    return "grow", parameters
 
 
 def _roles(ask: Ask) -> str:

@@ -167,8 +167,7 @@ class Worker:
     seen_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """An ask's journal with the moment of reading, the people, and whether its lease lapsed.
 
     `people` is the number of the last change of the roster.
