@@ -141,3 +141,27 @@ def test_requirements_are_exact_and_name_no_host(name: str) -> None:
     assert pins
     assert loose == []
     assert "://" not in "\n".join(lines)
+
+
+def test_importing_sayso_leaves_alone_what_only_some_programs_need() -> None:
+    late = [
+        *("sayso.agent", "sayso.insight.case", "sayso.policy.reading", "sayso.policy.checking"),
+        *("sayso.runs.running", "sayso.store.audit", "sayso.store.sqlite"),
+        *("difflib", "importlib.resources", "subprocess", "tempfile", "tomllib"),
+    ]
+    program = f"import sys, sayso; print([name for name in {late} if name in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_what_comes_late_is_there_all_the_same() -> None:
+    program = (
+        "import sayso; print([name for name in sayso.__all__ if not hasattr(sayso, name)]);"
+        "print(sayso.Case.__module__, sayso.Preference.__module__)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert done.stdout == "[]\nsayso.insight.case sayso.insight.preference\n", done.stderr

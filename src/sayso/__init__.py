@@ -25,8 +25,6 @@ from sayso.errors import (
     StillOpen,
     StillRunning,
 )
-from sayso.insight.case import Case
-from sayso.insight.preference import Preference
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
@@ -38,6 +36,8 @@ from sayso.runs.retrying import retrying
 
 if TYPE_CHECKING:
     from sayso.agent import Agent, ScriptedModel
+    from sayso.insight.case import Case
+    from sayso.insight.preference import Preference
     from sayso.runs.handle import Run
     from sayso.runs.memory import ActionStep, AnswerStep, DecisionStep, PlanStep, TaskStep
     from sayso.runs.running import Running
@@ -97,10 +97,13 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# A program that runs nothing need not load the engine: these come when they are asked for.
+# A program that runs nothing need not load the engine, nor one that looks for no cases what finds
+# them: these come when they are asked for.
 _STEPS = ("ActionStep", "AnswerStep", "DecisionStep", "PlanStep", "TaskStep")
 _LATER = {
     "Agent": "agent",
+    "Case": "insight.case",
+    "Preference": "insight.preference",
     "ScriptedModel": "agent",
     "Run": "runs.handle",
     "Running": "runs.running",

@@ -9,16 +9,14 @@ from __future__ import annotations
 import getpass
 import logging
 import os
-import platform
 import sys
-import tomllib
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ParamSpec, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, overload
 
 from sayso.asks.attending import attend
 from sayso.asks.forms import Form, Forms, Terms
@@ -29,7 +27,6 @@ from sayso.asks.listening import Ears, recorded
 from sayso.asks.listening import follow as tail_follow
 from sayso.asks.opening import open_ask
 from sayso.asks.people import People
-from sayso.asks.preferring import Preferences
 from sayso.asks.reviewing import Reviews, id_of
 from sayso.asks.spending import Call, begin, finish
 from sayso.asks.standing import standing
@@ -41,13 +38,10 @@ from sayso.asks.withdrawing import erase, give_up, withdraw
 from sayso.channels.console import Console
 from sayso.errors import AskClosed, BadValue, StoreError
 from sayso.gate import make_gate
-from sayso.insight.case import Case
-from sayso.insight.indexing import catch_up
-from sayso.insight.nearest import NEAR, cases_like
-from sayso.insight.unseen import precedents
+from sayso.insight.bounds import NEAR
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask, Decision
-from sayso.model.content import Content, Risk
+from sayso.model.content import Content, Proposal, Risk
 from sayso.model.event import Event
 from sayso.model.span import Span, aware, span
 from sayso.model.text import one_line
@@ -56,9 +50,12 @@ from sayso.policy.rules import Policy
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
 from sayso.store import Clock, Store, SystemClock, open_store
-from sayso.store.audit import Progress, Report, Seal, make_seal, verify
-from sayso.store.casebook import CaseFilter
 from sayso.store.contract import InboxQuery, Lease
+
+if TYPE_CHECKING:  # most programs never look back: what does that comes when it is asked for
+    from sayso.asks.preferring import Preferences
+    from sayso.insight.case import Case
+    from sayso.store.audit import Progress, Report, Seal
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -113,14 +110,14 @@ class Desk(Verbs, Reviews, RunDesk):
     ) -> None:
         self.url = url if url is not None else find_url()
         self.law = Lawbook(policy, people=lambda: self.store.register())
-        self.origin = Origin(via, account or f"{_user()}@{platform.node()}")
+        self.origin = Origin(via, account or f"{_user()}@{os.uname().nodename}")
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
         self._own.widen = self.law.widened
         self.forms = Forms(
             agent or _program(),
             lambda: self.store.now(),
-            lambda proposal, bound: precedents(self.store, proposal, bound),
+            self._precedents,
         )
         self.heartbeat = Heartbeat(
             lambda: self.store, span(lease).total_seconds(), ticking, sweep=self.sweep
@@ -129,7 +126,6 @@ class Desk(Verbs, Reviews, RunDesk):
         elsewhere = self._own.url if url is not None and not _is_default(url) else None
         self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
-        self.preferences = Preferences(lambda: self.store, self.origin)
         self._ears = Ears(lambda: self.store)
         self.flows = ChainMap({}, AMBIENT, {})
         self.lease = span(lease).total_seconds()
@@ -464,6 +460,8 @@ class Desk(Verbs, Reviews, RunDesk):
 
     def _read_on(self) -> None:
         """Take what was decided into the index of cases; whoever searches does so again."""
+        from sayso.insight.indexing import catch_up
+
         try:
             catch_up(self.store, most=_READ_ON)
         except StoreError as error:
@@ -480,7 +478,22 @@ class Desk(Verbs, Reviews, RunDesk):
             limit: How many, at most 50.
             least: The score from 0 to 1 they must reach; 0 finds whatever shares a word.
         """
+        from sayso.insight.nearest import cases_like
+        from sayso.store.casebook import CaseFilter
+
         return cases_like(self.store, text, CaseFilter(tool=tool), limit=limit, least=least)
+
+    @property
+    def preferences(self) -> Preferences:
+        """What people prefer of the agents on this desk."""
+        from sayso.asks.preferring import Preferences
+
+        return Preferences(lambda: self.store, self.origin)
+
+    def _precedents(self, proposal: Proposal, bound: float) -> str:
+        from sayso.insight.unseen import precedents
+
+        return precedents(self.store, proposal, bound)
 
     # --- the journal ---
 
@@ -511,11 +524,15 @@ class Desk(Verbs, Reviews, RunDesk):
 
     def verify(self, *, seal: Seal | str | None = None, progress: Progress | None = None) -> Report:
         """Read the whole journal and name what is not as it was written."""
+        from sayso.store.audit import Seal, verify
+
         kept = seal if seal is None or isinstance(seal, Seal) else Seal.parse(seal)
         return verify(self.store, seal=kept, progress=progress)
 
     def seal(self, *, progress: Progress | None = None) -> Seal:
         """Seal the journal as it is. Keep the line elsewhere: it shows later removal."""
+        from sayso.store.audit import make_seal
+
         by = Actor("person", self.origin.account.partition("@")[0])
         return make_seal(self.store, by=by, origin=self.origin, progress=progress)
 
@@ -537,6 +554,8 @@ def find_url() -> str:
     file = Path("sayso.toml")
     if not file.is_file():
         return DEFAULT_URL
+    import tomllib
+
     try:
         settings = tomllib.loads(file.read_text("utf-8"))
         url = settings.get("desk", {}).get("url", DEFAULT_URL)

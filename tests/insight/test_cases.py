@@ -8,9 +8,9 @@ import pytest
 
 from sayso import Ask, Case, Desk
 from sayso.errors import BadValue
+from sayso.insight.bounds import NEAR
 from sayso.insight.case import row_of
 from sayso.insight.indexing import catch_up, rebuild
-from sayso.insight.nearest import NEAR
 from sayso.store import open_store
 from sayso.testing import FakeClock
 from tests.hostile import ALL, ANSI, BIDI, FAKED, MARKUP, ZERO_WIDTH

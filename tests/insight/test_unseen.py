@@ -14,7 +14,7 @@ from sayso import Agent, Ask, Desk, Run, ScriptedModel
 from sayso.agent import call
 from sayso.channels.card import Card
 from sayso.errors import BadValue
-from sayso.insight.nearest import NEAR
+from sayso.insight.bounds import NEAR
 from sayso.model.actor import Roster
 from sayso.model.digest import read
 from sayso.testing import FakeClock

@@ -15,7 +15,7 @@ from sayso.agent.plan import NAME as PLAN
 from sayso.agent.stating import offered
 from sayso.asks.carrying import Gated, gated, gated_of
 from sayso.errors import BadValue, InvalidAnswer
-from sayso.insight.unseen import bound_of
+from sayso.insight.bounds import bound_of
 from sayso.model.conversion import decode
 from sayso.model.digest import canonical
 from sayso.model.faults import violations

@@ -18,7 +18,7 @@ from typing import Any
 from sayso.asks.forms import Forms, Terms
 from sayso.asks.spending import Allowed, Call
 from sayso.errors import Answered, BadValue, InvalidAnswer, InvalidEdit, Misuse, Rejected
-from sayso.insight.unseen import bound_of
+from sayso.insight.bounds import bound_of
 from sayso.model.ask import Ask
 from sayso.model.content import Content, Risk
 from sayso.model.conversion import encode

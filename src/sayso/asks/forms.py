@@ -7,14 +7,13 @@ outcome may be another form: a draft that is to be written again.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
 from sayso.errors import BadValue, Rejected
-from sayso.insight.unseen import nothing_known
+from sayso.insight.bounds import nothing_known
 from sayso.model.ask import Ask, Decision
 from sayso.model.confidence import check_confidence
 from sayso.model.content import (
@@ -422,10 +421,10 @@ class Forms:
         **more: Any,  # noqa: ANN401 - fields of Content
     ) -> Content:
         _check_names(terms)
-        for name, checked in _PLAIN.items():
-            if name in terms:
-                more[name] = checked(terms[name])  # type: ignore[literal-required]
-        return Content(
+        for name, value in terms.items():
+            if name in _PLAIN:
+                more[name] = _PLAIN[name](value)
+        return Content.fresh(
             kind=kind,
             title=title,
             agent=more.pop("agent", None) or self.agent,
@@ -462,6 +461,8 @@ def _check_names(terms: Mapping[str, object]) -> None:
     """Refuse a misspelt option: `need=["2 senior"]` must not end in one reviewer."""
     for name in terms:
         if name not in _TERMS:
+            import difflib  # only for whoever misspelt one
+
             names = tuple(Terms.__annotations__)
             near = difflib.get_close_matches(name, names, 1)
             advice = f"did you mean {near[0]}=?" if near else f"there are {', '.join(names)}."

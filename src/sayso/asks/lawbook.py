@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import logging
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sayso.errors import BadPolicy, StoreError
 from sayso.model.actor import Roster
-from sayso.policy.checking import Problem, problems
-from sayso.policy.places import normal
-from sayso.policy.reading import ELSEWHERE, read
 from sayso.policy.rules import Policy
+
+if TYPE_CHECKING:  # what reads and checks files is loaded when the first one is read
+    from sayso.policy.checking import Problem
 
 _log = logging.getLogger("sayso.policy")
 LOOK_AGAIN = 1.0  # seconds
@@ -32,6 +31,10 @@ _State = tuple[int, int, int]
 @cache
 def default_policy() -> Policy:
     """Return the policy that applies where nothing else is said."""
+    from importlib.resources import files
+
+    from sayso.policy.reading import read
+
     text = files("sayso.policy").joinpath("default.toml").read_text("utf-8")
     return read(text, source="default.toml")
 
@@ -42,6 +45,8 @@ def read_policy(path: Path) -> Policy:
     Raises:
         BadPolicy: it cannot be read, or makes no sense.
     """
+    from sayso.policy.reading import read
+
     try:
         text = path.read_text("utf-8")
     except OSError as error:
@@ -61,6 +66,11 @@ def read_policy(path: Path) -> Policy:
 
 def speaks_of_policy(path: Path) -> bool:
     """Whether a file has a policy in it; `sayso.toml` may only say where the desk is."""
+    import tomllib
+
+    from sayso.policy.places import normal
+    from sayso.policy.reading import ELSEWHERE
+
     try:
         given = tomllib.loads(normal(path.read_text("utf-8")))
     except FileNotFoundError:
@@ -141,6 +151,8 @@ class Lawbook:
         """
         if self._people is None or policy is default_policy():
             return
+        from sayso.policy.checking import problems
+
         wrong = [problem for problem in problems(policy, self._people()) if problem.fatal]
         if wrong:
             raise _misfit(policy, wrong)

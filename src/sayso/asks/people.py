@@ -11,8 +11,7 @@ from sayso.errors import Misuse, UnknownPerson, UnknownRole
 from sayso.model.actor import Actor, Origin, Person, Roster, plain_name
 from sayso.model.event import link
 from sayso.model.requirement import ANYBODY
-from sayso.store.audit import PEOPLE
-from sayso.store.contract import Append, Store
+from sayso.store.contract import PEOPLE, Append, Store
 
 
 def roles_of(roles: Iterable[str] | str) -> frozenset[str]:

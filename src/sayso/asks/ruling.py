@@ -135,10 +135,13 @@ def _sentence(content: Content, ruling: Ruling) -> str:
     """Say why people are asked: in the policy's words, and in the asker's if there is more."""
     if not ruling.rules and ruling.tier is None:
         return content.sentence
-    said = [] if content.sentence == GATED else [content.sentence]
-    return " ".join(
-        dict.fromkeys(filter(None, [*said, ruling.sentence.replace(GATED, "").strip()]))
-    )
+    return _in_both_words(content.sentence, ruling.sentence)
+
+
+@lru_cache(maxsize=1024)
+def _in_both_words(own: str, policy: str) -> str:
+    said = [] if own == GATED else [own]
+    return " ".join(dict.fromkeys(filter(None, [*said, policy.replace(GATED, "").strip()])))
 
 
 def both(own: Requirement, ruling: Requirement) -> Requirement:

@@ -9,7 +9,7 @@ the effect `unknown` and opens a doubt, a question to people (promise 5).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -108,7 +108,7 @@ def begin(
             reason = stamped(origin, reason=again)
             event, ask = grow(at.ask, "effect.unknown", at=at.now, actor=actor, payload=reason)
             given_up.append(Append(event=event, ask=ask))
-            at = replace(at, ask=ask)
+            at = at._replace(ask=ask)
         else:
             _check_spendable(store, at)
         # A program that was suspended past its lease may still act on its own yes: the

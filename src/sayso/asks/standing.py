@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sayso.errors import BadValue, StoreBusy, Tampered, UnknownAsk
 from sayso.model.actor import Actor, Origin, Roster
@@ -19,8 +18,7 @@ from sayso.store.contract import Loaded, Store
 _TRIES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """An ask with the moment it was read, the people then, and who holds it."""
 
     ask: Ask
@@ -61,7 +59,7 @@ def stand(loaded: Loaded) -> Standing:
     """
     ask = told(loaded.events, solo=loaded.roster.solo)
     if loaded.gone and ask.open:
-        ask = replace(ask, gone=True)
+        ask = ask.grown(gone=True)
     return Standing(
         ask,
         loaded.now,

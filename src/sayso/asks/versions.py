@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,6 +44,8 @@ class Version:
 
     def diff(self, before: Version) -> str:
         """Return what changed since an earlier version, line by line and safe to print."""
+        import difflib  # few look at it
+
         lines = difflib.unified_diff(
             _lines(before.text),
             _lines(self.text),

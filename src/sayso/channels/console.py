@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TextIO
 
@@ -105,7 +104,7 @@ class Console:
                     continue
                 try:
                     said = fill(ask, offer.verdict, talk, option=offer.option, kept=self._kept)
-                    return replace(said, end=offer.end)
+                    return said._replace(end=offer.end)
                 except Back as reason:
                     talk.say(str(reason), "yellow")
         except InputEnded:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +31,9 @@ def edit(text: str, ask: Ask) -> str:
     Raises:
         BadValue: the editor could not be started, or ended with an error.
     """
-    import tempfile  # costs more than the rest of this module, and most programs never edit
+    import shlex  # these cost more than the rest of this module, and most programs never edit
+    import subprocess
+    import tempfile
 
     command = editor() or "vi"
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import click
@@ -166,7 +166,7 @@ def decide(
                 as_json=how.as_json,
             )
             click.get_current_context().exit(1)
-        decided = _cast(desk, ask, replace(ballot, hold=how.hold), by)
+        decided = _cast(desk, ask, ballot._replace(hold=how.hold), by)
         if able is None or not decided.closed:
             _report(desk, decided, how)
         else:

@@ -13,14 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sayso.errors import BadValue
+from sayso.insight.bounds import NEAR, check_bound
 from sayso.insight.case import Case, case_of, is_case
 from sayso.insight.indexing import asks_of, catch_up
 from sayso.insight.words import words_of
 from sayso.store.casebook import MOST, CaseFilter, CaseRow
 from sayso.store.contract import Store
-
-# From this score on a case counts as one like it, unless another bound is given.
-NEAR = 0.35
 
 _SEARCHED = 32  # words that a search is made of: the rarest ones
 _CANDIDATES = 50
@@ -87,18 +85,6 @@ def check(text: object, limit: object, least: object) -> None:
     if type(limit) is not int or not 1 <= limit <= _CANDIDATES:
         raise BadValue(f"limit={limit!r}: give a number from 1 to {_CANDIDATES}.")
     check_bound(least, "least")
-
-
-def check_bound(value: object, what: str) -> float:
-    """Return a bound from 0 to 1.
-
-    Raises:
-        BadValue: it is none.
-    """
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    if not plain or not 0 <= value <= 1:  # type: ignore[operator]
-        raise BadValue(f"{what}={value!r}: give a number from 0 to 1.")
-    return float(value)  # type: ignore[arg-type]
 
 
 def _weights(words: Sequence[str], counts: Mapping[str, int], total: int) -> dict[str, float]:

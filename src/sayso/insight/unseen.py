@@ -6,9 +6,8 @@ of calls that are new, and may want people for them. What cases say never reache
 
 from __future__ import annotations
 
-from sayso.errors import BadValue
 from sayso.insight.case import Case, as_text
-from sayso.insight.nearest import NEAR, check_bound, scored, shown
+from sayso.insight.nearest import scored, shown
 from sayso.model.content import Proposal
 from sayso.model.digest import canonical
 from sayso.model.text import one_line
@@ -16,24 +15,6 @@ from sayso.store.casebook import CaseFilter
 from sayso.store.contract import Store
 
 _SHOWN = 3
-
-
-def bound_of(declared: object) -> float | None:
-    """Return the bound that a tool or an agent declares with `unseen=`; `None` if it does not.
-
-    Raises:
-        BadValue: it is neither `True` nor a number from 0 to 1.
-    """
-    if declared is None or declared is False:
-        return None
-    if declared is True:
-        return NEAR
-    try:
-        return check_bound(declared, "unseen")
-    except BadValue:
-        raise BadValue(
-            f"unseen={declared!r}: True, or the score from 0 to 1 that a past case must reach."
-        ) from None
 
 
 def precedents(store: Store, proposal: Proposal, bound: float) -> str:
@@ -54,11 +35,6 @@ def precedents(store: Store, proposal: Proposal, bound: float) -> str:
             "nearest": [_brief(case) for case in nearest],
         }
     )
-
-
-def nothing_known(bound: float) -> str:
-    """Return what is shown where nobody can look: it counts as unseen."""
-    return canonical({"bound": bound, "of": 0, "unseen": True, "nearest": []})
 
 
 def _brief(case: Case) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sayso.model.actor import Actor, Origin
 from sayso.model.content import Content, Proposal, Risk
@@ -17,8 +17,7 @@ from sayso.model.verdicts import VERDICTS, Kind, Meaning, RejectKind, Verdict
 CONSENTS = frozenset({"approve", "edit"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ballot:
+class Ballot(NamedTuple):
     """What somebody wants to say to an ask: a verdict and what goes with it."""
 
     verdict: Verdict
@@ -247,9 +246,9 @@ class Ask:
         """The verdicts that can be given now. Once its program has gone it can only be closed."""
         if not self.open:
             return ()
-        return tuple(v for v in self.content.allow if not self.gone or not self.acts(v)) or (
-            "reject",
-        )
+        if not self.gone:
+            return self.content.allow or ("reject",)
+        return tuple(v for v in self.content.allow if not self.acts(v)) or ("reject",)
 
     def acts(self, verdict: Verdict) -> bool:
         """Whether somebody must be there to act on this verdict.

@@ -9,6 +9,7 @@ to guess what was erased.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sayso.errors import BadValue, Tampered
@@ -77,6 +78,7 @@ def micros(when: datetime) -> int:
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
+@lru_cache(maxsize=256)  # whoever reads an event asks for its time several times
 def moment(stored: int) -> datetime:
     """Return the instant that `micros` stored."""
     return _EPOCH + stored * _MICROSECOND

@@ -65,6 +65,7 @@ def _opened(event: Event, *, solo: bool) -> Ask:
 
 def opened(event: Event, asked: Asked, *, solo: bool = False) -> Ask:
     """Return the ask as its first event, which says this, leaves it."""
+    at = event.at
     return Ask.fresh(
         id=asked.id,
         stream=event.stream,
@@ -72,10 +73,10 @@ def opened(event: Event, asked: Asked, *, solo: bool = False) -> Ask:
         version=1,
         digest=asked.digest,
         content=asked.content,
-        opened_at=event.at,
+        opened_at=at,
         seq=event.seq,
         head=event.hash,
-        changed_at=event.at,
+        changed_at=at,
         key=asked.key,
         held=asked.held,
         solo=solo,

@@ -75,7 +75,7 @@ class Requirement:
 
     def __str__(self) -> str:
         """Write the factors as a person would say them."""
-        wanted = " and ".join(str(factor) for factor in self.factors)
+        wanted = " and ".join(map(str, self.factors))
         return f"{wanted}, or {' or '.join(self.others)} instead of one" if self.others else wanted
 
     @property

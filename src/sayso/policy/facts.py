@@ -12,6 +12,7 @@ _LARGEST = 2**63 - 1
 
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+_BEHIND_ARGS = 2
 
 
 class Facts(NamedTuple):
@@ -30,6 +31,11 @@ class Facts(NamedTuple):
     tags: tuple[str, ...] = ()
     always: bool = False  # behind a gate of the desk, which asks whatever else is said
     requested: bool = False  # what it says of itself was said by whoever asks, and lowers nothing
+
+    @property
+    def stated(self) -> tuple[object, ...]:
+        """All that a ruling depends on besides the arguments and the time."""
+        return (self.tool, *self[_BEHIND_ARGS:])
 
     def values(self, now: datetime) -> dict[str, Any]:
         """Return the variables of a condition. `has(confidence)` is the variable `has_confidence_`."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sayso.errors import BadValue
 from sayso.model.span import span
 from sayso.model.text import hides, one_line
-from sayso.policy.tables import Table
+
+if TYPE_CHECKING:  # whoever asks how fast an agent may ask reads no file
+    from sayso.policy.tables import Table
 
 EACH = ""  # stands for every agent; none has this name
 PACE = ("asks", "waiting")

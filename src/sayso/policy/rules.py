@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from operator import attrgetter
 
 from sayso.errors import BadPolicy
 from sayso.model.actor import Roster
@@ -31,12 +30,6 @@ _ROSTERS = 16
 _USUAL_ROLES = {
     role for tier in BUILT_IN.values() for role in (tier.terms.needs or ONE_REVIEWER).roles
 }
-
-# All that a ruling depends on besides the arguments and the time.
-_STATED = attrgetter(
-    "tool", "agent", "kind", "risk", "confidence", "conflict", "unseen", "reversible", "affects",
-    "tags", "always", "requested",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +83,7 @@ class _About:
         self.rules = rules
         self.asks = [rule.when for rule in rules if isinstance(rule.when, Condition)]
         self.conditions = Conditions(self.asks)
-        # Then what they say follows from the facts that `_STATED` takes. The word counts wherever
+        # Then what they say follows from what is `stated` in the facts. The word counts wherever
         # it stands, in quotes or as a part of another: asking once more does no harm.
         self.settled = not any(rule.asked for rule in rules) and not any(
             word in condition.text for condition in self.asks for word in ("args", "time")
@@ -298,7 +291,7 @@ def _key(facts: Facts) -> object:
         return None
     # Python takes True for 1 and 1 for 1.0. Conditions do not.
     kinds = (type(sure), type(facts.conflict), type(facts.unseen), type(facts.reversible))
-    return (_STATED(facts), kinds, *map(type, facts.tags))
+    return (facts.stated, kinds, *map(type, facts.tags))
 
 
 def _asked(predicate: Predicate, facts: Facts) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -93,6 +92,8 @@ class Table:
         """Refuse keys that it cannot have."""
         for key in self._given:
             if key not in known:
+                import difflib  # only for whoever misspelt one
+
                 near = difflib.get_close_matches(key, known, n=1)
                 hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}."
                 shown = one_line(key, 60)

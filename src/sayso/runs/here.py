@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from sayso.asks.forms import Terms
 from sayso.errors import Misuse
-from sayso.insight.nearest import NEAR
+from sayso.insight.bounds import NEAR
 from sayso.runs.lanes import INSIDE, LANE
 
 

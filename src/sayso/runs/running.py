@@ -14,8 +14,9 @@ from sayso.asks.carrying import Gated, gated, gated_of
 from sayso.asks.forms import Form, Maker, PlanMaker, Step, Terms
 from sayso.asks.verbs import Verbs
 from sayso.errors import BadValue, Misuse
+from sayso.insight.bounds import NEAR
 from sayso.insight.case import Case
-from sayso.insight.nearest import NEAR, cases_like, check
+from sayso.insight.nearest import cases_like, check
 from sayso.model.confidence import check_confidence
 from sayso.model.content import check_words
 from sayso.runs.improving import Make, improve_passage

@@ -23,10 +23,9 @@ from sayso.model.actor import Actor, Origin
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import fold
 from sayso.store.base import index_row
-from sayso.store.contract import Append, Store
+from sayso.store.contract import PEOPLE, Append, Store
 
 SEALS = "seals"
-PEOPLE = "people"
 _HEADS_PER_SEAL = 1000
 _SENSELESS = (SaysoError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _SEAL = re.compile(r"sayso-seal:([0-9]{1,18}):([0-9a-f]{64})")

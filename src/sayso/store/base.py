@@ -461,24 +461,15 @@ _NEVER = 2**62
 
 def ask_change_of(append: Append, ask: Ask) -> Change:
     """Return the name of the query that changes an ask's row, and its parameters."""
-    lease = append.lease
-    parameters: dict[str, object] = {
-        "holder": lease.holder if lease else None,
-        "span": _span(lease.span) if lease and lease.span else None,
-    }
+    lease, opens = append.lease, isinstance(append, Opening)
+    parameters = index_row(ask) if opens else _changes_of(append, ask)
+    parameters["holder"] = lease.holder if lease else None
+    parameters["span"] = _span(lease.span) if lease and lease.span else None
     parameters["people"] = append.people
     if isinstance(append, Opening):
-        once = {"likeness": ask.likeness if append.once else None, "paced": int(append.paced)}
-        return "open", parameters | index_row(ask) | once
-    parameters |= {
-        "id": ask.id,
-        "status": ask.status,
-        "version": ask.version,
-        "voters": _voters(ask),
-        "roles": _roles(ask),
-        "before": micros(append.before) if append.before else None,
-        "held": append.held,
-    }
+        parameters["likeness"] = ask.likeness if append.once else None
+        parameters["paced"] = int(append.paced)
+        return "open", parameters
     if append.event.kind in _MOVING:
         # What was edited asks something else than it did.
         edited = {"edited": append.event.kind == "ask.edited"}
@@ -487,6 +478,18 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         return "judge", parameters
     parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
     return "grow", parameters
+
+
+def _changes_of(append: Append, ask: Ask) -> dict[str, object]:
+    return {
+        "id": ask.id,
+        "status": ask.status,
+        "version": ask.version,
+        "voters": _voters(ask),
+        "roles": _roles(ask),
+        "before": micros(append.before) if append.before else None,
+        "held": append.held,
+    }
 
 
 def _roles(ask: Ask) -> str:

@@ -21,6 +21,7 @@ from sayso.store.bell import Bell
 from sayso.store.casebook import Casebook
 
 COUNT_LIMIT = 1000
+PEOPLE = "people"  # the stream that says who is on the desk
 
 # The inbox lists by rank. Undeclared risk sorts with medium: unknown is not harmless. A tier that
 # a policy made up was made up for a reason.
@@ -166,8 +167,7 @@ class Worker:
     seen_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """An ask's journal with the moment of reading, the people, and whether its lease lapsed.
 
     `people` is the number of the last change of the roster.
