@@ -157,7 +157,7 @@ def _counted(store: Store, ask: Ask, origin: Origin) -> Ask | None:
         at = standing(store, found)
         if at.ask.closed:
             return None
-        if times & (times - 1):
+        if times & (times - 1) or at.ask.repeats >= times:
             return at.ask
         actor = Actor("agent", ask.content.agent)
         said = stamped(origin, times=times)

@@ -222,7 +222,7 @@ def _assigned(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 
 def _repeated(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
-    return _grown(ask, event, repeats=(payload or {}).get("times", ask.repeats + 1))
+    return _grown(ask, event, repeats=max(ask.repeats, (payload or {}).get("times", 0)))
 
 
 def _withdrawn(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
