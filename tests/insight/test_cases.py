@@ -66,7 +66,7 @@ def test_a_case_says_what_was_proposed_what_people_did_and_what_came_of_it(
     assert case.note == "Only one of the two"
     assert case.outcome == "done: sent to the bank"
     assert '"amount":80' in case.about
-    assert case.good
+    assert not case.good, "people did not agree to it as it was proposed"
 
 
 def test_what_people_said_is_found_too(desk: Desk, decided: list[Ask]) -> None:

@@ -81,7 +81,7 @@ def test_an_unusual_call_asks_although_there_are_cases(
 
     ask = ask_of(begun(desk, flow, KEYS))
 
-    assert ask.content.sentence == "Nothing like it was decided before."
+    assert ask.content.sentence == "Nothing like it was approved before."
     assert found(ask)["unseen"] is True
     assert found(ask)["of"] == 1
     assert paid == [LATE]
@@ -120,16 +120,101 @@ def test_what_was_rejected_makes_the_same_call_no_less_unusual(
     assert paid == []
 
 
-def test_of_alike_cases_the_newest_counts(
-    desk: Desk, flow: Any, clock: FakeClock, paid: list[str]
+@pytest.mark.parametrize("order", [("approve", "reject"), ("reject", "approve")])
+def test_of_alike_cases_the_one_that_was_refused_counts(
+    desk: Desk, flow: Any, clock: FakeClock, paid: list[str], order: tuple[str, ...]
 ) -> None:
-    approved(desk, begun(desk, flow, LATE))
-    clock.advance(60)
-    ask = desk.open("refund", {"reason": LATE, "amount": 40})
+    for verdict in order:
+        ask = desk.open("refund", {"reason": LATE, "amount": 40})
+        desk.approve(ask) if verdict == "approve" else desk.reject(ask)
+        clock.advance(60)
+
+    assert found(ask_of(begun(desk, flow, LATE)))["unseen"] is True
+    assert paid == []
+
+
+def refuse(desk: Desk, ask: Ask) -> None:
     desk.reject(ask)
 
-    assert ask_of(begun(desk, flow, LATE)).open
+
+def answer(desk: Desk, ask: Ask) -> None:
+    desk.respond(ask, "Ask the carrier")
+
+
+def rewrite(desk: Desk, ask: Ask) -> None:
+    desk.edit(ask, {"reason": "A voucher"})
+
+
+@pytest.mark.parametrize("decide", [refuse, answer, rewrite])
+def test_one_that_nobody_agreed_to_outweighs_nearer_ones_that_were_approved(
+    desk: Desk, flow: Any, paid: list[str], decide: Any
+) -> None:
+    """Three nearer ones fill the card; the one that counts is on it all the same."""
+    against = desk.open("refund", {"reason": LATER, "amount": 40})
+    decide(desk, against)
+    for _ in range(3):
+        desk.approve(desk.open("refund", {"reason": LATE, "amount": 40}))
+
+    ask = ask_of(begun(desk, flow, LATE))
+
+    assert found(ask)["nearest"][0]["verdict"] == "approve"
+    assert against.id in [case["id"] for case in found(ask)["nearest"]]
+    assert f"People did not agree to one like it: {against.id} reaches 0." in drawn(ask)
+    assert paid == []
+
+
+def test_many_that_were_approved_do_not_crowd_out_the_one_that_was_refused(
+    desk: Desk, flow: Any, paid: list[str]
+) -> None:
+    desk.reject(desk.open("refund", {"reason": LATER, "amount": 40}))
+    for _ in range(60):
+        desk.approve(desk.open("refund", {"reason": LATE, "amount": 40}))
+
+    assert found(ask_of(begun(desk, flow, LATE)))["unseen"] is True
+    assert paid == []
+
+
+def test_one_that_was_refused_does_not_count_below_the_bound(
+    desk: Desk, flow: Any, paid: list[str]
+) -> None:
+    desk.reject(desk.open("refund", {"reason": f"{KEYS} parcel", "amount": 40}))
+    desk.approve(desk.open("refund", {"reason": LATE, "amount": 40}))
+
+    assert begun(desk, flow, LATE).status == "done"
     assert paid == [LATE]
+
+
+def test_an_edit_that_cuts_a_call_down_does_not_let_the_uncut_one_pass(
+    desk: Desk, flow: Any, paid: list[str]
+) -> None:
+    desk.edit(desk.open("refund", {"reason": LATE, "amount": 40}), {"amount": 10})
+
+    ask = ask_of(begun(desk, flow, LATE))
+
+    assert found(ask)["unseen"] is True
+    assert "people did not agree to it" in drawn(ask)
+    assert paid == []
+
+
+def test_of_an_edited_case_what_was_approved_has_been_seen(
+    desk: Desk, flow: Any, paid: list[str]
+) -> None:
+    desk.edit(desk.open("refund", {"reason": KEYS, "amount": 40}), {"reason": LATE})
+
+    assert begun(desk, flow, LATE).status == "done"
+    assert found(ask_of(begun(desk, flow, KEYS)))["unseen"] is True
+    assert paid == [LATE]
+
+
+def test_hostile_text_of_a_case_is_made_visible_once(desk: Desk, flow: Any) -> None:
+    desk.reject(desk.open("refund", {"reason": f"{LATE} \u202e", "amount": 40}), "no \x1b[2J\nRisk")
+
+    ask = ask_of(begun(desk, flow, LATE))
+
+    assert "no \x1b[2J Risk" in found(ask)["nearest"][0]["said"]
+    card = drawn(ask)
+    assert "│ no [U+001B ESCAPE][2J Risk" in card
+    assert "U+005B" not in card, "a label of ours was labelled again"
 
 
 def test_cases_of_another_tool_do_not_count(desk: Desk, flow: Any) -> None:

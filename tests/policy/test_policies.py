@@ -46,7 +46,7 @@ def ruled(text: str = "", **facts: Any) -> Ruling:
         # escalate: unsure, contradictory, never seen
         ({"confidence": 0.69}, "ask", "The agent is not sure of it."),
         ({"conflict": True}, "ask", "contradicts itself"),
-        ({"unseen": True}, "ask", "Nothing like it was decided before."),
+        ({"unseen": True}, "ask", "Nothing like it was approved before."),
         # no person needed: safe and reversible; not merely confident
         ({}, "allow", "No rule asks for a person."),
         ({"reversible": True}, "allow", "No rule asks for a person."),

@@ -29,7 +29,8 @@ def recall_passage(job: Job, lane: Lane, key: str) -> Passage:
 
 
 def _bad_ones(job: Job) -> list[Case]:
-    wanted = CaseFilter(kind="feedback", verdicts=("reject",))
+    # Its own only: what was said of another's work may be nothing for those who read this one's.
+    wanted = CaseFilter(kind="feedback", agent=job.agent.name, verdicts=("reject",))
     found = cases_like(job.run.journal.store, job.task, wanted, limit=2 * _EXAMPLES)
     # What was said in this very run is in its task already.
     return [case for case in found if case.run != job.run.id][:_EXAMPLES]

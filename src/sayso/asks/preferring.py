@@ -17,7 +17,6 @@ from sayso.insight.preference import (
 )
 from sayso.model.actor import Origin
 from sayso.model.content import check_title
-from sayso.model.text import one_line
 from sayso.store.contract import Append, Store
 
 MOST = 500
@@ -50,7 +49,7 @@ class Preferences:
         words = " ".join(check_title(text, "A preference").split())
         if len(words) > LONGEST:
             raise BadValue(f"A preference takes at most {LONGEST} characters, not {len(words)}.")
-        return self._said(preference, EDITED, by, text=one_line(words, LONGEST))
+        return self._said(preference, EDITED, by, text=words)
 
     def remove(self, preference: Preference | str, *, by: str | None = None) -> None:
         """Forget it. It does not come back; the journal keeps what was decided.
@@ -81,7 +80,8 @@ def _left_by(at: Standing) -> Preference:
     known = preference_of(at.events)
     if known is None:
         raise BadValue(
-            f"{at.ask.id} is no preference: nobody edited or answered it, or it was removed. "
+            f"{at.ask.id} is no preference: no call or draft that somebody edited or answered, "
+            "or it was removed. "
             "List them: sayso preferences list"
         )
     return known

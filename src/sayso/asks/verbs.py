@@ -85,7 +85,8 @@ class Verbs(ABC):
     ) -> Feedback | None:
         """Block until somebody rates the result; `None` once its time (`within=`) is over.
 
-        What they say is remembered for tasks like `task`.
+        What they say is remembered for tasks like `task` of the agent that made it: `agent=`,
+        unless it is the one that asks.
         """
         return self._ask(self.forms.feedback(result, task=task, title=title, **terms))
 

@@ -43,9 +43,19 @@ def _sentence(found: dict[str, Any]) -> str:
     reached = f"the nearest of {_cases(found['of'])} reaches {best['score']:.2f}, {bound}"
     if not found["unseen"]:
         return f"Like what was approved before: {reached}."
-    if best["score"] >= found["bound"]:
+    if best["score"] < found["bound"]:
+        return f"Nothing like it: {reached}."
+    if not _agreed(best):
         return f"Nothing like it was approved: {reached}, and people did not agree to it."
-    return f"Nothing like it: {reached}."
+    against = next((case for case in found["nearest"] if not _agreed(case)), best)
+    return (
+        f"People did not agree to one like it: {against['id']} reaches {against['score']:.2f}, "
+        f"{bound}."
+    )
+
+
+def _agreed(case: dict[str, Any]) -> bool:
+    return bool(case.get("agreed", case["verdict"] == "approve"))
 
 
 def _cases(count: int) -> str:

@@ -259,7 +259,7 @@ def _number(_: click.Context, __: click.Parameter, value: float | None) -> float
 @click.option("--reversible/--irreversible", default=None, help="Whether it can be undone.")
 @click.option("--affects", help="Whom it affects.")
 @click.option("--conflict", is_flag=True, help="The agent names contradictory information.")
-@click.option("--unseen", is_flag=True, help="Nothing like it was decided before.")
+@click.option("--unseen", is_flag=True, help="Nothing like it was approved before.")
 @click.option("--tag", "tags", multiple=True, help="A tag; repeat for more.")
 @click.option("--kind", default="action", help="What is asked for, an action unless given.")
 @click.option("--gated", is_flag=True, help="Behind a gate that declares no risk.")

@@ -24,7 +24,7 @@ from sayso.model.text import one_line
 )
 @desk_option
 def preferences() -> None:
-    """What people prefer, learned from their edits and answers."""
+    """What people prefer, learned from how they edit and answer calls and drafts."""
 
 
 @preferences.command("list", epilog=examples("sayso preferences list --agent assistant"))
@@ -46,7 +46,7 @@ def _listed(where: str, found: list[Preference], *, as_json: bool) -> None:
         return
     say(f"desk: {where}, {len(found)} preference{'' if len(found) == 1 else 's'}", "dim")
     if not found:
-        say("None yet: they come from edits and answers.")
+        say("None yet: they come from edits of calls and drafts, and from answers to them.")
         return
     rows = [
         (one.id, one_line(one.agent, 20), one_line(one.by, 20), one_line(one.text, 500))

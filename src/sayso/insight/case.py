@@ -44,8 +44,8 @@ class Case:
 
     @property
     def good(self) -> bool:
-        """Whether people agreed: approved it, as it was or edited, or called it good."""
-        return self.verdict in ("approve", "edit")
+        """Whether people agreed to what was proposed as it was, or called it good."""
+        return self.verdict == "approve"
 
 
 def is_case(ask: Ask) -> bool:
@@ -150,6 +150,12 @@ def edits_of(ask: Ask) -> Iterator[str]:
         was, now = before.get(name), after.get(name)
         if was != now:
             yield f"{name} {_brief(was)} -> {_brief(now)}"
+
+
+def clipped(text: str, longest: int) -> str:
+    """Return a text on one line and cut. It stays raw: whoever draws it makes it visible."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _about(ask: Ask, facts: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ that it has none. Rare words count more than common ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sayso.errors import BadValue
@@ -33,6 +33,18 @@ class Scored:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A text that is looked for: the words to search by, and how much each word of it counts."""
+
+    searched: Sequence[str]
+    weights: Mapping[str, float]
+
+    def likeness(self, words: Collection[str]) -> float:
+        """Return how much these different words are like the text."""
+        return round(_share(words, self.weights), 4) if self.weights else 0.0
+
+
 def cases_like(
     store: Store, text: str, wanted: CaseFilter, *, limit: int = 5, least: float = NEAR
 ) -> list[Case]:
@@ -48,17 +60,30 @@ def scored(store: Store, text: str, wanted: CaseFilter, *, whole: bool = True) -
 
     `whole` also looks at what was said to a case; else only at what it was about.
     """
+    wish = sought(store, text)
+    found = [Scored(row, _score(row, wish, whole=whole)) for row in candidates(store, wish, wanted)]
+    return ranked(found)
+
+
+def sought(store: Store, text: str) -> Sought:
+    """Return a text as it is looked for among the cases there are."""
     catch_up(store)
     words = words_of(text)
     counts = store.word_counts(words)
     known = sorted((word for word in words if counts[word]), key=lambda word: counts[word])
-    rows = store.near_cases(known[:_SEARCHED], wanted, _CANDIDATES)
-    if not rows:
-        return []
-    weights = _weights(words, counts, store.count_cases())
-    found = [Scored(row, _score(row, weights, whole=whole)) for row in rows]
-    found = [one for one in found if one.score > 0]
-    return sorted(found, key=lambda one: (one.score, one.row.at, one.row.id), reverse=True)
+    weights = _weights(words, counts, store.count_cases()) if known else {}
+    return Sought(known[:_SEARCHED], weights)
+
+
+def candidates(store: Store, wish: Sought, wanted: CaseFilter) -> list[CaseRow]:
+    """Return the cases that share words with it and that the database takes for the best."""
+    return store.near_cases(wish.searched, wanted, _CANDIDATES)
+
+
+def ranked(found: Iterable[Scored]) -> list[Scored]:
+    """Return those that are like the text at all, the most alike first, then the newest."""
+    alike = [one for one in found if one.score > 0]
+    return sorted(alike, key=lambda one: (one.score, one.row.at, one.row.id), reverse=True)
 
 
 def shown(store: Store, found: Sequence[Scored]) -> list[Case]:
@@ -93,15 +118,13 @@ def _weights(words: Sequence[str], counts: Mapping[str, int], total: int) -> dic
     return {word: math.log(1 + (all_ + 1) / (counts[word] + 1)) for word in words}
 
 
-def _score(row: CaseRow, weights: Mapping[str, float], *, whole: bool) -> float:
+def _score(row: CaseRow, wish: Sought, *, whole: bool) -> float:
     about = row.about.split()
-    best = _share(about, weights)
-    if whole:
-        best = max(best, _share({*about, *row.said.split()}, weights))
-    return round(best, 4)
+    best = wish.likeness(about)
+    return max(best, wish.likeness({*about, *row.said.split()})) if whole else best
 
 
-def _share(words: Sequence[str] | set[str], weights: Mapping[str, float]) -> float:
+def _share(words: Collection[str], weights: Mapping[str, float]) -> float:
     """Return the share of the text that is in the case; less, if the case is much longer."""
     own = sum(weights.values())
     shared = sum(weights[word] for word in words if word in weights)

@@ -1,4 +1,4 @@
-"""What people prefer, read from what they changed and answered: facts of the journal, no guesses.
+"""What people prefer, read from what they changed and advised: facts of the journal, no guesses.
 
 A person who edits a call before approving it, or who tells an agent in words what to do instead,
 leaves a preference. It belongs to the agent that asked. Whoever reads it may
@@ -10,25 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
-from sayso.insight.case import as_text, edits_of, is_case
+from sayso.insight.case import as_text, clipped, edits_of, is_case
 from sayso.insight.indexing import SENSELESS, catch_up
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.folding import fold
-from sayso.model.text import one_line
 from sayso.store.casebook import CaseFilter
 from sayso.store.contract import Store
 
 EDITED, REMOVED = "preference.edited", "preference.removed"
 LONGEST = 500  # characters
-_KINDS = ("action", "draft", "question")
+# Not questions: an answer is for the moment, and may be a secret.
+_KINDS = ("action", "draft")
+_PAGE = 100
 _VERDICTS = ("edit", "respond")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """One thing that people want otherwise; `id` is the ask it comes from."""
+    """One thing that people want otherwise; `id` is the ask it comes from.
+
+    The text is as it was written, on one line: whoever draws it makes it visible.
+    """
 
     id: str
     agent: str
@@ -42,9 +47,18 @@ class Preference:
 def preferences(store: Store, agent: str | None, *, limit: int) -> list[Preference]:
     """Return what people prefer of an agent, or of all of them, the newest first."""
     catch_up(store)
-    rows = store.cases(CaseFilter(agent=agent, verdicts=_VERDICTS), limit)
-    journals = {events[0].stream: events for events in store.journals([row.id for row in rows])}
-    return [found for row in rows for found in _known(journals.get(row.id))]
+    return list(islice(_all(store, CaseFilter(agent=agent, verdicts=_VERDICTS)), limit))
+
+
+def _all(store: Store, wanted: CaseFilter) -> Iterator[Preference]:
+    """Go through all of them: whether one was removed only its journal knows."""
+    page = store.cases(wanted, _PAGE)
+    while page:
+        rows = [row for row in page if row.kind in _KINDS]
+        journals = {events[0].stream: events for events in store.journals([row.id for row in rows])}
+        for row in rows:
+            yield from _known(journals.get(row.id))
+        page = store.cases(wanted, _PAGE, older=page[-1])
 
 
 def _known(events: Sequence[Event] | None) -> Iterator[Preference]:
@@ -81,7 +95,7 @@ def preference_of(events: Sequence[Event]) -> Preference | None:
 
 
 def _learned(ask: Ask) -> str:
-    """Say in a line what a person changed, or answered."""
+    """Say in a line what a person changed, or said instead."""
     decision = ask.decision
     if decision is None or decision.verdict not in _VERDICTS:
         return ""
@@ -90,4 +104,4 @@ def _learned(ask: Ask) -> str:
     words += [decision.note] if decision.note else []
     said = "; ".join(filter(None, words))
     about = ask.tool or ask.title
-    return one_line(" ".join(f"{about}: {said}".split()), LONGEST) if said else ""
+    return clipped(f"{about}: {said}", LONGEST) if said else ""

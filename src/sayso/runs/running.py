@@ -187,8 +187,8 @@ class Running(Verbs, Passages):
         """Make something and ask how good it is; while people call it bad, make it again.
 
         `make` is an agent, or a function that is called with `None` and then with what people
-        said. What they call bad is remembered, and shown to agents that learn on tasks like
-        this one. Returns the first that nobody calls bad within the time given; `None` if all
+        said. What they call bad is remembered of the agent that made it (or of `agent=`), and
+        shown to it on tasks like this one, if it learns. Returns the first that nobody calls bad within the time given; `None` if all
         of them were.
 
         Raises:
@@ -196,6 +196,9 @@ class Running(Verbs, Passages):
         """
         if type(tries) is not int or not 1 <= tries <= 20:
             raise BadValue(f"tries={tries!r}: give a number from 1 to 20.")
+        flow = workflow_of(make)
+        if flow is not None and flow.agent is not None and not terms.get("agent"):
+            terms["agent"] = flow.agent  # whose result is judged
         given: dict[str, Any] = {"task": task, "title": title, **terms}
         return self._go(
             lambda lane, key: improve_passage(

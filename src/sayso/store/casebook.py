@@ -84,8 +84,10 @@ class Casebook(Protocol):
         """Return cases with any of these words, the best first by the database's own rank."""
         ...
 
-    def cases(self, wanted: CaseFilter, limit: int) -> list[CaseRow]:
-        """Return cases, the newest first."""
+    def cases(
+        self, wanted: CaseFilter, limit: int, *, older: CaseRow | None = None
+    ) -> list[CaseRow]:
+        """Return cases, the newest first; only those that come after the one that is given."""
         ...
 
 
@@ -153,7 +155,10 @@ class SqlCasebook(ABC):
         rows = self._rows("near_cases", match=match, **wanted.values, limit=limit)
         return [CaseRow._make(row) for row in rows]
 
-    def cases(self, wanted: CaseFilter, limit: int) -> list[CaseRow]:
+    def cases(
+        self, wanted: CaseFilter, limit: int, *, older: CaseRow | None = None
+    ) -> list[CaseRow]:
         """Return cases, the newest first."""
-        rows = self._rows("cases", **wanted.values, limit=limit)
+        at, last = (older.at, older.id) if older is not None else (None, None)
+        rows = self._rows("cases", **wanted.values, at=at, last=last, limit=limit)
         return [CaseRow._make(row) for row in rows]

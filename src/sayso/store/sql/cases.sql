@@ -42,6 +42,8 @@ cases.id, cases.kind, cases.tool, cases.agent, cases.verdict, cases.at, cases.ab
 select {@case_columns}
   from cases
  where {@case_filter}
+   and (cast(:at as bigint) is null
+        or (cases.at, cases.id) < (cast(:at as bigint), cast(:last as text)))
  order by cases.at desc, cases.id desc limit :limit
 
 -- name: count_cases
