@@ -438,6 +438,67 @@ def test_whatever_the_run_waits_for_an_approved_call_of_the_queue_is_carried_out
     assert RAN.count(1) == 1
 
 
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("beside", ["waits", "in doubt"])
+def test_a_call_of_the_same_reply_that_waits_holds_nothing_up(
+    desk: Desk, beside: str, together: bool
+) -> None:
+    @sayso.tool(risk="high", unknown=TimeoutError)
+    def delete(name: str) -> str:
+        """Delete something."""
+        RAN.append(name)
+        if beside == "in doubt":
+            raise TimeoutError("no answer")
+        return f"deleted {name}"
+
+    def script(messages: Messages) -> Any:
+        if not calls(messages):
+            return [call("pay", amount=1), call("delete", name="old"), call("pay", amount=2)]
+        if waiting(messages):
+            return f"{len(waiting(messages))} wait"
+        return " & ".join([*map(body, news(messages)), results(messages)[1]])
+
+    model = Watched(script)
+    run = begun(desk, Agent("clerk", model, [pay, delete], together=together), "clean up")
+    if beside == "in doubt":
+        desk.approve(ask_of(run, "delete"))
+        carried_on(desk, run)
+    others = {ask.id for ask in run.state.pending if ask.tool != "pay"}
+    assert set(run.row.waits) == {ask.id for ask in run.state.pending}
+
+    desk.approve(ask_for(run, 2))
+    carried_on(desk, run)
+
+    assert (run.status, RAN.count(2), RAN.count(1)) == ("waiting", 1, 0)
+    assert set(run.row.waits) == {*others, ask_for(run, 1).id}
+    assert len(model.prompts) == 1, "the turn goes on once all of it is settled"
+    (other,) = (desk.get(one) for one in others)
+    if beside == "in doubt":
+        desk.respond(other, "deleted old")
+    else:
+        desk.approve(other)
+    carried_on(desk, run)
+    desk.approve(ask_for(run, 1))
+
+    assert carried_on(desk, run).output == "paid 2 & paid 1 & deleted old"
+    assert sorted(map(str, RAN)) == ["1", "2", "old"]
+    kept(model)
+    assert desk.verify()
+
+
+def test_an_ending_no_to_a_queued_call_ends_the_run_though_a_call_beside_it_waits(
+    desk: Desk,
+) -> None:
+    def script(messages: Messages) -> Any:
+        return [call("pay", amount=1), call("delete", name="old")]
+
+    run = begun(desk, Agent("clerk", ScriptedModel(script), [pay, delete]), "clean up")
+    desk.reject(ask_of(run, "pay"), "stop", end=True)
+    carried_on(desk, run)
+
+    assert (run.status, RAN) == ("cancelled", [])
+
+
 def test_decided_together_does_not_wait_for_the_queue(local: Desk) -> None:
     def script(messages: Messages) -> Any:
         if not calls(messages):
