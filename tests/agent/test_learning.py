@@ -355,6 +355,19 @@ def test_a_senseless_confidence_is_told_to_the_model_and_nothing_runs(
     assert model.last[-1].failed
 
 
+@pytest.mark.parametrize("conflicts", [[" "], ["a"] * 21])
+def test_conflicts_that_nobody_could_weigh_up_are_told_to_the_model(
+    local: Desk, conflicts: list[str]
+) -> None:
+    agent, model = explainer(sure(_conflicts=conflicts))
+
+    run = begun(local, agent, "Meet")
+
+    assert "schedule was not called" in run.result()
+    assert "conflicts" in run.result()
+    assert (model.last[-1].failed, run.asks) == (True, [])
+
+
 def test_only_an_agent_that_explains_offers_these_arguments(desk: Desk) -> None:
     agent, model = explainer(sure(0.9))
     begun(desk, agent, "Meet")

@@ -113,6 +113,71 @@ def test_an_agent_is_told_what_was_bad_about_its_last_answer(desk: Desk) -> None
     assert len(shown) == 2, "no reply was asked for twice"
 
 
+def test_an_agent_is_told_what_was_said_to_every_try(desk: Desk) -> None:
+    shown: list[str] = []
+
+    def think(messages):
+        shown.append(messages[-1].text)
+        return f"try {len(shown)}"
+
+    writer = Agent("writer", ScriptedModel(think))
+
+    @desk.workflow
+    def report(run, task):
+        return run.improve(writer, task, tries=4)
+
+    run = begun(desk, report, TASK)
+    for note in ("Name the region", None, "Shorter"):
+        rate(desk, run, note)
+    desk.approve(ask_of(run))
+    carried_on(desk, run)
+
+    assert run.result() == "try 4"
+    assert "They did not say why." in shown[2]
+    assert "| Name the region\n" in shown[2]
+    assert "| try 3\n" in shown[3]
+    assert shown[3].index("| Shorter\n") < shown[3].index("| Name the region\n")
+    assert shown[3].count("They did not say why.") == 0
+
+
+def test_however_much_people_say_a_prompt_stays_readable(desk: Desk) -> None:
+    shown: list[str] = []
+
+    def think(messages):
+        shown.append(messages[-1].text)
+        return "ok"
+
+    writer = Agent("writer", ScriptedModel(think))
+
+    @desk.workflow
+    def report(run, task):
+        return run.improve(writer, task, tries=4)
+
+    run = begun(desk, report, TASK)
+    for word in "abc":
+        rate(desk, run, word * 100_000)
+
+    assert len(shown[3]) < 5000
+    assert all(word * 900 in shown[3] for word in "abc")
+
+
+def test_a_function_is_given_all_that_was_said_the_newest_last(
+    desk: Desk, flow: Any, made: list[str | None]
+) -> None:
+    run = begun(desk, flow, TASK, 6)
+    for note in ("Name the region", None, "Shorter", "x" * 30_000, "No x"):
+        rate(desk, run, note)
+
+    assert made == [
+        None,
+        "Name the region",
+        "Name the region",
+        "Name the region\n\nShorter",
+        "x" * 30_000,
+        "No x",
+    ]
+
+
 def test_guidance_cannot_break_out_of_its_fence(desk: Desk) -> None:
     shown: list[str] = []
 

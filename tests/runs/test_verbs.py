@@ -420,6 +420,33 @@ def test_a_confidence_that_is_none_does_not_pass_for_being_sure(desk: Desk, stat
     assert desk.inbox().count == 0
 
 
+@pytest.mark.parametrize(
+    ("terms", "says"),
+    [
+        *(({"below": bad}, "below=") for bad in (0, -1, 7, "high", True, None, float("nan"))),
+        ({"conflicts": "the sign says 10"}, "list"),
+        ({"conflicts": [" "]}, "blank"),
+        ({"conflicts": [None]}, "blank"),
+        ({"conflicts": [5]}, "text"),
+        ({"conflicts": [f"source {n}" for n in range(21)]}, "at most 20"),
+    ],
+)
+@pytest.mark.parametrize("stated", [0.99, None])
+def test_terms_under_which_nobody_could_tell_whether_it_is_sure_are_refused(
+    local: Desk, terms: dict[str, Any], says: str, stated: float | None
+):
+    @local.workflow
+    def flow(run: Running) -> Any:
+        with pytest.raises(BadValue, match=says):
+            run.escalate("42", confidence=stated, **terms)
+        return run.escalate("43", confidence=1, below=1)
+
+    run = begun(local, flow)
+
+    assert (run.status, run.output) == ("done", "43"), run.error
+    assert local.inbox().count == 0
+
+
 def test_progress_is_seen_from_outside(desk: Desk):
     @desk.workflow
     def flow(run: Running) -> Any:

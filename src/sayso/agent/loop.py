@@ -102,9 +102,7 @@ def _act(job: Job, reply: Reply) -> None:
         *(one.message for one in settled),
     )
     for one in settled:
-        if one.queued is not None:
-            job.queue.add(one.queued, job.plans)
-        else:
+        if not one.waits:
             _count(job, one, job.plans)
     if job.queue:
         _hear(job)

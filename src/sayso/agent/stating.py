@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sayso.agent.messages import ToolCall
-from sayso.asks.forms import Terms
+from sayso.asks.forms import Terms, check_conflicts
 from sayso.errors import BadValue
 from sayso.model.faults import violations
 
@@ -66,4 +66,5 @@ def terms_of(stated: Mapping[str, Any]) -> Terms:
     wrong = violations(_WHOLE, dict(stated))
     if wrong:
         raise BadValue("; ".join(f"{where}: {what}" for where, what in wrong.items()))
+    check_conflicts(stated.get("_conflicts"))
     return {name.removeprefix("_"): value for name, value in stated.items()}  # type: ignore[return-value]

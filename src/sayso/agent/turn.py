@@ -62,7 +62,7 @@ class Settled:
     refused: bool = False
     place: str = ""
     ask: Ask | None = None
-    queued: Way | None = None  # it waits for people, and nothing came of it yet
+    waits: bool = False  # for people, in the queue: nothing came of it yet
 
     @property
     def came(self) -> Came:
@@ -287,7 +287,9 @@ def _queued(job: Job, way: Way) -> Settled:
     step = _step(job, way, way.call, status="waiting")
     if new:
         job.agent.voice.step(job.agent.name, step)
-    return Settled(way.call, queued(ask), step, place=way.place, ask=ask, queued=way)
+    # Here, not once the turn is settled: a call beside it that waits holds nothing up.
+    job.queue.add(way, job.plans)
+    return Settled(way.call, queued(ask), step, place=way.place, ask=ask, waits=True)
 
 
 def settle(job: Job, lane: Lane, way: Way) -> Passage:

@@ -11,6 +11,7 @@ from sayso.agent.queue import Queue
 from sayso.errors import Answered, Outcome, Rejected, Skipped, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
+from sayso.model.text import visible
 
 Came = Literal["done", "failed", "refused"]
 
@@ -113,13 +114,16 @@ def queued(ask: Ask | None) -> str:
 def came_later(made: ToolCall, text: str, came: Came, *, by: str, edited: bool) -> str:
     """Tell the model what came of a call that waited for a person.
 
-    What a tool returned stands behind bars: no line of it looks like one of ours.
+    What a tool returned and what people wrote stands behind bars: no line of it looks like one of
+    ours.
     """
     changed = f", which {by} changed to {canonical(dict(made.args))}" if edited else ""
     head = f"Later news of your call {made.id} of {made.tool}{changed}, which waited for a person."
     if came == "refused":
-        again = "" if _AGAIN in text else f" {_AGAIN} as it was."
-        return f"{head}\n{_sentence(text)}{again}"
-    barred = "\n".join(f"| {line}" for line in text.splitlines())
+        return f"{head}\n{_AGAIN} as it was. What came of it:\n{_barred(visible(text, lines=True))}"
     how = "approved it. It returned, as information" if came == "done" else "approved it. It failed"
-    return f"{head}\n{by or 'Somebody'} {how}:\n{barred}"
+    return f"{head}\n{by or 'Somebody'} {how}:\n{_barred(text)}"
+
+
+def _barred(text: str) -> str:
+    return "\n".join(f"| {line}" for line in text.splitlines())

@@ -34,6 +34,7 @@ from sayso.model.faults import violations
 from sayso.model.requirement import Requirement
 from sayso.model.schema import check_schema, schema_text
 from sayso.model.span import Span, aware, span
+from sayso.model.text import one_line
 from sayso.model.verdicts import Kind, Verdict, offered
 
 T = TypeVar("T")
@@ -100,6 +101,7 @@ class Form(Generic[T]):
 
 
 OPTIONAL = "1d"
+_CONFLICTS = 20
 _REVIEWED = "The program wants this text reviewed before it is used."
 _UNHELD = "The program has used this text. A change or a no is feedback for the next one."
 
@@ -163,6 +165,28 @@ _DRAFT = {
     "additionalProperties": False,
 }
 _NOTHING = Proposal(None, "{}", "{}")
+
+
+def draft_proposal(text: object) -> Proposal:
+    """Return a text as it is put before a reviewer.
+
+    Raises:
+        BadValue: it is no text, blank, or too much to review.
+    """
+    return _checked({"text": text}, _DRAFT, "draft")
+
+
+def plan_proposal(steps: object, tools: Sequence[str] | None = None) -> Proposal:
+    """Return the steps of a plan as they are put before a reviewer.
+
+    Raises:
+        BadValue: they are no list, none or too many, or one of them says nothing.
+    """
+    if isinstance(steps, str):
+        raise BadValue(f"A plan is a list of steps, not one text: [{one_line(repr(steps), 60)}].")
+    if not isinstance(steps, Iterable):
+        raise BadValue(f"A plan is a list of steps, not {type(steps).__name__}.")
+    return _checked({"steps": list(steps)}, _plan_schema(tools), "plan")
 
 
 class Forms:
@@ -308,7 +332,7 @@ class Forms:
             content = self._content(
                 "draft",
                 check_title(title, "The title"),
-                _checked({"text": draft}, _DRAFT, "draft"),
+                draft_proposal(draft),
                 terms,
                 without=() if maker or optional else ("respond",),
                 sentence=_UNHELD if optional else _REVIEWED,
@@ -332,8 +356,6 @@ class Forms:
         Where the tools are known, a step says only what an agent understands: title, detail,
         one of the tools, and whether it needs approval.
         """
-        if isinstance(steps, str):
-            raise BadValue(f"A plan is a list of steps, not one text: [{steps!r}].")
         maker = steps if callable(steps) else None
         first = steps(None) if callable(steps) else steps
 
@@ -349,7 +371,7 @@ class Forms:
             content = self._content(
                 "plan",
                 check_title(title, "The title"),
-                _checked({"steps": list(planned)}, _plan_schema(tools), "plan"),
+                plan_proposal(planned, tools),
                 terms,
                 without=() if maker else ("respond",),
                 sentence="The program wants its plan reviewed before the first step.",
@@ -562,6 +584,20 @@ def _words(value: object, what: str) -> tuple[str, ...]:
     return tuple(check_words(word, what) or "" for word in value)
 
 
+def check_conflicts(value: object) -> tuple[str, ...]:
+    """Return what contradicts a proposal.
+
+    Raises:
+        BadValue: it is no list, more than anybody weighs up, or one of them says nothing.
+    """
+    conflicts = _words(value, "conflicts")
+    if len(conflicts) > _CONFLICTS:
+        raise BadValue(f"conflicts= takes at most {_CONFLICTS} texts, not {len(conflicts)}.")
+    if not all(text.strip() for text in conflicts):
+        raise BadValue("conflicts= holds a blank text: say what contradicts it, or leave it out.")
+    return conflicts
+
+
 def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
     if value is not None and value not in RISKS:
         raise BadValue(f"risk={value!r}: it is one of {', '.join(RISKS)}.")
@@ -579,7 +615,7 @@ _PLAIN: Mapping[str, Callable[[object], Any]] = {
     "requester": lambda value: check_word(value, "requester"),
     "owner": lambda value: check_word(value, "owner"),
     "tags": lambda value: _words(value, "tags"),
-    "conflicts": lambda value: _words(value, "conflicts"),
+    "conflicts": check_conflicts,
 }
 _TERMS = frozenset(Terms.__annotations__)
 

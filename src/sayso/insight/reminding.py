@@ -30,13 +30,18 @@ def reminder(preferences: Sequence[Preference], cases: Sequence[Case]) -> str:
     return "\n\n".join([_HEAD, *parts]) if parts else ""
 
 
-def again(task: str, made: object, said: str) -> str:
-    """Return a task that is to be done once more, with what people said to the last try."""
-    wanted = f"What they said:\n{fenced(said)}" if said.strip() else "They did not say why."
-    return (
-        f"{task}\n\nThis was done before, and a person called the result bad:\n"
-        f"{fenced(str(made))}\n\n{wanted}\n\nDo it again, better."
-    )
+def again(task: str, made: object, said: Sequence[str]) -> str:
+    """Return a task that is to be done once more: the last try, and what people said to each."""
+    *earlier, last = said
+    wanted = f"What they said:\n{fenced(last)}" if last.strip() else "They did not say why."
+    parts = [
+        f"{task}\n\nThis was done before, and a person called the result bad:\n{fenced(str(made))}",
+        wanted,
+    ]
+    before = "\n".join(fenced(words) for words in earlier if words.strip())
+    if before:
+        parts.append(f"What was said to the tries before that one, the newest last:\n{before}")
+    return "\n\n".join([*parts, "Do it again, better."])
 
 
 def fenced(text: str) -> str:

@@ -71,6 +71,17 @@ def check_confidence(value: object) -> float | None:
     return float(value)
 
 
+def check_threshold(value: object, what: str) -> float:
+    """Return the confidence from which on something counts as sure.
+
+    Raises:
+        BadValue: it is no number above 0 and up to 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise BadValue(f"{what}={_given(value)}: give a number above 0, and at most 1.")
+    return float(value)
+
+
 def _given(value: object) -> str:
     try:
         return one_line(repr(value), 60)

@@ -7,7 +7,7 @@ changes by itself does (votes, status, who is looking).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
 from functools import lru_cache
@@ -27,6 +27,7 @@ RISKS: tuple[Risk, ...] = get_args(Risk)
 
 # A person cannot review more than this, and a row should not carry more.
 LIMIT = 1024 * 1024
+_LABEL = 200  # characters of an option
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
 _AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen")
@@ -328,14 +329,23 @@ def check_options(items: Sequence[object]) -> tuple[Option, ...]:
     """Return the options of a choice, each with a label of its own.
 
     Raises:
-        BadValue: there are none, too many to choose from, or two with one label.
+        BadValue: there are none, too many to choose from, two with one label, or a label that
+            fits on no button.
     """
     if isinstance(items, str):
-        raise BadValue(f"Options are a list, not one text: [{items!r}].")
+        raise BadValue(f"Options are a list, not one text: [{one_line(repr(items), 60)}].")
+    if not isinstance(items, Iterable):
+        raise BadValue(f"Options are a list, not {type(items).__name__}.")
     options = tuple(Option.of(item) for item in items)
     if not 1 <= len(options) <= 100:
         raise BadValue(f"A choice takes 1 to 100 options, not {len(options)}.")
     labels = [check_title(option.label, "An option's label") for option in options]
+    long = next((label for label in labels if len(label) > _LABEL), None)
+    if long is not None:
+        raise BadValue(
+            f"An option's label takes at most {_LABEL} characters, not {len(long)}: "
+            f"{one_line(long, 40)!r}. Give an Option with a short label, and the rest as detail."
+        )
     double = next((label for label in labels if labels.count(label) > 1), None)
     if double is not None:
         raise BadValue(f"Two options are called {double!r}; nobody could tell them apart.")

@@ -47,6 +47,10 @@ _log = logging.getLogger("sayso.runs")
 _LARGEST = 16 * LIMIT
 
 
+def _anything(_: object) -> None:
+    """Refuse nothing."""
+
+
 class Leader(Protocol):
     """What a run needs to know of the worker that carries it on."""
 
@@ -216,9 +220,14 @@ class Passages:
             raise Diverged(key, f"it had steps of its own (a gather, a workflow), it is now {now}.")
 
     def stepping(
-        self, key: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        key: str,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        check: Callable[[Any], object] = _anything,
     ) -> Passage:
-        """Run a step, or return what was recorded."""
+        """Run a step, or return what was recorded; what `check` refuses is a step that failed."""
         name = _name(fn)
         entry = self.entry(key, "step", name)
         returns, put_in = returned_type(fn), _digest(args, kwargs)
@@ -251,13 +260,24 @@ class Passages:
             kept = _kept("it", returns, result)
         except BadValue as error:
             raise self._failed(key, name, put_in, error) from error
+        try:  # before it is recorded as done: a retry would meet it again
+            check(_decoded(returns, kept))
+        except BadValue as error:
+            raise self._failed(key, name, put_in, error, refused=kept) from error
         self.journal.record(key, "step", name, result=kept, input=put_in)
         return _decoded(returns, kept)
 
-    def _failed(self, key: str, name: str, put_in: str | None, error: Exception) -> StepFailed:
+    def _failed(
+        self,
+        key: str,
+        name: str,
+        put_in: str | None,
+        error: Exception,
+        **made: Any,  # noqa: ANN401 - what it made nevertheless
+    ) -> StepFailed:
         failure = failure_of(name, error)
         said = {"kind": failure.kind, "message": failure.message}
-        self.journal.record(key, "step", name, failed=True, error=said, input=put_in)
+        self.journal.record(key, "step", name, failed=True, error=said, input=put_in, **made)
         self._failures.append((key, failure))
         return failure
 
@@ -327,15 +347,19 @@ class Passages:
         key: str,
         maker: Callable[[Any], Any],
         form_of: Callable[[Any], Form[Any]],
+        check: Callable[[Any], object],
         first: Any = None,  # noqa: ANN401 - what the maker makes
     ) -> Passage:
-        """Show what a maker made; when it is sent back, let it make another one."""
+        """Show what a maker made; when it is sent back, let it make another one.
+
+        What nobody could review (`check`) counts as the maker failing, so that a retry calls it.
+        """
         self.entry(key, "review", _name(maker), holds=True)
         inner = Lane(self, key)
         made, guidance, before = first, None, None
         while True:
             if made is None:
-                made = yield from self.stepping(inner.next(), maker, (guidance,), {})
+                made = yield from self.stepping(inner.next(), maker, (guidance,), {}, check)
             form = form_of(made)
             content = replace(form.content, about=before)
             ask = self.closed(lane, self.asked(inner.next(), content))

@@ -11,13 +11,22 @@ from datetime import datetime
 from typing import Any, TypeVar, Unpack
 
 from sayso.asks.carrying import Gated, gated, gated_of
-from sayso.asks.forms import Form, Maker, PlanMaker, Step, Terms
+from sayso.asks.forms import (
+    Form,
+    Maker,
+    PlanMaker,
+    Step,
+    Terms,
+    check_conflicts,
+    draft_proposal,
+    plan_proposal,
+)
 from sayso.asks.verbs import Verbs
 from sayso.errors import BadValue, Misuse
 from sayso.insight.bounds import NEAR
 from sayso.insight.case import Case
 from sayso.insight.nearest import cases_like, check
-from sayso.model.confidence import check_confidence
+from sayso.model.confidence import check_confidence, check_threshold
 from sayso.model.content import check_words
 from sayso.runs.improving import Make, improve_passage
 from sayso.runs.lanes import Lane
@@ -125,7 +134,11 @@ class Running(Verbs, Passages):
             return self._ask(self.forms.draft(text, title=title, optional=optional, **terms))
         return self._go(
             lambda lane, key: self._reviewing(
-                lane, key, text, lambda made: self.forms.draft(lambda _: made, title=title, **terms)
+                lane,
+                key,
+                text,
+                lambda made: self.forms.draft(lambda _: made, title=title, **terms),
+                draft_proposal,
             )
         )
 
@@ -137,7 +150,11 @@ class Running(Verbs, Passages):
             return self._ask(self.forms.plan(steps, title=title, **terms))
         return self._go(
             lambda lane, key: self._reviewing(
-                lane, key, steps, lambda made: self.forms.plan(lambda _: made, title=title, **terms)
+                lane,
+                key,
+                steps,
+                lambda made: self.forms.plan(lambda _: made, title=title, **terms),
+                plan_proposal,
             )
         )
 
@@ -156,10 +173,15 @@ class Running(Verbs, Passages):
 
         Unsure is a confidence below the threshold, one that was not stated, and any conflict.
         `refine` is called with the reviewer's guidance for another answer.
+
+        Raises:
+            BadValue: `confidence` is no number from 0 to 1, `below` none above 0 and up to 1, or
+                `conflicts` no list of up to 20 texts.
         """
-        stated = check_confidence(confidence)
-        sure = stated is not None and stated >= below and not conflicts
-        said = {**terms, "confidence": stated, "conflicts": conflicts}
+        stated, bound = check_confidence(confidence), check_threshold(below, "below")
+        clash = check_conflicts(conflicts)
+        sure = stated is not None and stated >= bound and not clash
+        said = {**terms, "confidence": stated, "conflicts": clash}
 
         def form(text: str) -> Form[str | None]:
             given = text if refine is None else (lambda _: text)
@@ -171,7 +193,7 @@ class Running(Verbs, Passages):
                 return (yield from self._value(key, "escalate", lambda: answer, str))
             if refine is None:
                 return (yield from self.asking(lane, key, form(answer)))
-            return (yield from self._reviewing(lane, key, refine, form, first=answer))
+            return (yield from self._reviewing(lane, key, refine, form, draft_proposal, answer))
 
         return self._go(passage)
 
@@ -187,8 +209,9 @@ class Running(Verbs, Passages):
         """Make something and ask how good it is; while people call it bad, make it again.
 
         `make` is an agent, or a function that is called with `None` and then with what people
-        said. What they call bad is remembered of the agent that made it (or of `agent=`), and
-        shown to it on tasks like this one, if it learns. Returns the first that nobody calls bad within the time given; `None` if all
+        said to all tries so far. What they call bad is remembered of the agent that made it (or of
+        `agent=`), and shown to it on tasks like this one, if it learns. Returns the first that
+        nobody calls bad within the time given; `None` if all
         of them were.
 
         Raises:
