@@ -181,7 +181,7 @@ def test_fewer_are_not(sayso: Sayso, desk: Desk, ask: Ask) -> None:
 
 
 def test_a_code_of_something_else_decides_nothing(sayso: Sayso, desk: Desk, ask: Ask) -> None:
-    other = desk.open("refund", {"order": 7, "amount": 40}, risk="high", why="Charged twice")
+    other = desk.open("refund", {"order": 8, "amount": 40}, risk="high", why="Charged twice")
 
     done = sayso("inbox", "approve", ask.id, "--seen", other.digest[:12], "--json")
 

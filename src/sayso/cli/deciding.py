@@ -64,7 +64,7 @@ class How:
     go: bool
     wait: bool
     timeout: float | None
-    hold: float
+    hold: float | None
     as_json: bool
 
 
@@ -105,17 +105,13 @@ def _hold_option(command: F) -> F:
     return click.option(
         "--hold",
         metavar="SPAN",
-        default="0",
         callback=_seconds,
         help='For so long ("30s", "5m") it can be taken back before it counts.',
     )(command)
 
 
 def _seconds(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    if value is None:
-        return None
-    number = _number(value)
-    return 0.0 if number == 0 else span(number).total_seconds()
+    return None if value is None else span(_number(value)).total_seconds()
 
 
 def _wait_option(command: F) -> F:
@@ -166,7 +162,7 @@ def decide(
                 as_json=how.as_json,
             )
             click.get_current_context().exit(1)
-        decided = _cast(desk, ask, ballot._replace(hold=how.hold), by)
+        decided = _cast(desk, ask, ballot._replace(hold=how.hold or 0.0), by)
         if able is None or not decided.closed:
             _report(desk, decided, how)
         else:
