@@ -38,7 +38,7 @@ def test_conflicts_stand_behind_a_bar_whoever_states_them(desk: Desk) -> None:
 
     for ask in asks:
         card = drawn(desk, ask)
-        assert "Conflicts the agent says:" in card
+        assert "it names a conflict:" in card
         assert "│ The site says 9" in card
         assert "│ The sign says 10" in card
     assert "contradicts itself" in asks[0].content.sentence
@@ -86,4 +86,4 @@ def test_the_record_for_scripts_says_the_same(desk: Desk) -> None:
     record = ask_record(ask_of(begun(desk, notes)))
 
     assert record["unseen"] == {"bound": 0.35, "of": 0, "unseen": True, "nearest": []}
-    assert record["conflicts"] is None
+    assert record["conflicts"] == []
