@@ -208,7 +208,7 @@ class Desk(Verbs, Reviews, RunDesk):
             affects=affects,
             **terms,
         )
-        return self.put(content, key=key, always="needs" in terms)
+        return self.put(content, key=key, always=terms.get("needs") is not None)
 
     @property
     def policy(self) -> Policy:

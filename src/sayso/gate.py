@@ -130,8 +130,7 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
     content = gate.content(host.forms, bound)
     with host.heartbeat.holding() as lease:
         bare = gate.tool.risk is None
-        asks = bare or "needs" in gate.rules.terms
-        ask = host.put(content, lease=lease, always=asks, declared=not bare)
+        ask = host.put(content, lease=lease, always=gate.asks_people, declared=not bare)
         try:
             ask = ask if ask.closed else (yield _Settle(ask))
         except BaseException:  # Ctrl-C, a cancelled task: nobody will act on an answer any more

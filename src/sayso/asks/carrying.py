@@ -78,7 +78,7 @@ class Gated:
     @property
     def asks_people(self) -> bool:
         """Whether a call asks whatever the policy allows: nothing is declared, or people are named."""
-        return self.tool.risk is None or "needs" in self.rules.terms
+        return self.tool.risk is None or self.rules.terms.get("needs") is not None
 
     def content(self, forms: Forms, bound: Bound, **more: Any) -> Content:  # noqa: ANN401 - terms
         """Return what people are shown of one call."""
