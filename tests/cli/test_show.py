@@ -74,10 +74,8 @@ def test_an_id_may_be_typed_carelessly(sayso: Sayso, desk: Desk, ask: Ask, form:
 
 
 def test_letters_that_are_read_as_digits_are_taken_as_such(sayso: Sayso, desk: Desk) -> None:
-    for order in count():  # until chance gives an id with such a digit
-        ask = desk.open("pay", {"order": order})
-        if set(ask.id) & {"0", "1"}:
-            break
+    asks = (desk.open("pay", {"order": order}) for order in count())
+    ask = next(ask for ask in asks if set(ask.id) & {"0", "1"})  # as chance gives it
     misread = ask.id.removeprefix("a-").replace("0", "O").replace("1", "l")
 
     assert sayso("inbox", "show", misread, "--json").json["id"] == ask.id
