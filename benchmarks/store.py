@@ -351,8 +351,8 @@ AFTER = {"SQLite": ("pragma wal_checkpoint(truncate)",), "PostgreSQL": ("vacuum 
 def filled(database: Database, name: str, waiting: int, closed: int) -> Desk:
     """Return a desk with so many open asks among so many closed ones."""
     desk = database.desk(name)
-    ask(desk)
     desk.approve(ask(desk))
+    ask(desk)  # in this order: the same while it is open would be counted, not opened
     total = waiting + closed
     numbers = NUMBERS[database.name].format(total=total, every=total // waiting)
     fill = [sql.format(numbers=numbers) for sql in (FILL_EVENTS, FILL_ASKS)]
