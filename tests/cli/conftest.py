@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from sayso import Ask, Desk
 from sayso.cli.front import front
+from sayso.runs.ambient import AMBIENT
 from sayso.runs.workflow import load
 from tests.terminal import Program, running
 
@@ -46,6 +47,7 @@ AtTerminal = Callable[..., AbstractContextManager[Program]]
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, and a terminal of 80 columns."""
+    AMBIENT.clear()  # of the agents that other test files make: those of this folder only
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     return tmp_path
