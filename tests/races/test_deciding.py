@@ -203,13 +203,13 @@ def test_somebody_who_leaves_while_others_decide_counts_or_has_left(team: Desk) 
     assert team.verify()
 
 
-def open_some(desk: Desk, count: int) -> list[Ask]:
-    return [desk.open("refund", {"n": n}) for n in range(count)]
+def open_some(desk: Desk, who: int, count: int) -> list[Ask]:
+    return [desk.open("refund", {"n": n, "who": who}) for n in range(count)]
 
 
 def test_nobody_is_turned_away_for_being_busy(desks: list[Desk]) -> None:
     """Ordinary contention is waited out, not passed on to the caller."""
-    outcomes = at_once([partial(open_some, desks[n % 4], 10) for n in range(8)])
+    outcomes = at_once([partial(open_some, desks[n % 4], n, 10) for n in range(8)])
 
     assert not [one for one in outcomes if isinstance(one, StoreBusy)]
     assert desks[0].inbox().count == 80

@@ -14,6 +14,7 @@ import pytest
 
 from sayso import Desk, Running
 from sayso.errors import BadValue, Misuse
+from sayso.runs.ambient import AMBIENT
 from sayso.runs.workflow import find
 from sayso.testing import FakeClock, ScriptedReviewer
 from tests.crew import Crew
@@ -448,6 +449,7 @@ def test_a_run_that_kills_its_workers_is_parked_with_what_it_was_doing(
 
 def test_a_worker_serves_what_it_registered_and_signs_on(desk: Desk, place: Place):
     names: list[tuple[str, ...]] = []
+    AMBIENT.clear()  # of agents that other test files make
 
     @desk.workflow(name="support")
     def flow(run: Running) -> Any:

@@ -104,7 +104,7 @@ def impatient(sqlite: Place) -> Iterator[Desk]:
 
 
 WRITES: dict[str, Callable[[Desk, Ask], object]] = {
-    "open": lambda desk, ask: desk.open("refund", {"amount": 2}),
+    "open": lambda desk, ask: desk.open("refund", {"amount": 2, "after": ask.id}),
     "approve": lambda desk, ask: desk.approve(ask),
     "edit": lambda desk, ask: desk.edit(ask, {"amount": 3}),
     "withdraw": lambda desk, ask: desk.withdraw(ask),

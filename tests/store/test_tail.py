@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 from collections import Counter
@@ -169,7 +170,7 @@ def write(url: str, count: int) -> list[str]:
     desk = desk_at(url)
     ids = []
     for n in range(count):
-        ask = desk.open("refund", {"n": n})
+        ask = desk.open("refund", {"n": n, "process": os.getpid()})
         desk.reject(ask)
         ids.append(ask.id)
     return ids
@@ -210,7 +211,8 @@ def test_reading_in_small_steps_beside_writers_misses_nothing(desk: Desk) -> Non
     stop = threading.Event()
 
     def work() -> list[str]:
-        return [desk.open("refund", {"n": n}).id for n in range(60)]
+        who = threading.get_ident()
+        return [desk.open("refund", {"n": n, "who": who}).id for n in range(60)]
 
     seen: list[str] = []
     after = None
