@@ -288,7 +288,7 @@ def test_what_has_settled_need_not_settle_again(office: Office, clock: FakeClock
     clock.advance("5m")
     desk.sweep()
 
-    desk.begin(ask)
+    assert desk.begin(ask).args == {"amount": 40}
 
 
 @pytest.mark.parametrize("how", ["leaves", "loses the role"])

@@ -12,6 +12,7 @@ from sayso.asks.forms import feedback_of
 from sayso.errors import AskChanged, Forbidden, NotApproved
 from sayso.model.actor import CLOCK
 from sayso.testing import FakeClock
+from tests.asks.test_deadlines import clocks_no
 from tests.asks.test_law import Office, approved, kinds, office, refund, still_needed
 from tests.places import Place
 from tests.test_gate import in_thread, opened
@@ -263,9 +264,7 @@ def test_silence_is_no_yes_where_much_is_at_stake(
     clock.advance("2h")
     desk.sweep()
 
-    decision = desk.get(ask.id).decision
-    assert decision is not None
-    assert (decision.verdict, decision.by) == ("reject", CLOCK)
+    assert clocks_no(desk.get(ask.id))
 
 
 @pytest.mark.parametrize(
@@ -282,9 +281,7 @@ def test_a_request_cannot_make_silence_a_yes_sooner_or_in_place_of_whom_it_wants
     clock.advance("1h")
     desk.sweep()
 
-    decision = desk.get(ask.id).decision
-    assert decision is not None
-    assert (decision.verdict, decision.by) == ("reject", CLOCK)
+    assert clocks_no(desk.get(ask.id))
 
 
 def test_a_longer_deadline_of_a_request_leaves_silence_what_it_is(
@@ -317,9 +314,7 @@ def test_silence_is_no_yes_once_somebody_has_said_no(office: Office, clock: Fake
     clock.advance("2h")
     desk.sweep()
 
-    decision = desk.get(ask.id).decision
-    assert decision is not None
-    assert decision.verdict == "reject"
+    assert clocks_no(desk.get(ask.id))
 
 
 SPEAKING: dict[str, Any] = {
@@ -348,9 +343,7 @@ def test_silence_is_no_yes_once_anybody_has_spoken(
     clock.advance("2h")
     desk.sweep()
 
-    decision = desk.get(ask.id).decision
-    assert decision is not None
-    assert (decision.verdict, decision.by) == ("reject", CLOCK)
+    assert clocks_no(desk.get(ask.id))
 
 
 def test_silence_is_no_yes_where_nobody_could_say_no(office: Office, clock: FakeClock) -> None:

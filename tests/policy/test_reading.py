@@ -493,8 +493,10 @@ def test_a_word_that_is_none_is_refused_where_it_stands(when: str, wrong: str) -
 
 
 def test_a_tier_of_ones_own_is_a_word_for_a_risk() -> None:
-    read(
+    policy = read(
         "[tiers.severe]\nneeds = ['1 senior']\n"
         "[[rules]]\nname = 'own'\nwhen = \"risk == 'severe'\"\neffect = 'deny'\n",
         source="law.toml",
     )
+
+    assert policy.rules[-1].name == "own"
