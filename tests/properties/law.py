@@ -208,7 +208,8 @@ class Judge:
                 trail.settles = datetime.fromisoformat(said["until"])
                 trail.marks.add("settled")
             case ["ask", "taken_back"]:
-                del trail.votes[event.actor.id]
+                if event.actor.kind == "person":  # the clock does it for those who left
+                    del trail.votes[event.actor.id]
                 trail.how, trail.agreed, trail.settles, trail.spoken = "", {}, None, None
                 trail.marks.add("taken back")
             case ["ask", "decided"]:
