@@ -188,6 +188,19 @@ def test_an_edit_into_a_tier_that_shuts_the_requester_out_shuts_them_out(office:
     approved(desk, edited, "sec")
 
 
+def test_leave_to_decide_ones_own_request_ends_with_the_policy_that_gave_it(
+    office: Office,
+) -> None:
+    lenient, silent = office(LENIENT), office("")
+    decided = approved(lenient, refund(lenient, requester="anna"), "anna")
+    undecided = refund(lenient, 50, requester="anna")
+
+    with pytest.raises(NotApproved, match="wants more by now"):
+        silent.begin(decided)
+    with pytest.raises(AskChanged):
+        silent.approve(undecided, by="anna")
+
+
 # --- edits go through the policy again (E12, E13) ----------------------------------------------
 
 BY_AMOUNT = """

@@ -109,7 +109,7 @@ def _lawful(
     content = at.ask.content if args is None else at.ask.content.with_args(args)
     if content.kind == "doubt":
         return True
-    ruling = rule(law, content, at.now)
+    ruling = rule(law, content, at.now, requested=content.ruled.requested)
     if ruling.effect == "deny":
         raise denied(content, ruling)
     if not (outgrown(at.ask, ruling) if args is None else tighter(content, ruling, at.now)):

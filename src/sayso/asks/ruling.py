@@ -107,7 +107,8 @@ def _freezing(content: Content, ruling: Ruling, *, timed: bool, requested: bool)
     decide is the policy's own.
     """
     alone = content.needs is ONE_REVIEWER or content.needs == ONE_REVIEWER
-    if alone and ruling.effect == "ask" and ruling.on_timeout == "reject":
+    granted = ruling.effect == "allow" or ruling.on_timeout != "reject" or ruling.requester
+    if alone and not granted:
         return ruling.text
     frozen = ruling.json
     if not alone:
@@ -118,8 +119,8 @@ def _freezing(content: Content, ruling: Ruling, *, timed: bool, requested: bool)
     # Silence is a yes for whom the policy asks, in the time that the policy gives them (E23).
     if content.needs.factors != ONE_REVIEWER.factors or not timed:
         frozen.pop("on_timeout", None)
-    # What needs nobody is looked at once more before it is carried out, by the same measure.
-    if requested and (ruling.effect == "allow" or "on_timeout" in frozen):
+    # What needs nobody else is looked at once more before it is carried out, by the same measure.
+    if requested and granted:
         frozen["requested"] = True
     return written(frozen) if frozen else None
 
