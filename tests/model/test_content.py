@@ -101,6 +101,7 @@ CHANGES: list[dict[str, Any]] = [
     {"conflicts": ("two prices",)},
     {"requester": "anna"},
     {"owner": "ben"},
+    {"team": "billing"},
 ]
 
 
