@@ -119,7 +119,7 @@ def _explained(place: Place, desk: Desk) -> str:
         with closing(sqlite3.connect(place.file)) as file:
             return "\n".join(row[3] for row in file.execute(f"explain query plan {sql}", values))
     with psycopg.connect(place.url, cursor_factory=psycopg.RawCursor) as connection:
-        rows = connection.execute(f"explain {sql}", values).fetchall()  # type: ignore[arg-type]
+        rows = connection.execute(f"explain {sql}", values).fetchall()
         return "\n".join(row[0] for row in rows)
 
 
