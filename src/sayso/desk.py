@@ -26,7 +26,7 @@ from sayso.asks.leases import Heartbeat
 from sayso.asks.listening import Ears, recorded
 from sayso.asks.listening import follow as tail_follow
 from sayso.asks.opening import open_ask
-from sayso.asks.people import People
+from sayso.asks.people import People, named_teams
 from sayso.asks.reviewing import Reviews, id_of
 from sayso.asks.spending import Call, begin, finish
 from sayso.asks.standing import standing
@@ -107,6 +107,7 @@ class Desk(Verbs, Reviews, RunDesk):
         account: str | None = None,
         workers: int = 0,
         policy: Policy | str | Path | None = None,
+        team: str | None = None,
     ) -> None:
         self.url = url if url is not None else find_url()
         self.law = Lawbook(policy, people=lambda: self.store.register())
@@ -118,6 +119,7 @@ class Desk(Verbs, Reviews, RunDesk):
             agent or _program(),
             lambda: self.store.now(),
             self._precedents,
+            team,
         )
         self.heartbeat = Heartbeat(
             lambda: self.store, span(lease).total_seconds(), ticking, sweep=self.sweep
@@ -327,6 +329,7 @@ class Desk(Verbs, Reviews, RunDesk):
         agent: str | None = ...,
         requester: str | None = ...,
         owner: str | None = ...,
+        team: str | None = ...,
         tags: Iterable[str] = ...,
         conflicts: Iterable[str] = ...,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
@@ -374,6 +377,7 @@ class Desk(Verbs, Reviews, RunDesk):
         run: str | None = None,
         thread: str | None = None,
         assignee: str | None = None,
+        teams: Iterable[str] | str | None = None,
         limit: int = 50,
         after: str | None = None,
     ) -> Inbox:
@@ -381,12 +385,13 @@ class Desk(Verbs, Reviews, RunDesk):
 
         Args:
             role: Only what somebody of this role may decide.
-            person: Only what waits for this person: their roles, not yet voted on.
+            person: Only what waits for this person: their roles and teams, not yet voted on.
             kind: Only asks of this kind.
             risk: Only asks of this declared risk.
             run: Only asks of this run.
             thread: Only asks of this thread.
             assignee: Only asks that this person looks into.
+            teams: Only what somebody of these teams sees: theirs, and what belongs to none.
             limit: How many on a page, at most 500.
             after: The `cursor` of the page before.
         """
@@ -396,6 +401,7 @@ class Desk(Verbs, Reviews, RunDesk):
             run=run,
             thread=thread,
             assignee=assignee,
+            teams=named_teams(teams),
             limit=limit,
             after=after,
             not_voted=person,

@@ -41,7 +41,7 @@ def test_json_for_scripts(sayso: Sayso, desk: Desk) -> None:
 
     assert (added["name"], added["roles"], added["solo_ended"]) == ("anna", ["senior"], True)
     assert sayso("people", "list", "--json").json["people"] == [
-        {"name": "anna", "roles": ["senior"]}
+        {"name": "anna", "roles": ["senior"], "teams": []}
     ]
     sayso("people", "add", "ben")
     assert sayso("people", "remove", "anna", "--json").json == {"name": "anna", "undecidable": []}
@@ -100,3 +100,41 @@ def test_names_that_are_none_are_refused(
     assert done.code == 1
     assert word in done.err
     assert len(desk.people) == 0
+
+
+def test_teams_are_given_listed_and_looked_into(sayso: Sayso, desk: Desk) -> None:
+    added = sayso("people", "add", "anna", "--role", "senior", "--team", "billing", "--team", "ops")
+    assert "senior; teams: billing, ops" in added.out
+    sayso("people", "add", "cy")
+    listed = sayso("people", "list").out
+    assert ["NAME", "ROLES", "TEAMS"] in [line.split() for line in listed.splitlines()]
+    assert ["cy", "-", "-"] in [line.split() for line in listed.splitlines()]
+    assert sayso("people", "list", "--json").json["people"][0]["teams"] == ["billing", "ops"]
+    ask = desk.open("refund", {"order": 7}, team="billing")
+    free = desk.open("publish")
+
+    shown = sayso("inbox", "list", "--team", "ops", "--json").json
+
+    assert [one["id"] for one in shown["asks"]] == [free.id]
+    assert sayso("inbox", "list", "--team", "billing", "--json").json["count"] == 2
+    assert "It is for the team billing" in " ".join(sayso("inbox", "show", ask.id).out.split())
+    assert sayso("inbox", "show", ask.id, "--json").json["team"] == "billing"
+    refused = sayso("inbox", "approve", ask.id, "--as", "cy")
+    assert refused.code != 0
+    assert "There is no ask" in refused.err
+    again = sayso("people", "add", "anna", "--role", "senior")
+    assert "anna now holds: senior (before: senior; teams: billing, ops)" in again.out
+    assert "needs 1 reviewer" in again.out, "nobody is left in billing"
+
+
+def test_runs_are_listed_by_team(sayso: Sayso, desk: Desk) -> None:
+    @desk.workflow
+    def settle(run: object) -> None:
+        run.confirm("Go?")  # type: ignore[attr-defined]
+
+    run = desk.start(settle, team="billing")
+
+    assert sayso("runs", "list", "--team", "ops", "--json").json["runs"] == []
+    (found,) = sayso("runs", "list", "--team", "billing", "--json").json["runs"]
+    assert (found["id"], found["team"]) == (run.id, "billing")
+    assert "billing" in sayso("runs", "show", run.id).out

@@ -300,3 +300,19 @@ def test_e38_an_edited_number_must_stay_a_number(desk: Desk) -> None:
 
     edited = desk.edit(ask, {"amount": 30})
     assert type(edited.args["amount"]) is int
+
+
+def test_e33_who_is_not_of_a_team_neither_sees_nor_decides_what_belongs_to_it(desk: Desk) -> None:
+    """Review queues without walls: whoever knew an id could read it, and say yes to it."""
+    desk.people.add("anna", teams=["billing"])
+    desk.people.add("bea", teams=["ops"])
+    ask = desk.open("refund", {"order": 7}, team="billing")
+
+    assert desk.inbox(person="bea").count == 0
+    for verb in (desk.approve, desk.reject, desk.claim, desk.take_back):
+        with pytest.raises(UnknownAsk):
+            verb(ask, by="bea")
+    with pytest.raises(Unsatisfiable):
+        desk.open("refund", {"order": 8}, team="billing", needs="2 reviewer")
+
+    assert desk.approve(ask, by="anna").decision

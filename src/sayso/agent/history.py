@@ -67,10 +67,11 @@ def of_thread(journal: Journal) -> list[Message]:
     row = journal.row
     if row.thread is None or journal.started.get("fresh"):
         return []
-    query = RunQuery(thread=row.thread, limit=_RUNS)
+    teams = () if row.team is None else (row.team,)
+    query = RunQuery(thread=row.thread, teams=teams, limit=_RUNS)
     found: list[list[Message]] = []
     for earlier in journal.store.runs(query):
-        if earlier.id == row.id or earlier.started_at > row.started_at:
+        if earlier.id == row.id or earlier.started_at > row.started_at or earlier.team != row.team:
             continue
         events = journal.store.stream(earlier.id)
         memory = remember(events, asks_of(earlier.id, journal.store.run_asks(earlier.id)))

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sayso.asks.deadlines import keep_time
-from sayso.asks.identity import check_role, identify
+from sayso.asks.identity import check_role, identify, reviewer
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
-from sayso.errors import AskClosed, Claimed
+from sayso.errors import AskClosed, Claimed, Forbidden
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
 from sayso.store.contract import Append, Store
@@ -45,6 +45,11 @@ def assign(store: Store, ask_id: str, to: str | None, *, by: str | None, origin:
     """
 
     def other(at: Standing, _person: Actor) -> str | None:
+        team = at.ask.content.team
+        if to is not None and at.roster.knows(to) and not at.roster.sees(to, team):
+            raise Forbidden(
+                f'{at.ask.id} "{at.ask.label}" is for the team {team}; {to} is not of it.'
+            )
         return None if to is None else identify(at.roster, to, origin).id
 
     return _assigned(store, ask_id, other, by=by, origin=origin)
@@ -57,9 +62,9 @@ def _assigned(store: Store, ask_id: str, whom: _Whom, *, by: str | None, origin:
         at = standing(store, ask_id)
         if keep_time(store, at) is not None:
             continue
+        person = reviewer(at.ask, at.roster, by, origin)
         if at.ask.closed:
             raise AskClosed(at.ask, attempted="assign")
-        person = identify(at.roster, by, origin)
         to = whom(at, person)
         if to == at.ask.assignee:
             return at.ask

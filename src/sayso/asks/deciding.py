@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from sayso.asks.deadlines import keep_time
-from sayso.asks.identity import check_own, check_role, identify
+from sayso.asks.identity import check_own, check_role, reviewer
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
 from sayso.asks.ruling import (
@@ -71,6 +71,7 @@ def decide(
         AskClosed: somebody was faster; the error carries their decision.
         AskChanged: what was seen is not what is shown now.
         VerdictNotAllowed, InvalidEdit, InvalidAnswer, Forbidden: nothing changed.
+        UnknownAsk: there is none of this id, or none that this person sees.
     """
     turn = tries(ask_id)
     while True:
@@ -78,7 +79,7 @@ def decide(
         at = standing(store, ask_id)
         if keep_time(store, at) is not None:
             continue
-        person = identify(at.roster, by, origin)
+        person = reviewer(at.ask, at.roster, by, origin)
         _check(at, ballot, seen)
         check_role(at.ask, person, at.roster)
         said = _said(at.ask, ballot, seen, origin)

@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
 from sayso.errors import BadValue, Rejected
 from sayso.insight.bounds import nothing_known
+from sayso.model.actor import plain_name
 from sayso.model.ask import Ask, Decision
 from sayso.model.confidence import check_confidence
 from sayso.model.content import (
@@ -59,6 +60,7 @@ class Terms(TypedDict, total=False):
     agent: str | None
     requester: str | None
     owner: str | None
+    team: str | None
     tags: Iterable[str]
     conflicts: Iterable[str]
 
@@ -190,15 +192,17 @@ def plan_proposal(steps: object, tools: Sequence[str] | None = None) -> Proposal
 
 
 class Forms:
-    """Makes the forms of one desk: its agent asks, by its clock."""
+    """Makes the forms of one desk: its agent asks, by its clock, the people of its team."""
 
     def __init__(
         self,
         agent: str,
         now: Callable[[], datetime],
         look: Callable[[Proposal, float], str] | None = None,
+        team: str | None = None,
     ) -> None:
         self.agent = check_word(agent, "agent") or agent
+        self.team = check_team(team)
         self._now = now
         self._look = look
 
@@ -455,6 +459,7 @@ class Forms:
             needs=Requirement.parse(terms.get("needs"), deny=terms.get("deny", 1)),
             sentence=sentence,
             due_at=self._due(kind, terms),
+            team=more.pop("team", None) or self.team,
             **more,
         )
 
@@ -598,6 +603,15 @@ def check_conflicts(value: object) -> tuple[str, ...]:
     return conflicts
 
 
+def check_team(value: object) -> str | None:
+    """Return the name of a team, or `None` for none.
+
+    Raises:
+        BadValue: it cannot be the name of a team.
+    """
+    return None if value is None else plain_name(value, "team")  # type: ignore[arg-type]
+
+
 def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
     if value is not None and value not in RISKS:
         raise BadValue(f"risk={value!r}: it is one of {', '.join(RISKS)}.")
@@ -614,6 +628,7 @@ _PLAIN: Mapping[str, Callable[[object], Any]] = {
     "thread": lambda value: check_word(value, "thread"),
     "requester": lambda value: check_word(value, "requester"),
     "owner": lambda value: check_word(value, "owner"),
+    "team": check_team,
     "tags": lambda value: _words(value, "tags"),
     "conflicts": check_conflicts,
 }

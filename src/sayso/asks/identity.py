@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayso.errors import BadValue, Forbidden, UnknownPerson
+from sayso.errors import BadValue, Forbidden, UnknownAsk, UnknownPerson
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.content import Content
@@ -37,6 +37,21 @@ def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
     if by not in roster.people:
         raise UnknownPerson(by, f"People here: {known}. Add one: sayso people add {by}")
     return Actor("person", by)
+
+
+def reviewer(ask: Ask, roster: Roster, by: str | None, origin: Origin) -> Actor:
+    """Return the person who does something about an ask that they see.
+
+    Whoever is not of its team hears what they would hear if it did not exist (E33).
+
+    Raises:
+        UnknownAsk: it belongs to a team they are not of.
+        Forbidden, UnknownPerson: as `identify` says.
+    """
+    team = ask.content.team
+    if isinstance(by, str) and roster.knows(by) and not roster.sees(by, team):
+        raise UnknownAsk(ask.id)
+    return identify(roster, by, origin)
 
 
 def check_own(ask: Ask, content: Content, person: Actor) -> None:

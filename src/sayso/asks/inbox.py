@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sayso.asks.people import seen_by
+from sayso.asks.people import Names, seen_by
 from sayso.asks.standing import stand
 from sayso.errors import BadValue, Tampered
 from sayso.model.ask import Ask
@@ -52,7 +52,9 @@ def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | 
         raise BadValue(f"limit={query.limit!r}: a page holds 1 to 500 asks.")
     check_word(query.run, "run")
     check_word(query.thread, "thread")
-    page = store.inbox(replace(query, roles=seen_by(store, role, person)))
+    roles, own = seen_by(store, role, person)
+    query = replace(query, roles=roles, teams=_walls(query.teams, own))
+    page = store.inbox(query)
     asks: list[Ask] = []
     damaged: list[str] = []
     for loaded in page.loaded:
@@ -61,3 +63,10 @@ def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | 
         except Tampered as error:  # one damaged journal must not hide all the others
             damaged.append(str(error))
     return Inbox(tuple(asks), page.count, page.cursor, tuple(damaged))
+
+
+def _walls(wanted: Names, own: Names) -> Names:
+    """Return the teams to look into: of those that were named, the person's own."""
+    if wanted is None or own is None:
+        return own if wanted is None else wanted
+    return tuple(team for team in wanted if team in own)

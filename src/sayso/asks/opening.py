@@ -119,7 +119,7 @@ def check_decidable(
     Raises:
         UnknownRole, Unsatisfiable: nobody could.
     """
-    if content.needs == ONE_REVIEWER and content.requester is content.owner is None:
+    if content.needs == ONE_REVIEWER and content.requester is content.owner is content.team is None:
         return False, None
     if fresh:
         store.people_now()
@@ -167,12 +167,14 @@ def _counted(store: Store, ask: Ask, origin: Origin) -> Ask | None:
 
 
 def without(roster: Roster, content: Content) -> Roster:
-    """Return the people who may decide: not whoever asked for it, nor whose agent it is."""
+    """Return the people of its team who may decide: not whoever asked, nor whose agent it is."""
+    roster = roster.within(content.team)
     left_out = {name.casefold() for name in (content.requester, content.owner) if name is not None}
     if not left_out or content.ruled.requester:
         return roster
     people = roster.people.items()
-    return Roster({name: roles for name, roles in people if name.casefold() not in left_out})
+    others = {name: roles for name, roles in people if name.casefold() not in left_out}
+    return replace(roster, people=others)
 
 
 def new_id(store: Store) -> str:

@@ -20,17 +20,22 @@ def roles_of(roles: Iterable[str] | str) -> frozenset[str]:
     return frozenset(plain_name(role, "role") for role in given) - {ANYBODY}
 
 
-def put(
-    store: Store, name: str, roles: Iterable[str] | str, *, by: str | None, origin: Origin
-) -> Person:
-    """Add a person, or give one other roles. Adding the first one ends solo mode."""
-    person = Person(plain_name(name, "person"), roles_of(roles))
+def teams_of(teams: Iterable[str] | str) -> frozenset[str]:
+    """Return the teams as a set of plain names."""
+    given = [teams] if isinstance(teams, str) else teams
+    return frozenset(plain_name(team, "team") for team in given)
+
+
+def put(store: Store, person: Person, *, by: str | None, origin: Origin) -> Person:
+    """Add a person, or give one other roles and teams. Adding the first one ends solo mode."""
+    name = person.name
     while True:
         roster = store.register()
         kind = "person.changed" if name in roster.people else "person.added"
-        if roster.people.get(name) == person.roles:
+        if (roster.people.get(name), roster.teams.get(name)) == (person.roles, person.teams):
             return person
-        payload = stamped(origin, name=person.name, roles=sorted(person.roles))
+        teams = sorted(person.teams) or None
+        payload = stamped(origin, name=name, roles=sorted(person.roles), teams=teams)
         if _write(store, kind, payload, person, _actor(roster, by, origin), active=True):
             return person
 
@@ -87,30 +92,44 @@ def _write(
     return store.commit(Append(event=event, person=person, active=active))
 
 
-def seen_by(store: Store, role: str | None, person: str | None) -> tuple[str, ...] | None:
-    """Return the roles whose asks a role or a person may decide; `None` for no limit.
+Names = tuple[str, ...] | None  # `None` for no limit
+
+
+def named_teams(teams: Iterable[str] | str | None) -> Names:
+    """Return the teams to look into as a query takes them.
+
+    Raises:
+        BadValue: one of them cannot be the name of a team.
+    """
+    return None if teams is None else tuple(sorted(teams_of(teams)))
+
+
+def seen_by(store: Store, role: str | None, person: str | None) -> tuple[Names, Names]:
+    """Return the roles whose asks a role or a person may decide, and the teams the person is of.
 
     Raises:
         UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
     """
     if role is None and person is None:
-        return None
+        return None, None
     roster = store.roster()
     if roster.solo:
-        return None
+        return None, None
     if person is not None and person not in roster.people:
         raise UnknownPerson(person, f"People here: {', '.join(sorted(roster.people))}.")
     if role is not None and role not in (*roster.roles, *roster.people, ANYBODY):
         raise UnknownRole(role, roster.roles)
-    held = roster.people[person] if person is not None else frozenset[str]()
-    wanted = held if role is None else held & {role} if person is not None else {role}
-    return (*sorted(wanted), ANYBODY)
+    if person is None:
+        return (role or ANYBODY, ANYBODY), None
+    held = roster.people[person]
+    wanted = held if role is None else held & {role}
+    return (*sorted(wanted), ANYBODY), tuple(roster.teams.get(person, ()))
 
 
 def listed(roster: Roster) -> Iterator[Person]:
     """Yield the people by name."""
     for name in sorted(roster.people):
-        yield Person(name, roster.people[name])
+        yield Person(name, roster.people[name], roster.teams.get(name, frozenset()))
 
 
 class People:
@@ -120,9 +139,20 @@ class People:
         self._store = store
         self._origin = origin
 
-    def add(self, name: str, roles: Iterable[str] | str = (), *, by: str | None = None) -> Person:
-        """Add a person, or give one other roles. Adding the first one ends solo mode."""
-        return put(self._store(), name, roles, by=by, origin=self._origin)
+    def add(
+        self,
+        name: str,
+        roles: Iterable[str] | str = (),
+        *,
+        teams: Iterable[str] | str = (),
+        by: str | None = None,
+    ) -> Person:
+        """Add a person, or give one other roles and teams. Adding the first one ends solo mode.
+
+        Of what belongs to a team, only its people see anything; what belongs to none, all do.
+        """
+        person = Person(plain_name(name, "person"), roles_of(roles), teams_of(teams))
+        return put(self._store(), person, by=by, origin=self._origin)
 
     def remove(self, name: str, *, by: str | None = None) -> None:
         """Take a person off the desk; history keeps their name."""

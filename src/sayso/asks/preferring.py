@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sayso.asks.identity import identify
+from sayso.asks.identity import reviewer
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import BadValue
 from sayso.insight.preference import (
@@ -68,8 +68,8 @@ class Preferences:
         while True:
             next(turn)
             at = standing(store, ask_id)
+            actor = reviewer(at.ask, at.roster, by, self._origin)
             known = _left_by(at)
-            actor = identify(at.roster, by, self._origin)
             payload = stamped(self._origin, **said)
             event, ask = grow(at.ask, kind, at=at.now, actor=actor, payload=payload)
             if store.commit(Append(event=event, ask=ask)):

@@ -19,7 +19,7 @@ _TRIES = 200
 
 
 class Standing(NamedTuple):
-    """An ask with the moment it was read, the people then, and who holds it."""
+    """An ask with the moment it was read, the people of its team then, and who holds it."""
 
     ask: Ask
     now: datetime
@@ -63,7 +63,7 @@ def stand(loaded: Loaded) -> Standing:
     return Standing(
         ask,
         loaded.now,
-        loaded.roster,
+        loaded.roster.within(ask.content.team),
         loaded.holder,
         loaded.gone,
         loaded.people,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayso.asks.deadlines import keep_time
-from sayso.asks.identity import identify
+from sayso.asks.identity import reviewer
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import AskClosed, Forbidden, Misuse
 from sayso.model.actor import Actor, Origin
@@ -31,7 +31,7 @@ def take_back(
         at = standing(store, ask_id)
         if keep_time(store, at) is not None:
             continue
-        person = identify(at.roster, by, origin)
+        person = reviewer(at.ask, at.roster, by, origin)
         _check(at, person)
         payload = stamped(origin, note=note or None)
         event, ask = grow(at.ask, "ask.taken_back", at=at.now, actor=person, payload=payload)

@@ -79,7 +79,8 @@ def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str)
         if not seqs:
             return at.ask
         verdict = at.ask.decision.verdict if at.ask.decision is not None else None
-        payload = stamped(origin, seqs=seqs, note=note, verdict=verdict)
+        team = at.ask.content.team
+        payload = stamped(origin, seqs=seqs, note=note, verdict=verdict, team=team)
         event, ask = grow(at.ask, "payload.erased", at=at.now, actor=actor, payload=payload)
         if store.erase(at.ask.stream, seqs, Append(event=event, ask=ask)):
             return standing(store, ask_id).ask

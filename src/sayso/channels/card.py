@@ -172,7 +172,7 @@ def _sure(ask: Ask) -> RenderableType | None:
 
 
 def _who(ask: Ask, roster: Roster) -> RenderableType:
-    needs = ask.needs
+    needs, team = ask.needs, ask.content.team
     asking, affected = _asking(ask), _affected(ask)
     if affected is None and ask.tool is not None:
         asking.append(" Whom it affects is not stated.")
@@ -182,6 +182,8 @@ def _who(ask: Ask, roster: Roster) -> RenderableType:
         lines.append(Text(f"Needs {needs}{apart}."))
     elif needs != ONE_REVIEWER:
         lines.append(Text(f"Alone at a desk one person decides; in a team it would need {needs}."))
+    if team:
+        lines.append(Text(f"It is for the team {one_line(team, 60)}, and nobody else sees it."))
     if needs.deny > 1:
         lines.append(Text(f"{needs.deny} refusals end it."))
     lines += [_vote(vote) for vote in ask.votes]

@@ -79,6 +79,7 @@ _STATED = (
     "chain",
     "requester",
     "owner",
+    "team",
     "unseen",
 )
 

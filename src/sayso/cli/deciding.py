@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from sayso.asks.identity import reviewer
 from sayso.asks.spending import of_run
 from sayso.channels.card import Card, outcome
 from sayso.channels.changes import Changes
@@ -141,11 +142,12 @@ def decide(
     with open_desk() as desk:
         desk.sweep()
         ask = desk.get(ask_id)
+        by = decider(desk, how.person)
+        reviewer(ask, desk.store.roster(), by, desk.origin)  # before anything of it is shown
         if ask.settling:
             raise Settling(ask, attempted=verdict)
         if not ask.open:
             raise AskClosed(ask, attempted=verdict)
-        by = decider(desk, how.person)
         talk = _talk(ask, verdict, how)
         _check(ask, verdict, how)
         able = _able(desk, ask) if how.go else None

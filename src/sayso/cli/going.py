@@ -52,8 +52,9 @@ def new_run(
         BadValue: an argument cannot be stored.
         ThreadBusy: another run of the thread is not over.
     """
-    said = said_at_start(flow, args, {}, origin=desk.origin, thread=thread, fresh=fresh)
-    row = new_row(desk.store, flow, thread)
+    team = desk.forms.team
+    said = said_at_start(flow, args, {}, origin=desk.origin, thread=thread, fresh=fresh, team=team)
+    row = new_row(desk.store, flow, thread, team)
     token = os.urandom(8).hex()
     here = row._replace(status="running", token=token, worker=desk.crew.name)
     return New(flow, desk.crew.journal(here, said))

@@ -51,20 +51,21 @@ class Group(click.Group):
 @click.option("--run", help="Only asks of this run.")
 @click.option("--thread", help="Only asks of this thread.")
 @click.option("--assignee", metavar="NAME", help="Only what this person looks into.")
+@click.option("--team", help="Only what this team sees: its own, and what belongs to none.")
 @click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
 @click.option("--after", metavar="CURSOR", help="Go on behind this place; a full page names it.")
 @desk_option
 @json_option
-def list_asks(*, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - options of the command
+def list_asks(*, as_json: bool, team: str | None, **filters: Any) -> None:  # noqa: ANN401 - its options
     """List what waits: the riskiest first, then what has the least time left."""
     if not address().there:
         return _nothing_there(as_json=as_json)
     with open_desk() as desk:
         desk.sweep()
-        page = desk.inbox(**filters)
+        page = desk.inbox(teams=team, **filters)
         if as_json:
             return _as_json(desk, page)
-        _for_people(desk, page, filters)
+        _for_people(desk, page, {**filters, "team": team})
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
@@ -9,6 +11,7 @@ from sayso.cli.printing import columns, emit, examples, json_option, say, screen
 from sayso.cli.stuck import stuck
 from sayso.desk import Desk
 from sayso.errors import BadPolicy
+from sayso.model.actor import Person
 
 _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode)."
 
@@ -17,12 +20,13 @@ _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode
     epilog=examples(
         "sayso people list",
         "sayso people add anna --role senior --role security",
+        "sayso people add ben --team billing",
         "sayso people remove anna",
     )
 )
 @desk_option
 def people() -> None:
-    """Who may decide on this desk, and with which roles."""
+    """Who may decide on this desk, with which roles and in which teams."""
 
 
 @people.command("list", epilog=examples("sayso people list"))
@@ -34,50 +38,68 @@ def list_people(*, as_json: bool) -> None:
         _listed(named(address().url), [], as_json=as_json)
         return
     with open_desk() as desk:
-        listed = [(person.name, sorted(person.roles)) for person in desk.people]
-        _listed(desk_name(desk), listed, as_json=as_json)
+        _listed(desk_name(desk), list(desk.people), as_json=as_json)
 
 
-def _listed(where: str, listed: list[tuple[str, list[str]]], *, as_json: bool) -> None:
+def _listed(where: str, listed: list[Person], *, as_json: bool) -> None:
     if as_json:
-        somebody = [{"name": name, "roles": roles} for name, roles in listed]
-        emit({"desk": where, "solo": not listed, "people": somebody})
+        emit({"desk": where, "solo": not listed, "people": [_record(one) for one in listed]})
         return
     say(f"desk: {where}, {len(listed)} people", "dim")
     if not listed:
         say(_SOLO)
         say("Add the first person: sayso people add NAME --role ROLE")
         return
-    rows = [(name, ", ".join(roles) or "-") for name, roles in listed]
-    show("", *columns(("NAME", "ROLES"), rows, screen().width))
+    teams = any(person.teams for person in listed)
+    head = ("NAME", "ROLES", "TEAMS") if teams else ("NAME", "ROLES")
+    rows = [(one.name, *map(_names, (one.roles, one.teams)))[: len(head)] for one in listed]
+    show("", *columns(head, rows, screen().width))
 
 
-@people.command("add", epilog=examples("sayso people add anna --role senior --role security"))
+def _names(names: frozenset[str]) -> str:
+    return ", ".join(sorted(names)) or "-"
+
+
+def _record(person: Person) -> dict[str, Any]:
+    return {"name": person.name, "roles": sorted(person.roles), "teams": sorted(person.teams)}
+
+
+@people.command(
+    "add",
+    epilog=examples(
+        "sayso people add anna --role senior --role security",
+        "sayso people add ben --team billing",
+    ),
+)
 @click.argument("name")
 @click.option("--role", "roles", multiple=True, help="A role they hold; repeat for more.")
+@click.option("--team", "teams", multiple=True, help="A team they are of; repeat for more.")
 @desk_option
 @json_option
-def add(name: str, *, roles: tuple[str, ...], as_json: bool) -> None:
-    """Add a person, or give one other roles. The first one ends solo mode."""
+def add(name: str, *, roles: tuple[str, ...], teams: tuple[str, ...], as_json: bool) -> None:
+    """Add a person, or give one other roles and teams. The first one ends solo mode."""
     with open_desk(create=True) as desk:
-        was = {person.name: sorted(person.roles) for person in desk.people}
-        person = desk.people.add(name, roles)
-        held = sorted(person.roles)
+        was = {person.name: person for person in desk.people}
+        person = desk.people.add(name, roles, teams=teams)
         if as_json:
-            emit({"name": name, "roles": held, "solo_ended": not was, **_warnings(desk)})
+            emit({**_record(person), "solo_ended": not was, **_warnings(desk)})
             return
-        told = ", ".join(held) or "no role (counts as a reviewer)"
+        told = _held(person, "no role (counts as a reviewer)")
         if name not in was:
             say(f"{name} is on {desk_name(desk)} now: {told}", "green")
-        elif was[name] == held:
+        elif was[name] == person:
             say(f"{name} was there already, with the same roles: {told}")
         else:
-            before = ", ".join(was[name]) or "no role"
-            say(f"{name} now holds: {told} (before: {before})", "green")
+            say(f"{name} now holds: {told} (before: {_held(was[name], 'no role')})", "green")
         if not was:
             say("Solo mode has ended: from now on only the people listed here decide.", "yellow")
             say(f"Say who you are with --as {name}, or SAYSO_PERSON={name}.")
         _warn(desk)
+
+
+def _held(person: Person, none: str) -> str:
+    held = ", ".join(sorted(person.roles)) or none
+    return f"{held}; teams: {_names(person.teams)}" if person.teams else held
 
 
 @people.command("remove", epilog=examples("sayso people remove anna"))

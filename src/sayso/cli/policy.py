@@ -334,7 +334,7 @@ def explain(ask_id: str, *, as_json: bool) -> None:
     """Say why an ask asked whom: the rules, the people, the votes."""
     with open_desk() as desk:
         ask = desk.get(ask_id)
-        roster = _found(None).widened(desk.store.roster())
+        roster = _found(None).widened(desk.store.roster()).within(ask.content.team)
         name = desk_name(desk)
     if as_json:
         emit(explained(ask, roster))

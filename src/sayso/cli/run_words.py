@@ -193,6 +193,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "workflow": row.workflow,
         "path": row.path,
         "thread": row.thread,
+        "team": row.team,
         "status": row.status,
         "started_at": _moment(row.started_at),
         "changed_at": _moment(row.changed_at),

@@ -70,11 +70,19 @@ def runs() -> None:
 @click.option("--status", type=click.Choice(get_args(RunStatus)), help="Only runs that stand so.")
 @click.option("--workflow", metavar="NAME", help="Only runs of this workflow.")
 @click.option("--thread", help="Only runs of this thread.")
+@click.option("--team", help="Only what this team sees: its own, and what belongs to none.")
 @click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
 @click.option("--before", metavar="ID", help="Go on behind this run; a full page names it.")
 @desk_option
 @json_option
-def list_runs(*, as_json: bool, limit: int, before: str | None, **filters: Any) -> None:  # noqa: ANN401
+def list_runs(
+    *,
+    as_json: bool,
+    limit: int,
+    before: str | None,
+    team: str | None,
+    **filters: Any,  # noqa: ANN401
+) -> None:
     """List runs, the newest first."""
     if not address().there:
         _nothing_there(as_json=as_json)
@@ -82,15 +90,16 @@ def list_runs(*, as_json: bool, limit: int, before: str | None, **filters: Any) 
     with open_desk() as desk:
         desk.sweep()
         last = None if before is None else desk.get_run(run_id(before))
-        page = desk.runs(limit=limit, before=last, **filters)
+        page = desk.runs(limit=limit, before=last, teams=team, **filters)
         more = page[-1].id if len(page) == limit else None
         if as_json:
             records = [_record(run) for run in page]
             emit({"desk": desk_name(desk), "before": more, "runs": records})
             return
-        _listed(desk, page, narrowed=before is not None or any(filters.values()))
+        given = {**filters, "team": team}
+        _listed(desk, page, narrowed=before is not None or any(given.values()))
         if more is not None:
-            say(f"\nMore: {_next_page(more, limit, filters)}", "dim")
+            say(f"\nMore: {_next_page(more, limit, given)}", "dim")
         elif page:
             say("\nLook at one: sayso runs show ID", "dim")
 
@@ -203,6 +212,8 @@ def _head(run: Run) -> Iterator[Row]:
     yield Row("Code", Text(visible(row.path)))
     if row.thread is not None:
         yield Row("Thread", Text(one_line(row.thread, 100)))
+    if row.team is not None:
+        yield Row("Team", Text(row.team))
     yield Row("Started", Text(moment(row.started_at)))
     if row.progress is not None and row.status not in OVER:
         yield Row("Progress", bar(row.progress))

@@ -32,7 +32,7 @@ def stuck(desk: Desk) -> Stuck:
         if ask.gone:
             gone.append(ask)
         try:
-            ask.needs.check(roster)
+            ask.needs.check(roster.within(ask.content.team))
         except Misuse as error:
             nobody.append((ask, str(error)))
     return Stuck(tuple(nobody), tuple(gone), count, complete=count < MOST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sayso.errors import BadValue
@@ -51,22 +51,46 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who may decide, with the roles they hold."""
+    """Somebody who may decide, with the roles they hold and the teams they are of."""
 
     name: str
     roles: frozenset[str] = frozenset()
+    teams: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The people of a desk. With nobody on it the desk is in solo mode."""
+    """The people of a desk, by name with their roles. With nobody on it the desk is in solo mode.
+
+    `teams` says of everybody on the desk which teams they are of. A roster narrowed to a `team`
+    holds the people of that team; with nobody in it, it is nobody's and not solo.
+    """
 
     people: Mapping[str, frozenset[str]]
+    teams: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    team: str | None = None
 
     @property
     def solo(self) -> bool:
         """Whether whoever sits at this machine is the one reviewer and holds every role."""
-        return not self.people
+        return not self.people and self.team is None
+
+    def within(self, team: str | None) -> Roster:
+        """Return the people who see what belongs to this team: for `None`, everybody."""
+        if team in (None, self.team) or self.solo:
+            return self
+        seeing = {name: roles for name, roles in self.people.items() if self.sees(name, team)}
+        return Roster(seeing, self.teams, team)
+
+    def knows(self, name: str) -> bool:
+        """Whether somebody of this name is on the desk, in whatever team."""
+        return name in self.people or name in self.teams
+
+    def sees(self, name: str, team: str | None) -> bool:
+        """Whether this person sees what belongs to a team; what belongs to none, everybody does."""
+        if self.solo:
+            return True
+        return self.knows(name) and (team is None or team in self.teams.get(name, ()))
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -80,7 +104,7 @@ class Roster:
 
 
 def plain_name(text: str, what: str) -> str:
-    """Return `text` if it can be the name of a person or a role.
+    """Return `text` if it can be the name of a person, a role or a team.
 
     Raises:
         BadValue: it is empty, too long, or holds characters that would not read as a name.

@@ -34,7 +34,7 @@ _AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen")
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
-    *("about", "run", "thread", "chain", "requester", "owner", "optional"),
+    *("about", "run", "thread", "chain", "requester", "owner", "optional", "team"),
 )
 
 
@@ -147,6 +147,7 @@ class Content:
     requester: str | None = None
     owner: str | None = None
     optional: bool | None = None
+    team: str | None = None
 
     @classmethod
     def fresh(cls, **given: Any) -> Content:  # noqa: ANN401 - its fields
@@ -177,7 +178,9 @@ class Content:
         """What tells this question from every other one; the deadline and the ruling do not."""
         proposal, needs = self.proposal, self.needs
         call = (proposal.tool, proposal.arguments, proposal.shape)
-        return text_digest(repr((_ALIKE(self.__dict__), call, str(needs), needs.deny)))[:32]
+        asked = (_ALIKE(self.__dict__), call, str(needs), needs.deny)
+        # Said last and only if there is one, so that what was open before there were teams is known.
+        return text_digest(repr(asked if self.team is None else (*asked, self.team)))[:32]
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -244,13 +247,13 @@ class Content:
 
 _UNSTATED = {field.name: field.default for field in fields(Content) if field.default is not MISSING}
 
-# What makes two questions the same, besides the call and who must agree. When it is due, what the
+# What makes two questions the same, besides the call, who must agree and the team. When it is due, what the
 # policy said and which cases were known then does not.
 _ALIKE = itemgetter(
     *(
         field.name
         for field in fields(Content)
-        if field.name not in ("proposal", "needs", "due_at", "ruling", "unseen")
+        if field.name not in ("proposal", "needs", "due_at", "ruling", "unseen", "team")
     )
 )
 

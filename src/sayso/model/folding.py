@@ -288,7 +288,10 @@ def _evidence(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
 
 def _erased(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     # What was decided is no secret of the payload: the erasure says it again.
-    verdict = (payload or {}).get("verdict")
+    said = payload or {}
+    if said.get("team") is not None:  # nor is whose it was, and the wall stays where it is
+        ask = ask.grown(content=ask.content.changed(team=said["team"]))
+    verdict = said.get("verdict")
     if ask.decision is None or verdict is None:
         return _grown(ask, event)
     return _grown(ask, event, decision=replace(ask.decision, verdict=verdict))

@@ -123,28 +123,33 @@ class Requirement:
 
         Raises:
             UnknownRole: nobody holds a role it names.
-            Unsatisfiable: there are too few people, each counting once.
+            Unsatisfiable: there are too few people, each counting once; of a team, too few in it.
         """
         if roster.solo:
             return
-        for role in self.roles:
+        where = "on the desk" if roster.team is None else f"in the team {roster.team}"
+        for role in self.roles if roster.team is None else ():
             if role not in (ANYBODY, *roster.roles, *roster.people):
                 raise UnknownRole(role, roster.roles)
-        voters = sum(self.takes(roles) for roles in roster.people.values())
-        if self.deny > voters:
-            raise Unsatisfiable(
-                f"deny={self.deny} could never be reached: {voters} on this desk may vote on it."
-            )
         short = self.missing(roster.people)
         if short:
             raise Unsatisfiable(
-                f"{self} can never be met: with everybody on the desk agreeing there would still "
+                f"{self} can never be met: with everybody {where} agreeing there would still "
                 f"be missing {' and '.join(map(str, short))} (each person counts once). "
-                "Add people (sayso people add) or ask for less."
+                f"Add people ({_adding(roster.team)}) or ask for less."
+            )
+        voters = sum(self.takes(roles) for roles in roster.people.values())
+        if self.deny > voters:
+            raise Unsatisfiable(
+                f"deny={self.deny} could never be reached: {voters} {where} may vote on it."
             )
 
 
 ONE_REVIEWER = Requirement()
+
+
+def _adding(team: str | None) -> str:
+    return "sayso people add" if team is None else f"sayso people add NAME --team {team}"
 
 
 def _seat(

@@ -2,7 +2,7 @@
 
 Consents count when the people who said *the same thing* can fill the
 requirement; refusals count towards the deny threshold. Votes of people who
-have left the desk meanwhile count for nothing.
+have left the desk or the ask's team meanwhile count for nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sayso.model.requirement import Factor
 
 def decides(ask: Ask, votes: tuple[Vote, ...], roster: Roster) -> bool:
     """Whether the newest of these votes settles the ask."""
-    newest = votes[-1]
+    newest, roster = votes[-1], roster.within(ask.content.team)
     if roster.solo:
         return True
     if ask.meaning(newest.verdict).stance == "refusal":
@@ -26,6 +26,7 @@ def decides(ask: Ask, votes: tuple[Vote, ...], roster: Roster) -> bool:
 
 def missing(ask: Ask, roster: Roster) -> tuple[Factor, ...]:
     """Who must still agree to what is shown now."""
+    roster = roster.within(ask.content.team)
     agreed = _side(ask, ask.votes, roster, "consent")
     return ask.needs.missing(roster.holding(agreed))
 

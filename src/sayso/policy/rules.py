@@ -272,7 +272,9 @@ class Policy:
         people = {name: self._held(name, roles) for name, roles in roster.people.items()}
         roles = frozenset().union(_USUAL_ROLES, self.groups, self.implied, *people.values())
         return Roster(
-            {name: held if name in roles else held | {name} for name, held in people.items()}
+            {name: held if name in roles else held | {name} for name, held in people.items()},
+            roster.teams,
+            roster.team,
         )
 
     def _held(self, name: str, roles: frozenset[str]) -> frozenset[str]:

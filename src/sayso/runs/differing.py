@@ -13,7 +13,7 @@ from sayso.model.text import one_line
 # Given by the workflow, and so the same on every replay. What is computed from the world
 # (impact, preview, the deadline) or by the policy (who must agree) may change meanwhile; what
 # was shown stands.
-_COMPARED = ("title", "facts", "options", "answer", "allow")
+_COMPARED = ("title", "facts", "options", "answer", "allow", "team")
 
 
 def difference(known: Ask, wanted: Content) -> str | None:
@@ -39,7 +39,7 @@ def _asks(content: Content) -> tuple[object, ...]:
     """Return all that must be the same, as the values they are."""
     return (
         *(content.kind, content.title, content.proposal, content.facts, content.options),
-        *(content.answer, content.allow, wanted_people(content)),
+        *(content.answer, content.allow, content.team, wanted_people(content)),
     )
 
 

@@ -6,13 +6,14 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from sayso.asks.attending import attend
-from sayso.asks.forms import Forms
+from sayso.asks.forms import Forms, check_team
 from sayso.asks.lawbook import Lawbook
+from sayso.asks.people import named_teams
 from sayso.channels.console import Console
 from sayso.errors import BadValue, Misuse
 from sayso.model.actor import Actor, Origin
@@ -121,6 +122,7 @@ class RunDesk(ABC):
         *args: Any,  # noqa: ANN401 - as the workflow takes them
         thread: str | None = None,
         fresh: bool = False,
+        team: str | None = None,
         **kwargs: Any,  # noqa: ANN401
     ) -> Run:
         """Start a run and return at once; a worker carries it on, here or elsewhere.
@@ -130,6 +132,7 @@ class RunDesk(ABC):
             *args: What the workflow is given.
             thread: The conversation it belongs to; one run of a thread at a time.
             fresh: Start without the memory of earlier runs of the thread.
+            team: The team it belongs to, and all that it asks; the desk's unless given.
             **kwargs: What the workflow is given, by name.
 
         Raises:
@@ -138,7 +141,7 @@ class RunDesk(ABC):
         """
         from sayso.runs.steering import start
 
-        flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
+        flow, row, said = self._begun(workflow, args, kwargs, thread, fresh, team)
         agent = flow.agent or self.forms.agent
         started = start(self.store, row, said, agent=agent)
         self.crew.bind(started, flow)
@@ -150,6 +153,7 @@ class RunDesk(ABC):
         *args: Any,  # noqa: ANN401 - as the workflow takes them
         thread: str | None = None,
         fresh: bool = False,
+        team: str | None = None,
         wait: bool = True,
         **kwargs: Any,  # noqa: ANN401
     ) -> Run:
@@ -159,7 +163,7 @@ class RunDesk(ABC):
         otherwise a line says what waits. With `wait=False` it returns as soon as the run
         waits for people. Ctrl-C leaves the run waiting; any worker goes on with it.
         """
-        flow, row, said = self._begun(workflow, args, kwargs, thread, fresh)
+        flow, row, said = self._begun(workflow, args, kwargs, thread, fresh, team)
         token = os.urandom(8).hex()
         here = row._replace(status="running", token=token, worker=self.crew.name)
         self.crew.bind(row, flow)
@@ -174,14 +178,16 @@ class RunDesk(ABC):
         kwargs: Mapping[str, Any],
         thread: str | None,
         fresh: bool,  # noqa: FBT001 - passed on
+        team: str | None,
     ) -> tuple[Workflow, Any, dict[str, Any]]:
         from sayso.runs.steering import new_row, said_at_start
 
         flow = self._flow(workflow)
+        owner = check_team(team) or self.forms.team
         said = said_at_start(
-            flow, args, dict(kwargs), origin=self.origin, thread=thread, fresh=fresh
+            flow, args, dict(kwargs), origin=self.origin, thread=thread, fresh=fresh, team=owner
         )
-        return flow, new_row(self.store, flow, thread), said
+        return flow, new_row(self.store, flow, thread, owner), said
 
     def _flow(self, workflow: object) -> Workflow:
         from sayso.runs.workflow import workflow_of
@@ -302,25 +308,38 @@ class RunDesk(ABC):
         status: RunStatus | None = None,
         workflow: str | None = None,
         thread: str | None = None,
+        teams: Iterable[str] | str | None = None,
         limit: int = 50,
         before: Run | None = None,
     ) -> list[Run]:
-        """Return runs, the newest first; `before` the last one of the page before."""
+        """Return runs, the newest first; `before` the last one of the page before.
+
+        With `teams`, only what somebody of these teams sees: theirs, and what belongs to none.
+        """
         if status is not None and status not in RUN:
             raise BadValue(f"status={status!r}: it is one of {', '.join(RUN)}.")
         if type(limit) is not int or not 1 <= limit <= 500:
             raise BadValue(f"limit={limit!r}: a page holds 1 to 500 runs.")
         check_word(thread, "thread")
         place = None if before is None else (before.started_at, before.id)
-        query = RunQuery(status=status, workflow=workflow, thread=thread, limit=limit, before=place)
+        query = RunQuery(
+            status=status,
+            workflow=workflow,
+            thread=thread,
+            teams=named_teams(teams),
+            limit=limit,
+            before=place,
+        )
         return [self._handle(row.id) for row in self.store.runs(query)]
 
     def thread(self, name: str) -> Memory:
-        """Return what the runs of a thread remember, from the last fresh start on."""
+        """Return what the runs of a thread of this desk's team remember, from the last fresh start."""
         from sayso.runs.memory import Memory
 
         steps: list[Any] = []
-        for run in self.runs(thread=name, limit=500):
+        for run in self.runs(thread=name, teams=self.forms.team or (), limit=500):
+            if run.team != self.forms.team:
+                continue
             events = run.events
             steps[:0] = run.memory.steps
             if (events[0].payload or {}).get("fresh"):

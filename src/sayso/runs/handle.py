@@ -81,6 +81,11 @@ class Run:
         return self.row.thread
 
     @property
+    def team(self) -> str | None:
+        """The team it belongs to, with all that it asks."""
+        return self.row.team
+
+    @property
     def started_at(self) -> datetime:
         """When it was started."""
         return self.row.started_at

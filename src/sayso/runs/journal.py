@@ -453,7 +453,7 @@ class Journal:
     def _why_not(self) -> Exception:
         try:
             if self.row.thread is not None:
-                check_thread(self.store, self.row.thread)
+                check_thread(self.store, self.row.thread, self.row.team)
         except ThreadBusy as error:
             return error
         return StoreBusy(f"{self.id} could not be started; its id was taken just now. Try again.")

@@ -66,6 +66,8 @@ class RunForms(Forms):
         store, row = journal.store, journal.row
         super().__init__(journal.actor.id, store.now, lambda *call: precedents(store, *call))
         self._filed: dict[str, Any] = {"run": row.id, "thread": row.thread}
+        if row.team is not None:
+            self._filed["team"] = row.team
 
     def _content(self, kind: Kind, title: str, proposal: Any, terms: Terms, **more: Any) -> Content:  # noqa: ANN401
         named: Terms = {**terms, **self._filed}  # type: ignore[typeddict-item]

@@ -21,7 +21,9 @@ _TO_REPORT = timedelta(seconds=30)
 _OVER = ("done", "failed", "cancelled")
 
 
-def new_row(store: Store, workflow: Workflow, thread: str | None) -> RunRow:
+def new_row(
+    store: Store, workflow: Workflow, thread: str | None, team: str | None = None
+) -> RunRow:
     """Return the row of a run that does not exist yet.
 
     Raises:
@@ -29,7 +31,7 @@ def new_row(store: Store, workflow: Workflow, thread: str | None) -> RunRow:
     """
     check_word(thread, "thread")
     if thread is not None:
-        check_thread(store, thread)
+        check_thread(store, thread, team)
     run_id = short_id("r", os.urandom(16), _ID_LENGTH)
     now = store.now()
     return RunRow(
@@ -41,12 +43,13 @@ def new_row(store: Store, workflow: Workflow, thread: str | None) -> RunRow:
         started_at=now,
         changed_at=now,
         now=now,
+        team=team,
     )
 
 
-def check_thread(store: Store, thread: str) -> None:
-    """Refuse a second run of a thread: one at a time, or their memory would mix."""
-    row = store.run_of_thread(thread)
+def check_thread(store: Store, thread: str, team: str | None) -> None:
+    """Refuse a second run of a team's thread: one at a time, or their memory would mix."""
+    row = store.run_of_thread(thread, team)
     if row is not None:
         raise ThreadBusy(thread, row.id, row.status)
 
@@ -59,6 +62,7 @@ def said_at_start(
     origin: Origin,
     thread: str | None,
     fresh: bool,
+    team: str | None = None,
 ) -> dict[str, Any]:
     """Return what the first event of a run says."""
     return stamped(
@@ -68,6 +72,7 @@ def said_at_start(
         input=workflow.freeze(args, kwargs),
         thread=thread,
         fresh=fresh or None,
+        team=team,
     )
 
 
@@ -82,7 +87,7 @@ def start(store: Store, row: RunRow, said: dict[str, Any], *, agent: str) -> Run
         if store.commit(Append(event=event), run=StartRun(row)):
             break
         if row.thread is not None:
-            check_thread(store, row.thread)
+            check_thread(store, row.thread, row.team)
         row = row._replace(id=short_id("r", os.urandom(16), _ID_LENGTH + 2))
     return row
 
@@ -172,7 +177,7 @@ def retry(store: Store, run_id: str, *, actor: Actor, origin: Origin) -> RunRow:
         if row.status not in ("parked", "failed"):
             raise RunOver(run_id, row.status, "retry")
         if row.thread is not None and row.status == "failed":
-            check_thread(store, row.thread)
+            check_thread(store, row.thread, row.team)
         events = store.stream(run_id)
         last = events[-1].payload or {} if events else {}
         said = stamped(origin, forgets=last.get("forgets") or None)

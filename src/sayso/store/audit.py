@@ -267,7 +267,7 @@ def _check_run(events: Sequence[Event], found: _Findings) -> None:
             f"the list counts {row.seq} events, it has {last.seq}",
         )
     started = _said(events[0])
-    for column in ("workflow", "path", "thread"):
+    for column in ("workflow", "path", "thread", "team"):
         if events[0].text is not None and getattr(row, column) != started.get(column):
             found.problem("index", stream, 0, f"{column} is not as the journal says")
 
@@ -317,27 +317,29 @@ def _look_again(found: _Findings, ask_id: str) -> None:
 
 
 def _check_people(found: _Findings) -> None:
-    listed = found.store.register().people
+    roster = found.store.register()
     while True:  # until no change came between the reads
         told = _people(found.store.stream(PEOPLE))
-        again = found.store.register().people
-        if listed == again:
+        again = found.store.register()
+        if roster == again:
             break
-        listed = again
+        roster = again
+    listed = {name: (roles, roster.teams[name]) for name, roles in roster.people.items()}
     for name in sorted(set(told) | set(listed)):
         if told.get(name) != listed.get(name):
             found.problem("index", PEOPLE, 0, f"{name} is not as the journal says")
 
 
-def _people(events: Sequence[Event]) -> dict[str, frozenset[str]]:
-    told: dict[str, frozenset[str]] = {}
+def _people(events: Sequence[Event]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """Return the roles and teams of the people that the journal tells of."""
+    told: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for event in events:
         said = _said(event)
         name = str(said.get("name", ""))
         if event.kind == "person.removed":
             told.pop(name, None)
         elif name:
-            told[name] = frozenset(str(role) for role in _list(said, "roles"))
+            told[name] = _words(said, "roles"), _words(said, "teams")
     return told
 
 
@@ -347,6 +349,10 @@ def _said(event: Event) -> dict[str, Any]:
         return event.payload or {}
     except Tampered:
         return {}
+
+
+def _words(said: Mapping[str, Any], name: str) -> frozenset[str]:
+    return frozenset(str(word) for word in _list(said, name))
 
 
 def _list(said: Mapping[str, Any], name: str) -> list[Any]:

@@ -123,7 +123,7 @@ class SqlStore(SqlCasebook, ABC):
         """Return one page of open asks and how many there are."""
         rank, latest, opened_at, last = _place(query.after)
         rows = self._rows(
-            "inbox",
+            "inbox" if query.teams is None else "inbox_of_teams",
             kind=query.kind,
             risk=query.risk,
             run=query.run,
@@ -131,6 +131,7 @@ class SqlStore(SqlCasebook, ABC):
             assignee=query.assignee,
             not_voted=f"|{query.not_voted}|" if query.not_voted else None,
             roles=self._roles(query.roles),
+            teams=self._teams(query.teams),
             count_limit=COUNT_LIMIT,
             limit=query.limit,
             rank=rank,
@@ -248,6 +249,9 @@ class SqlStore(SqlCasebook, ABC):
     def _names(self, names: Sequence[str]) -> object:
         """Return names as the dialect's query takes them."""
 
+    def _teams(self, teams: Sequence[str] | None) -> object:
+        return None if teams is None else self._names(sorted(set(teams)))
+
     def beat(self, run_id: str, token: str, span: timedelta, doing: str | None) -> bool:
         """Hold on to a run; False if somebody else has it."""
         given = {"id": run_id, "token": token, "span": _span(span), "doing": doing}
@@ -258,9 +262,9 @@ class SqlStore(SqlCasebook, ABC):
         rows = self._rows("run", id=run_id) if is_id(run_id) else []
         return run_of(rows[0]) if rows else None
 
-    def run_of_thread(self, thread: str) -> RunRow | None:
-        """Return the one run of a thread that is not over."""
-        rows = self._rows("run_of_thread", thread=thread)
+    def run_of_thread(self, thread: str, team: str | None = None) -> RunRow | None:
+        """Return the one run of a team's thread that is not over."""
+        rows = self._rows("run_of_thread", thread=thread, team=team or "")
         return run_of(rows[0]) if rows else None
 
     def runs(self, query: RunQuery) -> list[RunRow]:
@@ -271,6 +275,7 @@ class SqlStore(SqlCasebook, ABC):
             status=query.status,
             thread=query.thread,
             workflow=query.workflow,
+            teams=self._teams(query.teams),
             before=micros(when) if when else None,
             before_id=last,
             limit=query.limit,
@@ -331,7 +336,10 @@ def _loaded(rows: Sequence[Row], widen: Callable[[Roster], Roster]) -> Loaded:
 @lru_cache(maxsize=16)  # of a text, not of the database: every row of a page carries the same one
 def _roster(text: str | None) -> Roster:
     people = json.loads(text) if text else {}
-    return Roster({name: frozenset(roles) for name, roles in people.items()})
+    return Roster(
+        {name: frozenset(roles) for name, (roles, _) in people.items()},
+        {name: frozenset(teams) for name, (_, teams) in people.items()},
+    )
 
 
 def _by_stream(rows: Sequence[Row]) -> list[list[Event]]:
@@ -363,7 +371,8 @@ def run_of(row: Row) -> RunRow:
         changed_at=moment(row[13]),
         doing=row[14],
         progress=row[15],
-        now=moment(row[16]),
+        team=row[16] or None,
+        now=moment(row[17]),
     )
 
 
@@ -399,6 +408,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
                 "attempt": row.attempt,
                 "waits": _bars(row.waits),
                 "progress": row.progress,
+                "team": row.team or "",
                 "started_at": micros(row.started_at),
             }
         case HoldRun():
@@ -505,7 +515,7 @@ def _voters(ask: Ask) -> str:
 INDEXED = (
     *("id", "ask_stream", "ask_kind", "status", "rank", "risk", "run", "thread", "key"),
     *("roles", "voters", "version", "opened_at", "due_at", "next_at", "latest", "agent"),
-    *("assignee", "effect"),
+    *("assignee", "effect", "team"),
 )
 
 
@@ -527,6 +537,7 @@ def index_row(ask: Ask) -> dict[str, object]:
         "opened_at": micros(ask.opened_at),
         "agent": None if _by_policy(ask) else content.agent,
         "effect": ask.effect.status if ask.effect else None,
+        "team": content.team or "",
         **_place_of(ask),
     }
 
@@ -550,7 +561,12 @@ def _by_policy(ask: Ask) -> bool:
 
 def person_parameters(person: Person, *, active: bool) -> dict[str, object]:
     """Return a person's row as query parameters."""
-    return {"name": person.name, "roles": json.dumps(sorted(person.roles)), "active": int(active)}
+    return {
+        "name": person.name,
+        "roles": json.dumps(sorted(person.roles)),
+        "teams": json.dumps(sorted(person.teams)),
+        "active": int(active),
+    }
 
 
 def _at(now: datetime | None) -> dict[str, object]:

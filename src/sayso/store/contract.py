@@ -92,6 +92,7 @@ class RunRow(NamedTuple):
     attempt: int = 0
     doing: str | None = None
     progress: float | None = None
+    team: str | None = None
 
     @property
     def lapsed(self) -> bool:
@@ -148,11 +149,15 @@ RunChange = StartRun | HoldRun | LeaveRun | SteerRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunQuery:
-    """Which runs to list, the newest first."""
+    """Which runs to list, the newest first.
+
+    With `teams`, only what somebody of these teams sees: theirs, and what belongs to none.
+    """
 
     status: RunStatus | None = None
     thread: str | None = None
     workflow: str | None = None
+    teams: tuple[str, ...] | None = None
     limit: int = 50
     before: tuple[datetime, str] | None = None
 
@@ -183,13 +188,17 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxQuery:
-    """Which open asks to list. `roles` of `None` means whoever they are for."""
+    """Which open asks to list. `roles` of `None` means whoever they are for.
+
+    With `teams`, only what somebody of these teams sees: theirs, and what belongs to none.
+    """
 
     kind: str | None = None
     risk: str | None = None
     run: str | None = None
     thread: str | None = None
     roles: tuple[str, ...] | None = None
+    teams: tuple[str, ...] | None = None
     not_voted: str | None = None
     assignee: str | None = None
     limit: int = 50
@@ -268,8 +277,8 @@ class Store(Casebook, Protocol):
         """How a run stands, or `None` if there is none."""
         ...
 
-    def run_of_thread(self, thread: str) -> RunRow | None:
-        """The one run of a thread that is not over, if there is one."""
+    def run_of_thread(self, thread: str, team: str | None = None) -> RunRow | None:
+        """The one run of a team's thread that is not over, if there is one."""
         ...
 
     def runs(self, query: RunQuery) -> list[RunRow]:

@@ -57,8 +57,9 @@ _WORDS = {
     "same_people": "(cast(:people as bigint) is null or cast(:people as bigint) = {people})",
     "now": _NOW,
     "roster": (
-        "(select cast(json_object_agg(name, cast(roles as json)) as text) from people"
-        " where active = 1)"
+        "(select cast(json_object_agg(name,"
+        " json_build_array(cast(roles as json), cast(teams as json))) as text)"
+        " from people where active = 1)"
     ),
     "people": "(select coalesce(max(p.seq), 0) from events p where p.stream = 'people')",
     "roles": (
@@ -66,6 +67,7 @@ _WORDS = {
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
     ),
     "served": "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))",
+    "seen": ("(cast(:teams as text[]) is null or team = '' or team = any(cast(:teams as text[])))"),
     "locked": "for update skip locked",
     "unsynced": "set_config('synchronous_commit', 'off', true) = 'off'",
     "shared": "for share of e",

@@ -55,7 +55,8 @@ _WORDS = {
     "now": ":now",
     "roster": (
         "case when exists (select 1 from people where active = 1) then"
-        " (select json_group_object(name, json(roles)) from people where active = 1) end"
+        " (select json_group_object(name, json_array(json(roles), json(teams)))"
+        " from people where active = 1) end"
     ),
     "people": "(select coalesce(max(p.seq), 0) from events p where p.stream = 'people')",
     "roles": (
@@ -66,6 +67,7 @@ _WORDS = {
         "exists (select 1 from json_each(:serves) s "
         "where s.value in (r.workflow, r.workflow || '|' || r.path))"
     ),
+    "seen": "(:teams is null or team = '' or team in (select value from json_each(:teams)))",
     "locked": "",
     "unsynced": "true",
     "shared": "",

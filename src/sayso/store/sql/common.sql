@@ -1,5 +1,5 @@
 -- Queries that read the same on both databases. {now} is the clock the store goes by,
--- {roster} gathers the people on the desk into one JSON object.
+-- {roster} gathers the people on the desk into one JSON object: name: [roles, teams].
 
 -- name: load
 -- All of one ask in one statement: its journal, its lease, the people, the time.
@@ -13,7 +13,7 @@ select {now}, {roster}, a.holder, a.lease_until, {people},
 -- name: find_key
 select id from asks where key = :key
 
--- name: inbox
+-- name: inbox_wanted
 -- The count stops at :count_limit + 1; page and count see the same moment. Each of the two
 -- walks the index of open asks until it has enough, which needs `wanted` to be put in place
 -- twice: gathered once, it would hold every open ask. A clock inside would prevent that.
@@ -21,7 +21,7 @@ with clock as materialized (
     select {now} as now
 ),
 wanted as not materialized (
-    select a.id, a.stream, a.rank, a.latest, a.opened_at, a.holder, a.lease_until
+    select a.id, a.stream, a.rank, a.latest, a.opened_at, a.holder, a.lease_until, a.team
       from asks a
      where a.status = 'open'
        and (a.due_at is null or a.due_at > (select now from clock))
@@ -32,7 +32,20 @@ wanted as not materialized (
        and (cast(:assignee as text) is null or a.assignee = :assignee)
        and (cast(:not_voted as text) is null or a.voters = replace(a.voters, :not_voted, ''))
        and {roles}
-),
+)
+
+-- name: inbox_shown
+select counted.n, page.id, page.rank, page.latest, page.opened_at,
+       clock.now, {roster}, page.holder, page.lease_until, 0,
+       e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from clock
+  cross join counted
+  left join page on true
+  left join events e on e.stream = page.stream
+ order by page.rank, page.latest, page.opened_at, page.id, e.seq
+
+-- name: inbox
+{@inbox_wanted},
 counted as (
     select count(*) as n from (select 1 from wanted order by rank, latest, opened_at, id limit :count_limit + 1) c
 ),
@@ -42,14 +55,7 @@ page as (
      order by rank, latest, opened_at, id
      limit :limit
 )
-select counted.n, page.id, page.rank, page.latest, page.opened_at,
-       clock.now, {roster}, page.holder, page.lease_until, 0,
-       e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
-  from clock
-  cross join counted
-  left join page on true
-  left join events e on e.stream = page.stream
- order by page.rank, page.latest, page.opened_at, page.id, e.seq
+{@inbox_shown}
 
 -- Asked for once, as `(select {now})`, a ticking clock can be looked up in an index.
 
@@ -102,8 +108,9 @@ update events set payload = null, salt = null where stream = :stream and seq = :
 update asks set key = null, run = null, thread = null where id = :stream
 
 -- name: put_person
-insert into people (name, roles, active) values (:name, :roles, :active)
-on conflict (name) do update set roles = excluded.roles, active = excluded.active
+insert into people (name, roles, teams, active) values (:name, :roles, :teams, :active)
+on conflict (name) do update
+   set roles = excluded.roles, teams = excluded.teams, active = excluded.active
 
 -- What is written: an event, and the row that it changes. Each of them ends with a condition, so
 -- that another one can be added.
@@ -119,10 +126,10 @@ select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
 -- breaks the unique index of `likeness`.
 insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
                   opened_at, due_at, next_at, latest, agent, likeness, assignee, paced, effect,
-                  holder, lease_until)
+                  team, holder, lease_until)
 select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
        :version, :opened_at, :due_at, :next_at, :latest, :agent, cast(:likeness as text), :assignee,
-       cast(:paced as integer), :effect, :holder, {now} + cast(:span as bigint)
+       cast(:paced as integer), :effect, :team, :holder, {now} + cast(:span as bigint)
  where {same_people}
 
 -- name: grow
@@ -164,13 +171,13 @@ select (select count(*) from asks where paced = 1 and agent = :agent and opened_
 
 -- name: run_columns
 id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-started_at, changed_at, doing, progress, {now}
+started_at, changed_at, doing, progress, team, {now}
 
 -- name: run_start
 insert into runs (id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until,
-                  attempt, started_at, changed_at, doing, progress)
+                  attempt, started_at, changed_at, doing, progress, team)
 select :id, :workflow, :path, :thread, :status, :run_seq, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
-       :attempt, :started_at, :started_at, null, cast(:progress as double precision)
+       :attempt, :started_at, :started_at, null, cast(:progress as double precision), :team
  where true
 
 -- name: run_hold
@@ -244,6 +251,7 @@ select {@run_columns}
   from runs
  where (cast(:workflow as text) is null or workflow = cast(:workflow as text))
    and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
+   and {seen}
  order by started_at desc, id desc limit :limit
 
 -- name: runs_of_status
@@ -252,6 +260,7 @@ select {@run_columns}
  where status = :status
    and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
    and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
+   and {seen}
  order by started_at desc, id desc limit :limit
 
 -- name: runs_of_thread
@@ -261,12 +270,14 @@ select {@run_columns}
    and (cast(:status as text) is null or status = cast(:status as text))
    and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
    and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
+   and {seen}
  order by started_at desc, id desc limit :limit
 
 -- name: run_of_thread
 select {@run_columns}
   from runs
- where thread = :thread and status in ('ready', 'running', 'waiting', 'parked')
+ where thread = :thread and team = :team
+   and status in ('ready', 'running', 'waiting', 'parked')
 
 -- name: history
 -- All that a run goes on from in one statement: its own journal first, then as in run_asks.
