@@ -485,9 +485,11 @@ class Desk(Verbs, Reviews, RunDesk):
             least: The score from 0 to 1 they must reach; 0 finds whatever shares a word.
         """
         from sayso.insight.nearest import cases_like
-        from sayso.store.casebook import CaseFilter
+        from sayso.store.casebook import CaseFilter, seen_by_team
 
-        return cases_like(self.store, text, CaseFilter(tool=tool), limit=limit, least=least)
+        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
+        wanted = CaseFilter(tool=tool, teams=teams)
+        return cases_like(self.store, text, wanted, limit=limit, least=least)
 
     @property
     def preferences(self) -> Preferences:
@@ -496,10 +498,10 @@ class Desk(Verbs, Reviews, RunDesk):
 
         return Preferences(lambda: self.store, self.origin)
 
-    def _precedents(self, proposal: Proposal, bound: float) -> str:
+    def _precedents(self, proposal: Proposal, bound: float, team: str | None) -> str:
         from sayso.insight.unseen import precedents
 
-        return precedents(self.store, proposal, bound)
+        return precedents(self.store, proposal, bound, team)
 
     # --- the journal ---
 

@@ -18,7 +18,10 @@ from sayso.errors import (
     UnknownPerson,
     Unsatisfiable,
 )
+from sayso.insight.bounds import NEAR
 from sayso.model.actor import Origin, Roster
+from sayso.model.content import Proposal
+from sayso.model.digest import read
 from sayso.testing import FakeClock
 from tests.places import Place
 
@@ -372,3 +375,42 @@ def test_a_person_without_a_list_of_teams_is_of_none(desk: Desk) -> None:
     with pytest.raises(UnknownAsk):
         reviewer(ask, bare, "anna", Origin("python", "sam"))
     assert not bare.within("billing").people
+
+
+def test_what_one_team_decided_is_no_precedent_on_the_card_of_another(walled: Desk) -> None:
+    words = {"reason": "the parcel came three weeks late and the box was crushed"}
+    for team, by in (("ops", "bea"), (None, "cy")):
+        walled.approve(walled.open("refund", words, team=team), by=by, note=f"said by {team}")
+
+    shown = {
+        team: read(walled.forms.unseen(Proposal.of("refund", words), NEAR, team))
+        for team in ("ops", "billing", None)
+    }
+
+    said = {team: {case["said"] for case in seen["nearest"]} for team, seen in shown.items()}
+    assert said == {
+        "ops": {"said by ops", "said by None"},
+        "billing": {"said by None"},
+        None: {"said by None"},
+    }
+    assert {team: seen["of"] for team, seen in shown.items()} == {"ops": 2, "billing": 1, None: 1}
+    assert len(walled.cases("parcel crushed", least=0)) == 2, "the database itself has no walls"
+
+
+def test_a_desk_of_a_team_and_its_runs_look_up_the_cases_of_that_team(
+    walled: Desk, place: Place
+) -> None:
+    words = {"reason": "the parcel came three weeks late and the box was crushed"}
+    walled.approve(walled.open("refund", words, team="ops"), by="bea")
+    found: dict[str | None, int] = {}
+
+    @walled.workflow
+    def look(run: Any) -> int:
+        return len(run.cases("parcel crushed", least=0))
+
+    for team in ("ops", "billing", None):
+        with Desk(place.url, team=team) as desk:
+            found[team] = len(desk.cases("parcel crushed", least=0))
+        assert walled.run(look, team=team).output == (1 if team == "ops" else 0)
+
+    assert found == {"ops": 1, "billing": 0, None: 1}

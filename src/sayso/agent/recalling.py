@@ -9,7 +9,7 @@ from sayso.insight.preference import preferences
 from sayso.insight.reminding import reminder
 from sayso.runs.lanes import Lane
 from sayso.runs.work import Passage
-from sayso.store.casebook import CaseFilter
+from sayso.store.casebook import CaseFilter, seen_by_team
 
 _PREFERENCES = 20
 _EXAMPLES = 3
@@ -22,15 +22,21 @@ def recall_passage(job: Job, lane: Lane, key: str) -> Passage:
     entry = run.entry(key, "recall", name)
     if entry is not None:
         return str(entry.said.get("result") or "")
-    known = preferences(run.journal.store, name, limit=_PREFERENCES)
+    known = preferences(run.journal.store, name, limit=_PREFERENCES, teams=_teams(job))
     text = reminder(known[::-1], _bad_ones(job))
     run.journal.record(key, "recall", name, result=text)
     return text
 
 
+def _teams(job: Job) -> tuple[str, ...]:
+    return seen_by_team(job.run.journal.row.team)
+
+
 def _bad_ones(job: Job) -> list[Case]:
     # Its own only: what was said of another's work may be nothing for those who read this one's.
-    wanted = CaseFilter(kind="feedback", agent=job.agent.name, verdicts=("reject",))
+    wanted = CaseFilter(
+        kind="feedback", agent=job.agent.name, verdicts=("reject",), teams=_teams(job)
+    )
     found = cases_like(job.run.journal.store, job.task, wanted, limit=2 * _EXAMPLES)
     # What was said in this very run is in its task already.
     return [case for case in found if case.run != job.run.id][:_EXAMPLES]

@@ -86,7 +86,7 @@ class Gated:
         terms: Terms = {**self.rules.terms, "risk": tool.risk_of(bound), **more}  # type: ignore[typeddict-item]
         proposal, rules = tool.proposal(bound), self.rules
         if rules.unseen is not None:
-            more_shown["unseen"] = forms.unseen(proposal, rules.unseen)
+            more_shown["unseen"] = forms.unseen(proposal, rules.unseen, terms.get("team"))
         return forms.call(
             proposal,
             returns=tool.returned,

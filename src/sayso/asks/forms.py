@@ -198,7 +198,7 @@ class Forms:
         self,
         agent: str,
         now: Callable[[], datetime],
-        look: Callable[[Proposal, float], str] | None = None,
+        look: Callable[[Proposal, float, str | None], str] | None = None,
         team: str | None = None,
     ) -> None:
         self.agent = check_word(agent, "agent") or agent
@@ -206,9 +206,11 @@ class Forms:
         self._now = now
         self._look = look
 
-    def unseen(self, proposal: Proposal, bound: float) -> str:
-        """Return the nearest cases of a call, and whether none of them reaches the bound."""
-        return nothing_known(bound) if self._look is None else self._look(proposal, bound)
+    def unseen(self, proposal: Proposal, bound: float, team: str | None = None) -> str:
+        """Return the nearest cases of a team's call, and whether none of them reaches the bound."""
+        if self._look is None:
+            return nothing_known(bound)
+        return self._look(proposal, bound, team or self.team)
 
     def action(
         self,

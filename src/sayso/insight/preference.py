@@ -44,10 +44,13 @@ class Preference:
     rewritten: bool = False
 
 
-def preferences(store: Store, agent: str | None, *, limit: int) -> list[Preference]:
+def preferences(
+    store: Store, agent: str | None, *, limit: int, teams: tuple[str, ...] | None = None
+) -> list[Preference]:
     """Return what people prefer of an agent, or of all of them, the newest first."""
     catch_up(store)
-    return list(islice(_all(store, CaseFilter(agent=agent, verdicts=_VERDICTS)), limit))
+    wanted = CaseFilter(agent=agent, verdicts=_VERDICTS, teams=teams)
+    return list(islice(_all(store, wanted), limit))
 
 
 def _all(store: Store, wanted: CaseFilter) -> Iterator[Preference]:

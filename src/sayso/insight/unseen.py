@@ -22,7 +22,7 @@ from sayso.insight.nearest import (
 from sayso.insight.words import words_of
 from sayso.model.content import Proposal
 from sayso.model.digest import canonical
-from sayso.store.casebook import CaseFilter, CaseRow
+from sayso.store.casebook import CaseFilter, CaseRow, seen_by_team
 from sayso.store.contract import Store
 
 _SHOWN = 3
@@ -39,13 +39,15 @@ class _Face:
     agreed: bool
 
 
-def precedents(store: Store, proposal: Proposal, bound: float) -> str:
+def precedents(store: Store, proposal: Proposal, bound: float, team: str | None) -> str:
     """Look up the nearest cases of the same tool, as JSON for the card.
+
+    Whoever sees the card sees them, so they are those of its team, and those of none.
 
     A call has been seen if something that was approved reaches the bound, and nothing reaches it
     that people refused, answered, or edited before they approved it.
     """
-    wanted = CaseFilter(tool=proposal.tool, kind="action")
+    wanted = CaseFilter(tool=proposal.tool, kind="action", teams=seen_by_team(team))
     faces = _faces(store, as_text(proposal.args), wanted)
     chosen = _chosen(faces, bound)
     cases = {case.id: case for case in shown(store, [face.found for face in chosen])}

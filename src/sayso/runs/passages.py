@@ -64,7 +64,9 @@ class RunForms(Forms):
 
     def __init__(self, journal: Journal) -> None:
         store, row = journal.store, journal.row
-        super().__init__(journal.actor.id, store.now, lambda *call: precedents(store, *call))
+        super().__init__(
+            journal.actor.id, store.now, lambda *call: precedents(store, *call), row.team
+        )
         self._filed: dict[str, Any] = {"run": row.id, "thread": row.thread}
         if row.team is not None:
             self._filed["team"] = row.team

@@ -34,7 +34,7 @@ from sayso.runs.laters import RunLaters
 from sayso.runs.passages import Passages
 from sayso.runs.work import Passage
 from sayso.runs.workflow import workflow_of
-from sayso.store.casebook import CaseFilter
+from sayso.store.casebook import CaseFilter, seen_by_team
 
 T = TypeVar("T")
 
@@ -241,7 +241,10 @@ class Running(Verbs, Passages):
             least: The score from 0 to 1 they must reach; 0 finds whatever shares a word.
         """
         check(text, limit, least)
-        store, wanted = self.journal.store, CaseFilter(tool=tool)
+        store, wanted = (
+            self.journal.store,
+            CaseFilter(tool=tool, teams=seen_by_team(self.journal.row.team)),
+        )
 
         def look() -> list[Case]:
             return cases_like(store, text, wanted, limit=limit, least=least)

@@ -34,18 +34,34 @@ class CaseRow(NamedTuple):
 
 
 class CaseFilter(NamedTuple):
-    """Which cases: of a tool, of a kind, of an agent, with one of these verdicts."""
+    """Which cases: of a tool, of a kind, of an agent, with one of these verdicts.
+
+    `teams` are those whose cases may be seen besides what belongs to none; `None` means all.
+    """
 
     tool: str | None = None
     kind: str | None = None
     agent: str | None = None
     verdicts: tuple[str, ...] = ()
+    teams: tuple[str, ...] | None = None
 
     @property
     def values(self) -> dict[str, object]:
         """The filter as queries take it."""
         verdicts = f"|{'|'.join(self.verdicts)}|" if self.verdicts else None
-        return {"tool": self.tool, "kind": self.kind, "agent": self.agent, "verdicts": verdicts}
+        teams = None if self.teams is None else f"||{''.join(f'{team}|' for team in self.teams)}"
+        return {
+            "tool": self.tool,
+            "kind": self.kind,
+            "agent": self.agent,
+            "verdicts": verdicts,
+            "teams": teams,
+        }
+
+
+def seen_by_team(team: str | None) -> tuple[str, ...]:
+    """Return the teams whose cases somebody of one team may see: theirs, and what belongs to none."""
+    return () if team is None else (team,)
 
 
 EVERYTHING = CaseFilter()

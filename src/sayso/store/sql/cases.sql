@@ -37,6 +37,9 @@ cases.id, cases.kind, cases.tool, cases.agent, cases.verdict, cases.at, cases.ab
   and (cast(:kind as text) is null or cases.kind = cast(:kind as text))
   and (cast(:agent as text) is null or cases.agent = cast(:agent as text))
   and (cast(:verdicts as text) is null or cast(:verdicts as text) <> replace(cast(:verdicts as text), '|' || cases.verdict || '|', ''))
+  and (cast(:teams as text) is null or exists (
+        select 1 from asks where asks.id = cases.id
+           and cast(:teams as text) <> replace(cast(:teams as text), '|' || asks.team || '|', '')))
 
 -- name: cases
 select {@case_columns}
