@@ -18,7 +18,7 @@ from sayso.runs.ambient import AMBIENT
 from sayso.store import Store, open_store
 from sayso.testing import FakeClock, reviewer
 from tests.crew import Crew, hired
-from tests.places import TABLES, Place
+from tests.places import Place
 
 __all__ = ["reviewer"]  # the public fixture, under test itself
 
@@ -76,7 +76,7 @@ def cluster() -> Iterator[str]:
 def postgres(cluster: str) -> Place:
     """The PostgreSQL database, empty."""
     place = Place("postgres", cluster)
-    place.sql(f"truncate {', '.join(TABLES)}")
+    place.clear()
     return place
 
 

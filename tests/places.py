@@ -45,6 +45,10 @@ class Place:
             cursor = connection.execute(statement.replace("?", "%s"), values)
             return list(cursor.fetchall()) if cursor.description else []
 
+    def clear(self) -> None:
+        """Leave nothing of what was written. Not `truncate`: that takes ten times as long."""
+        self.sql("; ".join(f"delete from {table}" for table in TABLES))
+
     def count(self, table: str = "events") -> int:
         return int(self.sql(f"select count(*) from {table}")[0][0])
 

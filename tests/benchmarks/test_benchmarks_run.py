@@ -99,6 +99,7 @@ def test_the_cycle_of_a_run_is_measured_beside_bare_sql_even_without_langgraph()
     assert len(re.findall(r"round \d: +\d+ runs/s, bare +\d+/s, ratio \d\.\d\d", printed)) == 8
 
 
+@pytest.mark.soak  # each fault has tests of its own (tests/evidence)
 def test_the_known_faults_are_tried_and_sayso_has_none_of_them() -> None:
     printed = run("faults")
     rows = re.findall(r"^  (\D+?) +(?:\d+ of \d+ +)?(\d+) of (\d+)$", printed, re.MULTILINE)

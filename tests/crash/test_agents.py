@@ -169,7 +169,7 @@ def test_a_death_in_a_tool_is_a_question_and_its_answer_decides(
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(12, id="some"), pytest.param(300, id="many", marks=pytest.mark.soak)]
+    "examples", [pytest.param(6, id="some"), pytest.param(300, id="many", marks=pytest.mark.soak)]
 )
 @pytest.mark.timeout(1800)
 def test_whoever_dies_and_wherever_no_reply_is_paid_twice_and_no_tool_acts_twice(

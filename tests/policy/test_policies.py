@@ -361,7 +361,7 @@ def test_no_rule_without_a_tier_makes_a_ruling_weaker(call: Facts) -> None:
 
 def test_many_names_of_tools_do_not_fill_the_memory() -> None:
     own = policy(TIERED)
-    for number in range(25_000):
+    for number in range(10_500):
         own.ruling(Facts(tool=f"t{number}", risk=f"r{number}"), NOW)
 
     assert len(own._by_tool) <= 10_001

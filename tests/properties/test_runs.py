@@ -226,7 +226,7 @@ def live_through(desks: Sequence[Desk], folder: Path, plan: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(40, id="some"), pytest.param(400, id="many", marks=pytest.mark.soak)]
+    "examples", [pytest.param(20, id="some"), pytest.param(400, id="many", marks=pytest.mark.soak)]
 )
 @pytest.mark.timeout(600)
 def test_a_run_ends_the_same_way_whenever_its_asks_are_decided(
