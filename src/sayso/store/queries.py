@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
@@ -13,16 +14,23 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
     """Return every named query, with `{now}` and the like put into the dialect's words."""
-    room = files("sayso.store") / "sql"
     queries: dict[str, str] = {}
     for file in ("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"):
-        parts = _NAME.split((room / file).read_text("utf-8"))
-        for name, text in zip(parts[1::2], parts[2::2], strict=True):
-            body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+        for name, body in _named(file):
             for word, meaning in words.items():
                 body = body.replace(f"{{{word}}}", meaning)
             queries[name] = body.strip()
     return {name: _whole(body, queries) for name, body in queries.items()}
+
+
+@cache
+def _named(file: str) -> list[tuple[str, str]]:
+    """Return the queries of a file as they are written there, without their comments."""
+    parts = _NAME.split((files("sayso.store") / "sql" / file).read_text("utf-8"))
+    return [
+        (name, "\n".join(line for line in text.splitlines() if not line.startswith("--")))
+        for name, text in zip(parts[1::2], parts[2::2], strict=True)
+    ]
 
 
 def _whole(body: str, queries: Mapping[str, str]) -> str:
@@ -30,6 +38,7 @@ def _whole(body: str, queries: Mapping[str, str]) -> str:
     return _INCLUDED.sub(lambda found: queries[found[1]], body)
 
 
+@lru_cache(maxsize=2048)
 def numbered(sql: str, sign: str, first: int = 1) -> tuple[str, tuple[str, ...]]:
     """Return the query with `:name` written as `?1` or `$1`, and the names in that order.
 
@@ -66,6 +75,7 @@ def joined(queries: Sequence[str], optional: Sequence[bool]) -> str:
     return whole if optional[0] else f"{whole} from w0"
 
 
+@cache
 def read_migrations(dialect: str) -> list[tuple[int, str, str]]:
     """Return the numbered steps of a dialect in order: number, name, SQL."""
     room = files("sayso.store") / "sql" / dialect
