@@ -10,7 +10,7 @@ Machines differ, and one machine differs from minute to minute. So both sides of
 comparison run interleaved in one run, and the ratio is the result. Everything is
 written to a temporary folder.
 
-    python benchmarks/store.py [--quick] [--only store|inbox|import]
+    python -m benchmarks.store [--quick] [--only store|inbox|import]
 """
 
 from __future__ import annotations

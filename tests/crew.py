@@ -71,8 +71,12 @@ class Crew:
         self, job: Callable[..., Any], *args: object, members: int | None = None
     ) -> list[Any]:
         """Let everybody, or the first few, do the same at the same moment."""
-        lines = self._lines[:members]
-        for line in lines:
+        return self.each(job, [args] * len(self._lines[:members]))
+
+    def each(self, job: Callable[..., Any], given: Sequence[tuple[object, ...]]) -> list[Any]:
+        """Let one member for each of these do it at the same moment, with what is given to it."""
+        lines = self._lines[: len(given)]
+        for line, args in zip(lines, given, strict=True):
             line.send((job, args, len(lines)))
         return [self._answer(line) for line in lines]
 

@@ -12,7 +12,11 @@ from typing import Any, Literal
 import psycopg
 
 Dialect = Literal["sqlite", "postgres"]
-TABLES = ("events", "asks", "people", "runs", "workers", "cases", "readers")
+TABLES = (
+    *("events", "asks", "people", "runs", "workers", "cases", "readers"),
+    *("tokens", "sessions", "passwords", "tries", "links", "identities"),
+    *("webhooks", "deliveries"),
+)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ PLANTED = [
     Planted("sayso/asks/planted.py", "click", "click"),
     Planted("sayso/store/planted.py", "rich.console", "rich"),
     Planted("sayso/channels/planted.py", "fastapi", "web"),
+    Planted("sayso/asks/planted.py", "httpx2", "clients"),
     Planted("sayso/channels/planted.py", "langgraph.types", "hosts"),
     Planted("sayso/agent/planted.py", "pydantic_ai.direct", "models"),
     Planted("sayso/agent/planted.py", "openai", "models"),

@@ -8,7 +8,6 @@ from sayso.asks.carrying import CannotTell, DidNotHappen, Happened, current_call
 from sayso.asks.forms import Feedback
 from sayso.asks.inbox import Inbox
 from sayso.asks.later import Later
-from sayso.asks.spending import Call
 from sayso.desk import Desk
 from sayso.errors import (
     Answered,
@@ -26,6 +25,7 @@ from sayso.errors import (
     StillRunning,
 )
 from sayso.model.ask import Ask, Decision
+from sayso.model.call import Call
 from sayso.model.content import Option, Proposal
 from sayso.model.event import Event
 from sayso.model.requirement import Requirement

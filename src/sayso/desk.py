@@ -11,95 +11,74 @@ import logging
 import os
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
+from sayso.asks.asking import Asking
 from sayso.asks.attending import attend
-from sayso.asks.forms import Form, Forms, Terms
-from sayso.asks.inbox import Inbox, listing
+from sayso.asks.docket import StoredDocket
+from sayso.asks.forms import Forms
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.leases import Heartbeat
-from sayso.asks.listening import Ears, recorded
-from sayso.asks.listening import follow as tail_follow
-from sayso.asks.opening import open_ask
-from sayso.asks.people import People, named_teams
-from sayso.asks.reviewing import Reviews, id_of
-from sayso.asks.spending import Call, begin, finish
+from sayso.asks.listening import Ears
+from sayso.asks.people import People
+from sayso.asks.reviewing import id_of
 from sayso.asks.standing import standing
+from sayso.asks.standing_in import standing_in
 from sayso.asks.sweeping import Swept, sweep
-from sayso.asks.verbs import LaterVerbs, Verbs
-from sayso.asks.versions import Version, versions
-from sayso.asks.waiting import wait, wait_async
-from sayso.asks.withdrawing import erase, give_up, withdraw
+from sayso.asks.waiting import wait_async
+from sayso.asks.withdrawing import erase
 from sayso.channels.console import Console
-from sayso.errors import AskClosed, BadValue, StoreError
-from sayso.gate import make_gate
+from sayso.errors import BadValue, StoreError
+from sayso.gate import Gates
 from sayso.insight.bounds import NEAR
 from sayso.model.actor import Actor, Origin
-from sayso.model.ask import Ask, Decision
-from sayso.model.content import Content, Proposal, Risk
-from sayso.model.event import Event
+from sayso.model.ask import Ask
+from sayso.model.content import Proposal
 from sayso.model.span import Span, aware, span
-from sayso.model.text import one_line
-from sayso.model.verdicts import Verdict
 from sayso.policy.rules import Policy
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
 from sayso.store import Clock, Store, SystemClock, open_store
-from sayso.store.contract import InboxQuery, Lease
 
 if TYPE_CHECKING:  # most programs never look back: what does that comes when it is asked for
+    from sayso.access.tokens import Tokens
     from sayso.asks.preferring import Preferences
+    from sayso.channels.webhooks import Webhooks
     from sayso.insight.case import Case
     from sayso.store.audit import Progress, Report, Seal
 
-P = ParamSpec("P")
-R = TypeVar("R")
-T = TypeVar("T")
 _log = logging.getLogger("sayso.desk")
 
 DEFAULT_URL = "sqlite:///sayso.db"
 LEASE_SECONDS = 30.0
 _READ_ON = 2000  # events that a sweep takes into the index of cases
 
-# Tests put a stand-in here (`sayso.testing`): every desk then uses its database,
-# and it hears of every ask the moment it opens.
-_stand_in: list[StandIn] = []
 
-
-@dataclass(frozen=True, slots=True)
-class StandIn:
-    """Another database for every desk of this process, and somebody who hears of every ask."""
-
-    store: Store
-    opened: Callable[[Desk, Ask], object]
-
-
-@contextmanager
-def stand_in(other: StandIn) -> Iterator[None]:
-    """Let every desk of this process use another database for a block; for tests."""
-    _stand_in.append(other)
-    try:
-        yield
-    finally:
-        _stand_in.remove(other)
-
-
-class Desk(Verbs, Reviews, RunDesk):
+class Desk(Asking, Gates, RunDesk):
     """Where questions wait for people. One desk is one database.
 
     Nothing is opened before it is used, nothing is printed, and it may be
     shared between threads and carried across a fork.
     """
 
+    def __new__(cls, url: str | None = None, **given: Any) -> Self:  # noqa: ANN401 - as `__init__`
+        """Hand over to a desk behind HTTP, if the address is that of a server."""
+        if cls is Desk:
+            where = url if url is not None else find_url()
+            if isinstance(where, str) and where.lower().startswith(("https://", "http://")):
+                from sayso.remote.desk import RemoteDesk
+
+                return cast("Self", RemoteDesk(where, **given))
+        return super().__new__(cls)
+
     def __init__(
         self,
         url: str | None = None,
         *,
+        token: str | None = None,
+        insecure: bool = False,
         agent: str | None = None,
         clock: Clock | None = None,
         lease: Span = LEASE_SECONDS,
@@ -109,35 +88,32 @@ class Desk(Verbs, Reviews, RunDesk):
         policy: Policy | str | Path | None = None,
         team: str | None = None,
     ) -> None:
+        if token is not None or insecure:
+            raise BadValue("token= and insecure= are for a desk behind HTTP: Desk('https://...').")
         self.url = url if url is not None else find_url()
         self.law = Lawbook(policy, people=lambda: self.store.register())
         self.origin = Origin(via, account or f"{_user()}@{os.uname().nodename}")
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
         self._own.widen = self.law.widened
-        self.forms = Forms(
-            agent or _program(),
-            lambda: self.store.now(),
-            self._precedents,
-            team,
-        )
-        self.heartbeat = Heartbeat(
-            lambda: self.store, span(lease).total_seconds(), ticking, sweep=self.sweep
-        )
+        self.docket = StoredDocket(lambda: self.store, self.origin, self.law)
+        self.forms = Forms(agent or _program(), self.docket.now, self._precedents, team)
+        self.lease = span(lease).total_seconds()
+        self.heartbeat = Heartbeat(self.docket.renew, self.lease, ticking, sweep=self.sweep)
         # Commands it names need the address only where people would not find it by themselves.
         elsewhere = self._own.url if url is not None and not _is_default(url) else None
-        self.console = Console(now=lambda: self.store.now(), desk=elsewhere)
+        self.console = Console(now=self.docket.now, desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
-        self._ears = Ears(lambda: self.store)
+        self.ears = Ears(self.docket)
         self.flows = ChainMap({}, AMBIENT, {})
-        self.lease = span(lease).total_seconds()
         if workers:
             self.crew.start(workers)
 
     @property
     def store(self) -> Store:
         """The database behind this desk."""
-        return _stand_in[-1].store if _stand_in else self._own
+        other = standing_in()
+        return self._own if other is None else other.store
 
     def __enter__(self) -> Self:
         """Use the desk for a block, and let go of its connections afterwards."""
@@ -150,7 +126,7 @@ class Desk(Verbs, Reviews, RunDesk):
     def close(self) -> None:
         """Let go of connections and threads. The desk opens them again if it is used again."""
         self._let_go()
-        self._ears.close()
+        self.ears.close()
         self._own.close()
 
     def __repr__(self) -> str:
@@ -159,124 +135,16 @@ class Desk(Verbs, Reviews, RunDesk):
 
     # --- asking ---
 
-    def open(
-        self,
-        tool: str,
-        args: Mapping[str, Any] | None = None,
-        *,
-        key: str | None = None,
-        title: str | None = None,
-        schema: dict[str, Any] | None = None,
-        returns: object = None,
-        facts: Mapping[str, Any] | None = None,
-        impact: str | None = None,
-        reversible: bool | None = None,
-        affects: str | None = None,
-        **terms: Unpack[Terms],
-    ) -> Ask:
-        """Ask for a tool call to be approved, and return at once.
-
-        The arguments are frozen: what you do to your dict afterwards changes
-        nothing. Carry the call out with `begin` and `finish`.
-
-        Args:
-            tool: The name of what is to be called.
-            args: Its arguments, by name.
-            key: The same key and content return the same ask; it authorises nothing.
-            title: What people read first; the tool's name unless given.
-            schema: JSON Schema the arguments must fit, also after an edit.
-            returns: Type or JSON Schema of the result, for doubts.
-            facts: More for people to see.
-            impact: What it will do to the world, in a sentence.
-            reversible: Whether it can be undone.
-            affects: Whom or what it touches besides the one who asks.
-            **terms: Risk, deadline, who must agree and so on; see `Terms`.
-
-        Raises:
-            BadValue: something cannot be stored or shown.
-            KeyConflict: the key belongs to an ask with other content.
-            Unsatisfiable, UnknownRole: nobody could ever decide it.
-            Denied, TooManyAsks: the policy does not let it be asked, or not now.
-        """
-        content = self.forms.action(
-            tool,
-            args or {},
-            title=title,
-            schema=schema,
-            returns=returns,
-            facts=facts,
-            impact=impact,
-            reversible=reversible,
-            affects=affects,
-            **terms,
-        )
-        return self.put(content, key=key, always=terms.get("needs") is not None)
-
     @property
     def policy(self) -> Policy:
         """The policy in force."""
         return self.law.policy
 
-    @property
-    def later(self) -> LaterVerbs:
-        """The same verbs, but they return at once; call `.result()` when the answer is needed."""
-        return LaterVerbs(
-            self.forms,
-            self.put,
-            lambda ask_id, timeout: wait(self.store, ask_id, timeout),
-            lambda ask_id, timeout: wait_async(self.store, ask_id, timeout),
-        )
-
-    def _ask(self, form: Form[T]) -> T:
-        """Put a form to people: open, wait, read the outcome; if that is another form, ask on."""
-        with self.heartbeat.holding() as lease:
-            while True:
-                # Nobody waits for what is optional, unless a rule says that it is not.
-                ask = self.put(form.content, lease=None if form.content.optional else lease)
-                if ask.content.optional:
-                    return form.at_once
-                try:
-                    closed = self.settle(ask)
-                except BaseException:  # Ctrl-C: nobody will act on an answer any more
-                    give_up(self.store, ask, origin=self.origin)
-                    raise
-                outcome = form.outcome(closed)
-                if not isinstance(outcome, Form):
-                    return outcome
-                form = outcome
-
-    def put(
-        self,
-        content: Content,
-        *,
-        lease: Lease | None = None,
-        key: str | None = None,
-        always: bool = False,
-        declared: bool = False,
-    ) -> Ask:
-        """Open an ask with this content; the verbs and gates end up here.
-
-        Only what code declares of a tool may spare people the question; what a request
-        says of itself never does.
-        """
-        ask = open_ask(
-            self.store,
-            content,
-            origin=self.origin,
-            key=key,
-            lease=lease,
-            law=self.law,
-            always=always,
-            requested=not declared,
-        )
-        if ask.open:
-            self.opened(ask)
-        return ask
-
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once."""
-        if _stand_in:
-            _stand_in[-1].opened(self, ask)
+        other = standing_in()
+        if other is not None:
+            other.opened(self, ask)
 
     def tell(self, ask: Ask) -> None:
         """Say in a line on stderr that an ask waits, and the command that decides it."""
@@ -297,165 +165,7 @@ class Desk(Verbs, Reviews, RunDesk):
             self.console.announce(at.ask, at.roster)
         return await wait_async(self.store, ask.id)
 
-    @overload
-    def gate(self, fn: Callable[P, R]) -> Callable[P, R]: ...
-    @overload
-    def gate(
-        self,
-        fn: None = None,
-        *,
-        name: str | None = ...,
-        risk: Risk | Callable[..., Risk] | None = ...,
-        reversible: bool | None = ...,
-        affects: str | None = ...,
-        impact: str | Callable[..., object] | None = ...,
-        preview: Callable[..., object] | None = ...,
-        secret: Sequence[str] = ...,
-        on_reject: object = ...,
-        idempotent: bool = ...,
-        verify: Callable[..., object] | None = ...,
-        limit: Span | None = ...,
-        unknown: type[BaseException] | tuple[type[BaseException], ...] = ...,
-        later: bool = ...,
-        unseen: bool | float = ...,
-        why: str | None = ...,
-        confidence: float | None = ...,
-        needs: Iterable[str] | str | None = ...,
-        deny: int = ...,
-        allow: Iterable[Verdict] | Verdict | None = ...,
-        within: Span | None = ...,
-        run: str | None = ...,
-        thread: str | None = ...,
-        agent: str | None = ...,
-        requester: str | None = ...,
-        owner: str | None = ...,
-        team: str | None = ...,
-        tags: Iterable[str] = ...,
-        conflicts: Iterable[str] = ...,
-    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-    def gate(self, fn: Callable[P, R] | None = None, **given: Any) -> Any:
-        """Put a function behind a gate: it runs only after somebody approved exactly this call.
-
-        Approve runs it with the frozen arguments, edit with the edited ones,
-        reject raises `Rejected`, respond raises `Answered`. Use it bare or with:
-
-        Args:
-            fn: The function, plain or `async def`.
-            **given: `name` of the tool; `risk` (a word or a function of the
-                arguments), `reversible`, `affects`, `impact`, `preview` for people to
-                see; `secret` parameters that are never shown or stored; `on_reject`, a
-                value to return instead of raising; `unknown` exceptions after which nobody
-                knows whether it happened, `idempotent` (then it may be tried again with the
-                same key), `verify` (asked whether it happened; "did not" counts after
-                `limit`); `unseen` to look for cases like the call; `later`, for a tool of an agent that goes on with other work while
-                the call waits; and the terms of every ask: `needs`, `within`, `allow`, ...
-
-        Raises:
-            BadValue: while decorating: a parameter cannot be shown, or an option is unknown.
-        """
-        if fn is not None:
-            return make_gate(self, fn, **given)
-        return lambda decorated: make_gate(self, decorated, **given)
-
-    # --- looking ---
-
-    def get(self, ask_id: str) -> Ask:
-        """Return the ask as it stands now.
-
-        Raises:
-            UnknownAsk: there is none of this id.
-        """
-        return standing(self.store, ask_id).ask
-
-    def inbox(
-        self,
-        *,
-        role: str | None = None,
-        person: str | None = None,
-        kind: str | None = None,
-        risk: str | None = None,
-        run: str | None = None,
-        thread: str | None = None,
-        assignee: str | None = None,
-        teams: Iterable[str] | str | None = None,
-        limit: int = 50,
-        after: str | None = None,
-    ) -> Inbox:
-        """Return a page of what waits: the riskiest first, then what has the least time left.
-
-        Args:
-            role: Only what somebody of this role may decide.
-            person: Only what waits for this person: their roles and teams, not yet voted on.
-            kind: Only asks of this kind.
-            risk: Only asks of this declared risk.
-            run: Only asks of this run.
-            thread: Only asks of this thread.
-            assignee: Only asks that this person looks into.
-            teams: Only what somebody of these teams sees: theirs, and what belongs to none.
-            limit: How many on a page, at most 500.
-            after: The `cursor` of the page before.
-        """
-        query = InboxQuery(
-            kind=kind,
-            risk=risk,
-            run=run,
-            thread=thread,
-            assignee=assignee,
-            teams=named_teams(teams),
-            limit=limit,
-            after=after,
-            not_voted=person,
-        )
-        return listing(self.store, query, role=role, person=person)
-
-    # --- taking back, waiting, carrying out ---
-
-    def withdraw(self, ask: Ask | str, note: str | None = None) -> Ask:
-        """Take a question back before anybody decided it."""
-        actor = Actor("agent", self.forms.agent)
-        return withdraw(self.store, id_of(ask), actor=actor, origin=self.origin, note=note)
-
-    def wait(self, ask: Ask | str, timeout: float | None = None) -> Decision:
-        """Block until somebody decides, and return the decision.
-
-        Giving up does not close the ask: call again with the same id, from any
-        process, and the answer will still be there. A decision informs; what
-        authorises is `begin`.
-
-        Raises:
-            StillOpen: `timeout` seconds passed; `error.ask` is the open ask.
-            AskClosed: it was withdrawn, so there will be no decision.
-        """
-        return _decision(wait(self.store, id_of(ask), timeout))
-
-    async def wait_async(self, ask: Ask | str, timeout: float | None = None) -> Decision:  # noqa: ASYNC109
-        """Wait as `wait` does, without holding a thread."""
-        return _decision(await wait_async(self.store, id_of(ask), timeout))
-
-    def begin(self, ask: Ask | str, *, limit: Span = "10m") -> Call:
-        """Spend the approval: whoever gets a `Call` back is the only one to carry it out.
-
-        The intent is durable before this returns. If `finish` is not called
-        within `limit`, people are asked whether the call happened.
-
-        Raises:
-            NotApproved, AlreadySpent, CallerGone, Tampered: it must not be carried out.
-        """
-        lease = Lease(os.urandom(8).hex(), span(limit))
-        return begin(self.store, id_of(ask), origin=self.origin, lease=lease, law=self.law)
-
-    def finish(
-        self, call: Call, result: object = None, *, error: str | BaseException | None = None
-    ) -> Ask:
-        """Record what came of a call: its result, or the error it failed with.
-
-        Raises:
-            FinishedLate: it came after the limit; the result was kept as evidence on the doubt.
-        """
-        if error is None:
-            return finish(self.store, call, "done", origin=self.origin, result=result)
-        words = one_line(error if isinstance(error, str) else repr(error), 500)
-        return finish(self.store, call, "failed", origin=self.origin, error=words)
+    # --- looking after it ---
 
     def sweep(self, now: datetime | None = None) -> Swept:
         """Do what time has made due: remind, escalate, settle, close what is late, doubt what is silent."""
@@ -498,6 +208,13 @@ class Desk(Verbs, Reviews, RunDesk):
 
         return Preferences(lambda: self.store, self.origin)
 
+    @property
+    def tokens(self) -> Tokens:
+        """What agents and programs of people come in by over the network."""
+        from sayso.access.tokens import Tokens
+
+        return Tokens(lambda: self.store, self.origin)
+
     def _precedents(self, proposal: Proposal, bound: float, team: str | None) -> str:
         from sayso.insight.unseen import precedents
 
@@ -505,30 +222,24 @@ class Desk(Verbs, Reviews, RunDesk):
 
     # --- the journal ---
 
-    def history(self, ask: Ask | str) -> list[Event]:
-        """Return everything that happened to an ask, in order."""
-        return list(standing(self.store, id_of(ask)).events)
+    @property
+    def webhooks(self) -> Webhooks:
+        """Who is told of events by signed messages, and what became of those."""
+        from sayso.channels.webhooks import Webhooks
 
-    def versions(self, ask: Ask | str) -> list[Version]:
-        """Return all versions of a draft, a plan or a call up to this ask, the oldest first.
+        return Webhooks(lambda: self.store, self.origin)
 
-        A draft that was sent back is asked about anew; the versions before it belong to it.
+    def deliver(self, *, until: Literal["idle"] = "idle", public_url: str | None = None) -> int:
+        """Send to webhooks what is due, until nothing is; returns how many messages arrived.
+
+        `sayso serve` does so all the time. This is for scripts, for tests, and for programs
+        without it. `public_url` is where people reach the desk, for links.
         """
-        return versions(self.store, id_of(ask))
+        from sayso.channels.courier import Courier
 
-    def events(self, *, after: str | None = None, follow: bool = False) -> Iterator[Event]:
-        """Go through the journal from a cursor on; with `follow`, wait for more for ever."""
-        return tail_follow(self.store, after) if follow else recorded(self.store, after)
-
-    def on(self, kind: str, handler: Callable[[Event], object]) -> Callable[[], None]:
-        """Call `handler` for every later event of this kind, from any process; `*` means all.
-
-        Handlers run one after the other on a thread of the desk. Returns a
-        function that ends it.
-        """
-        if not isinstance(kind, str) or not callable(handler):
-            raise BadValue('on() takes the kind of event and a function: on("ask.opened", tell).')
-        return self._ears.on(kind, handler)
+        if until != "idle":
+            raise BadValue(f'until={until!r}: deliver() knows "idle".')
+        return Courier(lambda: self.store, public_url=public_url).deliver()
 
     def verify(self, *, seal: Seal | str | None = None, progress: Progress | None = None) -> Report:
         """Read the whole journal and name what is not as it was written."""
@@ -594,9 +305,3 @@ def _program() -> str:
     if path is None:
         return "python"
     return path.parent.name if path.name == "__main__.py" else path.name.removesuffix(".py")
-
-
-def _decision(ask: Ask) -> Decision:
-    if ask.decision is None:
-        raise AskClosed(ask, attempted="wait")
-    return ask.decision

@@ -8,6 +8,7 @@ SaysoError
 │   ├── UnknownRun         no run has this id
 │   ├── UnknownPerson      nobody of this name may decide here
 │   ├── UnknownRole        nobody could ever hold this role
+│   ├── UnknownWebhook     no webhook, or no delivery, has this id
 │   ├── VerdictNotAllowed  this ask does not offer that verdict
 │   ├── InvalidEdit        the edit breaks the schema; `fields` says where
 │   ├── InvalidAnswer      the answer breaks the schema; `fields` says where
@@ -19,6 +20,7 @@ SaysoError
 │   ├── AskChanged         the digest named is not the one that is shown now
 │   ├── Claimed            somebody else is looking into it
 │   ├── TooManyAsks        an agent asks more of people than the policy lets it
+│   ├── TooManyTries       too many wrong passwords; `after` says when to try again
 │   ├── KeyConflict        the idempotency key belongs to an ask with other content
 │   ├── StillOpen          the time to wait is over and nobody has decided
 │   ├── NotApproved        there is no approval to spend
@@ -29,6 +31,11 @@ SaysoError
 │   ├── RunOver            the run has ended, so this came too late
 │   └── StillRunning       the time to wait is over and the run is not
 ├── Forbidden              who asks may not do this
+│   ├── AgentsCannotDecide an agent's credential was shown where people decide
+│   ├── BadSignature       a webhook's message is forged, altered or replayed
+│   ├── NotSignedIn        no credential, or one that does not count
+│   ├── SignInAgain        signed in too long ago for this
+│   └── WrongScope         the credential does not reach this far
 ├── Denied                 the policy does not allow this call, whoever asks
 ├── StoreError             the database could not do its part
 │   ├── StoreBusy          locked by somebody else for too long
@@ -196,6 +203,17 @@ class UnknownRole(Misuse):
         self.known = known
 
 
+class UnknownWebhook(Misuse):
+    """No webhook, or no delivery to one, has this id."""
+
+    code = "unknown-webhook"
+
+    def __init__(self, unknown: object, what: str = "webhook") -> None:
+        shown = "sayso webhooks list" if what == "webhook" else "sayso webhooks deliveries"
+        super().__init__(f"There is no {what} {unknown!r} on this desk. `{shown}` shows them.")
+        self.unknown = unknown
+
+
 class VerdictNotAllowed(Misuse):
     """This ask does not offer that verdict."""
 
@@ -334,6 +352,18 @@ class TooManyAsks(Conflict):
             "policy."
         )
         self.agent = agent
+        self.after = after
+
+
+class TooManyTries(Conflict):
+    """Too many wrong passwords for one account from one place. `after` seconds on, try again."""
+
+    code = "too-many-tries"
+
+    def __init__(self, after: float) -> None:
+        super().__init__(
+            f"Too many wrong passwords from this address. Try again in {max(1, round(after))} s."
+        )
         self.after = after
 
 
@@ -546,6 +576,64 @@ class Forbidden(SaysoError):
     """Who asks may not do this: an agent, or a person without the role."""
 
     code = "forbidden"
+
+
+class BadSignature(Forbidden):
+    """A message of a webhook is forged, altered or replayed, and must not be believed."""
+
+    code = "bad-signature"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"This message cannot be trusted: {reason}. Answer 400 and ignore it.")
+        self.reason = reason
+
+
+class AgentsCannotDecide(Forbidden):
+    """An agent's credential was shown where people decide. Nothing was looked up."""
+
+    code = "agents-cannot-decide"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Agents cannot decide: only people do. Wait for them: GET /api/v1/asks/ID?wait=60"
+        )
+
+
+class NotSignedIn(Forbidden):
+    """No credential was shown, or one that does not count. Which of the two is not said."""
+
+    code = "not-signed-in"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Not signed in: there is no password, session or token here that counts. Sign in again, "
+            "or have somebody make a new token: sayso tokens create NAME"
+        )
+
+
+class SignInAgain(Forbidden):
+    """Whoever asks is signed in, but has not shown a password for too long to do this."""
+
+    code = "sign-in-again"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} needs somebody who has just signed in. Sign in again and repeat it; "
+            "a token never suffices for this."
+        )
+
+
+class WrongScope(Forbidden):
+    """The credential counts, but not for this. `scope` is the one that is missing."""
+
+    code = "wrong-scope"
+
+    def __init__(self, scope: str, how: str) -> None:
+        super().__init__(
+            f"This needs the scope {scope}, which {how} does not have. Use another credential; "
+            "what a token may do is fixed when it is made."
+        )
+        self.scope = scope
 
 
 class Denied(SaysoError):

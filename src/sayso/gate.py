@@ -12,30 +12,29 @@ import functools
 import inspect
 import logging
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from sayso.asks.carrying import CURRENT, Do, Gated, Pause, at_once, gated, refused, tried
+from sayso.asks.docket import Docket
 from sayso.asks.forms import Forms
-from sayso.asks.lawbook import Lawbook
 from sayso.asks.leases import Heartbeat
-from sayso.asks.spending import Call, begin, doubt, finish
-from sayso.asks.standing import standing
-from sayso.asks.withdrawing import give_up
 from sayso.errors import (
     FinishedLate,
     Skipped,
     StoreError,
 )
-from sayso.model.actor import Origin
 from sayso.model.ask import Ask
-from sayso.model.content import Content
+from sayso.model.call import Call
+from sayso.model.content import Content, Risk
 from sayso.model.conversion import decode
+from sayso.model.span import Span
 from sayso.model.text import one_line
 from sayso.model.tool import Bound
+from sayso.model.verdicts import Verdict
 from sayso.runs.here import running
-from sayso.store.contract import Lease, Store
+from sayso.store.contract import Lease
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,14 +45,8 @@ class Host(Protocol):
     """What a gate needs of its desk."""
 
     forms: Forms
-    origin: Origin
+    docket: Docket
     heartbeat: Heartbeat
-    law: Lawbook
-
-    @property
-    def store(self) -> Store:
-        """Where the ask is kept."""
-        ...
 
     def put(
         self,
@@ -81,6 +74,70 @@ class Host(Protocol):
     async def settle_async(self, ask: Ask) -> Ask:
         """Wait until the ask is closed."""
         ...
+
+
+class Gates:
+    """The part of a desk that puts functions behind gates."""
+
+    @overload
+    def gate(self, fn: Callable[P, R]) -> Callable[P, R]: ...
+    @overload
+    def gate(
+        self,
+        fn: None = None,
+        *,
+        name: str | None = ...,
+        risk: Risk | Callable[..., Risk] | None = ...,
+        reversible: bool | None = ...,
+        affects: str | None = ...,
+        impact: str | Callable[..., object] | None = ...,
+        preview: Callable[..., object] | None = ...,
+        secret: Sequence[str] = ...,
+        on_reject: object = ...,
+        idempotent: bool = ...,
+        verify: Callable[..., object] | None = ...,
+        limit: Span | None = ...,
+        unknown: type[BaseException] | tuple[type[BaseException], ...] = ...,
+        later: bool = ...,
+        unseen: bool | float = ...,
+        why: str | None = ...,
+        confidence: float | None = ...,
+        needs: Iterable[str] | str | None = ...,
+        deny: int = ...,
+        allow: Iterable[Verdict] | Verdict | None = ...,
+        within: Span | None = ...,
+        run: str | None = ...,
+        thread: str | None = ...,
+        agent: str | None = ...,
+        requester: str | None = ...,
+        owner: str | None = ...,
+        team: str | None = ...,
+        tags: Iterable[str] = ...,
+        conflicts: Iterable[str] = ...,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+    def gate(self, fn: Callable[P, R] | None = None, **given: Any) -> Any:
+        """Put a function behind a gate: it runs only after somebody approved exactly this call.
+
+        Approve runs it with the frozen arguments, edit with the edited ones,
+        reject raises `Rejected`, respond raises `Answered`. Use it bare or with:
+
+        Args:
+            fn: The function, plain or `async def`.
+            **given: `name` of the tool; `risk` (a word or a function of the
+                arguments), `reversible`, `affects`, `impact`, `preview` for people to
+                see; `secret` parameters that are never shown or stored; `on_reject`, a
+                value to return instead of raising; `unknown` exceptions after which nobody
+                knows whether it happened, `idempotent` (then it may be tried again with the
+                same key), `verify` (asked whether it happened; "did not" counts after
+                `limit`); `unseen` to look for cases like the call; `later`, for a tool of an agent that goes on with other work while
+                the call waits; and the terms of every ask: `needs`, `within`, `allow`, ...
+
+        Raises:
+            BadValue: while decorating: a parameter cannot be shown, or an option is unknown.
+        """
+        if fn is not None:
+            return make_gate(cast("Host", self), fn, **given)
+        return lambda decorated: make_gate(cast("Host", self), decorated, **given)
 
 
 def make_gate(host: Host, fn: Callable[P, R], **given: Any) -> Callable[P, R]:  # noqa: ANN401
@@ -134,7 +191,7 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
         try:
             ask = ask if ask.closed else (yield _Settle(ask))
         except BaseException:  # Ctrl-C, a cancelled task: nobody will act on an answer any more
-            give_up(host.store, ask, origin=host.origin)
+            host.docket.give_up(ask)
             raise
         if not ask.decision:
             return refused(ask, gate.rules)
@@ -146,7 +203,7 @@ def _carried_out(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) 
     tool, rules = gate.tool, gate.rules
     args, risk = gate.fitting(bound, ask), gate.risk_as_edited(bound, ask)
     while True:
-        call = begin(host.store, ask.id, origin=host.origin, lease=lease, law=host.law, risk=risk)
+        call = host.docket.begin(ask.id, lease, risk=risk)
         try:
             result = yield from tried(rules, Do(tool.fn, bound.receiver, args, call))
         except rules.unknown as error:
@@ -156,16 +213,14 @@ def _carried_out(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) 
             raise
         except BaseException as error:
             reason = f"the program was interrupted in the middle ({type(error).__name__})."
-            asked = doubt(host.store, ask.id, reason, origin=host.origin, attempt=call.attempt)
+            asked = host.docket.doubt(ask.id, reason, attempt=call.attempt)
             if asked is not None:
                 host.tell(asked)
             raise
         else:
             _record(host, call, "done", result=bound.conceal(gate.kept(result)))
             return result
-        asked = doubt(
-            host.store, ask.id, reason, origin=host.origin, attempt=call.attempt, lease=lease
-        )
+        asked = host.docket.doubt(ask.id, reason, attempt=call.attempt, lease=lease)
         if asked is None:  # the sweep was faster
             asked = _doubt_of(host, ask)
         host.opened(asked)
@@ -178,10 +233,10 @@ def _carried_out(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) 
 
 
 def _doubt_of(host: Host, ask: Ask) -> Ask:
-    effect = standing(host.store, ask.id).ask.effect
+    effect = host.docket.look(ask.id).effect
     if effect is None or effect.doubt is None:
         raise FinishedLate(ask, effect.status if effect else "none")
-    return standing(host.store, effect.doubt).ask
+    return host.docket.look(effect.doubt)
 
 
 def _record(host: Host, call: Call, ending: Any, **came: Any) -> None:  # noqa: ANN401
@@ -193,7 +248,7 @@ def _record(host: Host, call: Call, ending: Any, **came: Any) -> None:  # noqa: 
     """
     for pause in (0.05, 0.2, 1.0, 3.0, None):
         try:
-            finish(host.store, call, ending, origin=host.origin, **came)
+            host.docket.finish(call, ending, **came)
         except FinishedLate as error:
             _log.warning("%s", error)
         except StoreError as error:

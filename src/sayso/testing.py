@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sayso.desk import Desk, StandIn, stand_in
+from sayso.asks.standing_in import StandIn, stand_in
+from sayso.desk import Desk
 from sayso.errors import Misuse
 from sayso.model.ask import Ask
 from sayso.model.span import span

@@ -52,6 +52,14 @@ POLICY = [
     "a ruling, 2,000 rules by 200, 20 about the tool",
     "loading 200 rules",
 ]
+HTTP = [
+    "SQLite: decisions/s over HTTP by store",
+    "SQLite: p99 over HTTP by store",
+    "PostgreSQL: decisions/s over HTTP by store",
+    "PostgreSQL: p99 over HTTP by store",
+    "SQLite: memory of one who follows",
+    "PostgreSQL: memory of one who follows",
+]
 # LangGraph belongs to the environment of `make bench`; here its side is missing.
 BY_LANGGRAPH = re.compile(r"by LangGraph$")
 
@@ -68,7 +76,9 @@ def printed() -> str:
 
 def figures(output: str) -> list[str]:
     """Return what the lines with a figure, its target and a word about it are about."""
-    line = re.compile(r"(.+?) +\d+\.\d\d( ms)? +at (?:least|most) [\d.]+(?: ms)? +(?:met|missed)")
+    line = re.compile(
+        r"(.+?) +-?\d+\.\d\d( ms| KB)? +at (?:least|most) [\d.]+(?: ms| KB)? +(?:met|missed)"
+    )
     return [found[1] for found in map(line.fullmatch, output.splitlines()) if found]
 
 
@@ -137,3 +147,13 @@ def test_the_policy_is_measured_by_rulings_by_rules_and_by_loading() -> None:
 
     assert figures(printed) == POLICY
     assert re.search(r"one more rule: -?[\d.]+ microseconds a ruling if it names the tool", printed)
+
+
+def test_http_is_measured_beside_the_store_and_by_who_follows() -> None:
+    printed = run("http")
+
+    assert figures(printed) == HTTP
+    assert (
+        len(re.findall(r"round 1: +\d+ decisions/s over HTTP, +\d+/s at the store", printed)) == 2
+    )
+    assert re.findall(r"(\d+) follow: [\d.]+ MB", printed) == ["0", "40", "60"] * 2

@@ -138,3 +138,35 @@ def test_runs_are_listed_by_team(sayso: Sayso, desk: Desk) -> None:
     (found,) = sayso("runs", "list", "--team", "billing", "--json").json["runs"]
     assert (found["id"], found["team"]) == (run.id, "billing")
     assert "billing" in sayso("runs", "show", run.id).out
+
+
+# --- whom a provider means ---
+
+
+PROVIDER = ("--oidc", "https://login.example.org", "248289761001")
+
+
+def test_a_provider_is_told_whom_it_means_and_told_otherwise(sayso: Sayso, desk: Desk) -> None:
+    desk.people.add("anna")
+
+    done = sayso("people", "link", "anna", *PROVIDER)
+
+    assert done.code == 0
+    assert "https://login.example.org (248289761001) signs anna in on ./sayso.db now." in done.out
+    assert desk.store.identity(*PROVIDER[1:]) == "anna"
+    assert sayso("people", "link", "anna", *PROVIDER, "--json").json["subject"] == PROVIDER[2]
+    assert sayso("people", "unlink", *PROVIDER).code == 0
+    assert desk.store.identity(*PROVIDER[1:]) is None
+    assert sayso("people", "unlink", *PROVIDER).code == 1
+
+
+def test_nobody_is_linked_who_is_not_there_and_nobody_twice(sayso: Sayso, desk: Desk) -> None:
+    desk.people.add("anna")
+    desk.people.add("ben")
+    sayso("people", "link", "anna", *PROVIDER)
+
+    assert sayso("people", "link", "nobody", *PROVIDER).code == 1
+    taken = sayso("people", "link", "ben", *PROVIDER)
+    assert taken.code == 1
+    assert "means anna" in taken.err
+    assert sayso("people", "link", "ben", "--oidc", "https://x", "a\x1b[31m").code == 1

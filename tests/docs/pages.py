@@ -34,6 +34,10 @@ _SNIPPET = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
 _CHANGING = (
     (re.compile(r"\ba-[0-9a-hjkmnp-tv-z]{4,8}\b"), "a-...."),
     (re.compile(r"\br-[0-9a-hjkmnp-tv-z]{6,8}\b"), "r-......"),
+    (re.compile(r"\bt-[0-9a-hjkmnp-tv-z]{4,8}\b"), "t-...."),
+    (re.compile(r"\bsayso_[0-9A-Za-z]{49}\b"), "sayso_<secret>"),
+    (re.compile(r"\bsayso_[0-9A-Za-z]{4}\.\.\."), "sayso_...."),
+    (re.compile(r"\buntil \d{4}-\d\d-\d\d\b"), "until <day>"),
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "<digest>"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?"), "<moment>"),
 )

@@ -22,6 +22,7 @@ PLAYED = [
     DOCS / "tutorial.md",
     DOCS / "howto/deciding.md",
     DOCS / "howto/policy.md",
+    DOCS / "howto/tokens.md",
     DOCS / "howto/two-terminals.md",
     DOCS / "howto/workers.md",
     DOCS / "howto/run-an-agent-in-the-terminal.md",

@@ -27,7 +27,7 @@ _PROMPT = re.compile(
     re.MULTILINE,
 )
 _AWAITING = re.compile(r"(?:: |\[y/N\] )$")
-_NAMED = re.compile(r"\b[ar]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b")
+_NAMED = re.compile(r"\b[art]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b")
 _PASSED = re.compile(r"^ +(?:waited .* for a decision|\d+ \w+ later)\n", re.MULTILINE)
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 _PATIENCE = 30.0

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sayso.asks.forms import Forms, Terms
-from sayso.asks.spending import Allowed, Call
+from sayso.asks.spending import Allowed
 from sayso.errors import Answered, BadValue, InvalidAnswer, InvalidEdit, Misuse, Rejected
 from sayso.insight.bounds import bound_of
 from sayso.model.ask import Ask
+from sayso.model.call import Call
 from sayso.model.content import Content, Risk
 from sayso.model.conversion import encode
 from sayso.model.span import span

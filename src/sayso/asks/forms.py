@@ -451,7 +451,7 @@ class Forms:
         _check_names(terms)
         for name, value in terms.items():
             if name in _PLAIN:
-                more[name] = _PLAIN[name](value)
+                more[name] = check_term(name, value)
         return Content.fresh(
             kind=kind,
             title=title,
@@ -478,6 +478,21 @@ class Forms:
         if due_at <= now:
             raise BadValue(f"The deadline {due_at.isoformat()} has passed already.")
         return due_at
+
+
+def check_term(name: str, value: object) -> Any:  # noqa: ANN401 - narrowed by its check
+    """Return one of the terms that go on the card as they are.
+
+    Raises:
+        BadValue: there is none of this name, or it makes no sense; `path` names it.
+    """
+    if name not in _PLAIN:
+        raise BadValue(f"An ask has no option {name!r}.", path=name)
+    try:
+        return _PLAIN[name](value)
+    except BadValue as error:
+        error.path = error.path or name
+        raise
 
 
 def _yes_or_no(value: object, what: str) -> bool | None:

@@ -44,17 +44,9 @@ def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | 
         BadValue: a filter names what does not exist.
         UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
     """
-    if query.kind is not None and query.kind not in KINDS:
-        raise BadValue(f"kind={query.kind!r}: it is one of {', '.join(KINDS)}.")
-    if query.risk is not None and query.risk not in RISKS:
-        raise BadValue(f"risk={query.risk!r}: it is one of {', '.join(RISKS)}.")
-    if type(query.limit) is not int or not 1 <= query.limit <= 500:
-        raise BadValue(f"limit={query.limit!r}: a page holds 1 to 500 asks.")
-    check_word(query.run, "run")
-    check_word(query.thread, "thread")
+    check_query(query)
     roles, own = seen_by(store, role, person)
-    query = replace(query, roles=roles, teams=_walls(query.teams, own))
-    page = store.inbox(query)
+    page = store.inbox(replace(query, roles=roles, teams=_walls(query.teams, own)))
     asks: list[Ask] = []
     damaged: list[str] = []
     for loaded in page.loaded:
@@ -63,6 +55,22 @@ def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | 
         except Tampered as error:  # one damaged journal must not hide all the others
             damaged.append(str(error))
     return Inbox(tuple(asks), page.count, page.cursor, tuple(damaged))
+
+
+def check_query(query: InboxQuery) -> None:
+    """Refuse filters that nothing could match.
+
+    Raises:
+        BadValue: one names what does not exist.
+    """
+    if query.kind is not None and query.kind not in KINDS:
+        raise BadValue(f"kind={query.kind!r}: it is one of {', '.join(KINDS)}.")
+    if query.risk is not None and query.risk not in RISKS:
+        raise BadValue(f"risk={query.risk!r}: it is one of {', '.join(RISKS)}.")
+    if type(query.limit) is not int or not 1 <= query.limit <= 500:
+        raise BadValue(f"limit={query.limit!r}: a page holds 1 to 500 asks.")
+    check_word(query.run, "run")
+    check_word(query.thread, "thread")
 
 
 def _walls(wanted: Names, own: Names) -> Names:

@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from sayso.errors import SaysoError
 from sayso.store.clock import Clock
-from sayso.store.contract import Lease, Store
+from sayso.store.contract import Lease
 
 _log = logging.getLogger("sayso.asks")
 
@@ -26,13 +26,13 @@ class Heartbeat:
 
     def __init__(
         self,
-        store: Callable[[], Store],
+        renew: Callable[[Lease], object],
         seconds: float,
         clock: Clock,
         *,
-        sweep: Callable[[], object],
+        sweep: Callable[[], object] | None = None,
     ) -> None:
-        self._store = store
+        self._say = renew
         self._seconds = seconds
         self._due = sweep
         self._reset()
@@ -59,12 +59,16 @@ class Heartbeat:
                 )
                 beat.start()
         try:
-            yield Lease(self._holder, timedelta(seconds=self._seconds))
+            yield self._lease
         finally:
             with self._lock:
                 self._held -= 1
                 if self._held == 0:
                     self._stop.set()
+
+    @property
+    def _lease(self) -> Lease:
+        return Lease(self._holder, timedelta(seconds=self._seconds))
 
     def _beat(self, stop: threading.Event) -> None:
         while not stop.wait(self._seconds / 3):
@@ -73,6 +77,8 @@ class Heartbeat:
 
     def _sweep(self) -> None:
         """Do what is due for others too: while any program waits, nobody need call `sweep`."""
+        if self._due is None:
+            return
         try:
             self._due()
         except SaysoError:
@@ -82,6 +88,6 @@ class Heartbeat:
         if self._held == 0:
             return
         try:
-            self._store().renew(self._holder, timedelta(seconds=self._seconds))
+            self._say(self._lease)
         except SaysoError:
             _log.warning("Renewing the lease failed; trying again.", exc_info=True)

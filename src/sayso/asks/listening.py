@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from sayso.errors import SaysoError
 from sayso.model.event import Event
@@ -42,11 +43,27 @@ def recorded(store: Store, after: str | None) -> Iterator[Event]:
         after = events[-1].cursor
 
 
+class Journal(Protocol):
+    """Where events come from: a database, or a server that has one."""
+
+    def tip(self) -> str:
+        """Return the cursor of the last event there is."""
+        ...
+
+    def follow(self, after: str | None, stop: threading.Event) -> Iterator[Event]:
+        """Yield events after a cursor, then wait for more, until `stop` is set."""
+        ...
+
+    def wake(self) -> None:
+        """Let whoever follows look whether to stop."""
+        ...
+
+
 class Ears:
     """Calls handlers for events, on one thread, in order, from the moment of the first `on`."""
 
-    def __init__(self, store: Callable[[], Store]) -> None:
-        self._find = store
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
         self._reset()
 
     def _reset(self) -> None:
@@ -64,8 +81,7 @@ class Ears:
         with self._lock:
             self._handlers.append(entry)
             if self._stop is None:
-                self._store = self._find()
-                after = self._store.tip()
+                after = self._journal.tip()
                 self._stop = threading.Event()
                 self._thread = threading.Thread(
                     target=self._listen, args=(after, self._stop), name="sayso-on", daemon=True
@@ -85,7 +101,7 @@ class Ears:
     def _listen(self, after: str, stop: threading.Event) -> None:
         while not stop.is_set():
             try:
-                for event in follow(self._store, after, stop=stop):
+                for event in self._journal.follow(after, stop):
                     after = event.cursor or after
                     self._call(event)
             except SaysoError:
@@ -111,6 +127,6 @@ class Ears:
         if stop is None or thread is None:
             return
         stop.set()
-        self._store.bell.ring()
+        self._journal.wake()
         if thread is not threading.current_thread():
             thread.join(timeout=5)

@@ -11,6 +11,7 @@ from sayso.errors import Misuse, UnknownPerson, UnknownRole
 from sayso.model.actor import Actor, Origin, Person, Roster, plain_name
 from sayso.model.event import link
 from sayso.model.requirement import ANYBODY
+from sayso.store.accounts import shut_out
 from sayso.store.contract import PEOPLE, Append, Store
 
 
@@ -42,6 +43,8 @@ def put(store: Store, person: Person, *, by: str | None, origin: Origin) -> Pers
 
 def remove(store: Store, name: str, *, by: str | None, origin: Origin) -> None:
     """Take a person off the desk. Their open votes no longer count; history keeps their name.
+
+    Nothing they came in by counts any more, nor do the tokens of their agents.
 
     Raises:
         UnknownPerson: there is no such person.
@@ -78,18 +81,19 @@ def _write(
     *,
     active: bool,
 ) -> bool:
-    head = store.head(PEOPLE)
+    head, now = store.head(PEOPLE), store.now()
     event = link(
         PEOPLE,
         head.seq + 1,
         kind,
-        at=store.now(),
+        at=now,
         actor=actor,
         payload=payload,
         salt=os.urandom(16),
         previous=head.hash,
     )
-    return store.commit(Append(event=event, person=person, active=active))
+    accounts = () if active else shut_out(person.name, now)
+    return store.commit(Append(event=event, person=person, active=active, beside=accounts))
 
 
 Names = tuple[str, ...] | None  # `None` for no limit

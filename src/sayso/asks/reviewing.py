@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
-from sayso.asks.assigning import assign, claim
-from sayso.asks.deciding import decide
-from sayso.asks.lawbook import Lawbook
-from sayso.asks.taking_back import take_back
+from sayso.asks.docket import Docket
 from sayso.errors import BadValue, Misuse, UnknownAsk
-from sayso.model.actor import Origin
 from sayso.model.ask import Ask, Ballot
 from sayso.model.span import Span, span
 from sayso.model.verdicts import RejectKind, Verdict
-from sayso.store.contract import Store
 
 
-class Reviews(ABC):
+class Reviews:
     """The verbs of reviewers."""
 
-    origin: Origin
-    law: Lawbook
-
-    @property
-    @abstractmethod
-    def store(self) -> Store:
-        """The database behind the desk."""
+    docket: Docket
 
     def decide(
         self,
@@ -82,9 +69,7 @@ class Reviews(ABC):
             hold=span(hold).total_seconds() if hold else 0.0,
         )
         digest = _seen(ask, seen)
-        return decide(
-            self.store, id_of(ask), ballot, seen=digest, by=by, origin=self.origin, law=self.law
-        )
+        return self.docket.decide(id_of(ask), ballot, seen=digest, by=by)
 
     def approve(
         self,
@@ -149,7 +134,7 @@ class Reviews(ABC):
             Misuse: nothing is settling.
             Forbidden: this person said nothing that could be taken back.
         """
-        return take_back(self.store, id_of(ask), by=by, origin=self.origin, note=note)
+        return self.docket.take_back(id_of(ask), by=by, note=note)
 
     def claim(self, ask: Ask | str, *, by: str | None = None) -> Ask:
         """Say that one is looking into an ask. Others may still decide it.
@@ -158,7 +143,7 @@ class Reviews(ABC):
             Claimed: somebody else is looking into it.
             AskClosed, Forbidden: it is closed, or this person could not decide it.
         """
-        return claim(self.store, id_of(ask), by=by, origin=self.origin)
+        return self.docket.claim(id_of(ask), by=by)
 
     def assign(self, ask: Ask | str, to: str | None, *, by: str | None = None) -> Ask:
         """Give an ask to somebody to look into, or with `None` to nobody in particular.
@@ -166,7 +151,7 @@ class Reviews(ABC):
         Raises:
             AskClosed, Forbidden, UnknownPerson: it is closed, or they could not decide it.
         """
-        return assign(self.store, id_of(ask), to, by=by, origin=self.origin)
+        return self.docket.assign(id_of(ask), to, by=by)
 
 
 def id_of(ask: Ask | str) -> str:

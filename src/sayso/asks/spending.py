@@ -26,6 +26,7 @@ from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, 
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import CLOCK, Actor, Origin
 from sayso.model.ask import Ask, Decision
+from sayso.model.call import Call
 from sayso.model.content import LIMIT, Content, Risk
 from sayso.model.digest import frozen
 from sayso.model.text import one_line
@@ -35,18 +36,6 @@ from sayso.store.contract import Append, Lease, Store
 Ending = Literal["done", "failed"]
 Commit = Callable[..., bool]
 _TIME = "%Y-%m-%d %H:%M:%S %Z"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """The right to carry out one approved call, once."""
-
-    ask: Ask
-    tool: str
-    args: dict[str, Any]
-    key: str
-    attempt: int
-    holder: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,8 @@ def grow(
 def stamped(origin: Origin, **said: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     """Return a payload that says through which door it came; what is `None` is left out."""
     given = {name: value for name, value in said.items() if value is not None}
+    if origin.request is not None:
+        given["request"] = origin.request
     return {**given, "via": origin.via, "account": origin.account}
 
 

@@ -68,9 +68,7 @@ def _looks(
     store: Store, ask_id: str, timeout: float | None
 ) -> Iterator[tuple[Standing, float | None]]:
     """Look at the ask again and again, with how long to be patient; `None` once it is closed."""
-    if timeout is not None and (not isinstance(timeout, int | float) or timeout != timeout):
-        raise BadValue(f"timeout={timeout!r}: give a number of seconds, or None to wait for ever.")
-    until = None if timeout is None else time.monotonic() + timeout
+    until = until_when(timeout)
     at: Standing | None = None
     while True:
         try:
@@ -89,6 +87,19 @@ def _looks(
         if left <= 0:
             raise StillOpen(at.ask, timeout or 0)
         yield at, min(left, PATIENCE, _until_due(at))
+
+
+def until_when(timeout: float | None) -> float | None:
+    """Return when the caller's patience ends, by the monotonic clock; `None`: never.
+
+    Raises:
+        BadValue: it is no number.
+    """
+    if timeout is None:
+        return None
+    if not isinstance(timeout, int | float) or timeout != timeout:
+        raise BadValue(f"timeout={timeout!r}: give a number of seconds, or None to wait for ever.")
+    return time.monotonic() + timeout
 
 
 def _looked(store: Store, ask_id: str) -> Standing:

@@ -13,6 +13,8 @@ from sayso.model.ask import Ask
 from sayso.model.content import check_title, check_words
 from sayso.store.contract import Append, Store
 
+GIVEN_UP = "The program stopped waiting."
+
 
 def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str | None) -> Ask:
     """Close an open ask without a decision.
@@ -48,7 +50,7 @@ def give_up(store: Store, ask: Ask, *, origin: Origin) -> None:
     """
     actor = Actor("agent", ask.content.agent)
     with suppress(Conflict, StoreError):
-        withdraw(store, ask.id, actor=actor, origin=origin, note="The program stopped waiting.")
+        withdraw(store, ask.id, actor=actor, origin=origin, note=GIVEN_UP)
 
 
 def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str) -> Ask:

@@ -48,6 +48,7 @@ _SURE: Mapping[Level, tuple[str, str]] = {
     "low": ("■□□", "red"),
 }
 _MOST_WORDS = 5
+_DOOR = ("via", "account", "request")  # how it came, which is for the journal
 GONE = "The program that asked has gone; it can only be closed."
 
 
@@ -348,7 +349,7 @@ def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
     late = [
         told(
             Text("A result came after its time was up; it proves nothing by itself:"),
-            Pairs([(n, v) for n, v in item.items() if n not in ("via", "account")], full=full),
+            Pairs([(n, v) for n, v in item.items() if n not in _DOOR], full=full),
         )
         for item in ask.evidence
     ]

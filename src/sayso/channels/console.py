@@ -79,6 +79,13 @@ class Console:
         how = command(ask, desk=self._desk)
         self._tell(f"sayso: {ask.id} waits for {whom}: {summary(ask, 60)}  ->  {how}")
 
+    def announce_at(self, ask: Ask, url: str) -> None:
+        """Say in one line what waits at a server, and for whom: it is decided there."""
+        from sayso.channels.card import summary
+
+        whom = ONE_REVIEWER if ask.solo else ask.needs
+        self._tell(f"sayso: {ask.id} waits at {url} for {whom}: {summary(ask, 60)}")
+
     def prompt(self, ask: Ask, *, still_open: Callable[[str], bool]) -> Ballot | None:
         """Show the ask and return what the person says to it.
 

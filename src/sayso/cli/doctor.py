@@ -89,6 +89,7 @@ def _checks(where: Address) -> Iterator[Check]:
             return
         yield _writable(desk)
         yield from _asks(desk)
+        yield from _webhooks(desk)
 
 
 def _versions() -> Iterator[Check]:
@@ -161,6 +162,26 @@ def _stuck(found: Stuck) -> Iterator[Check]:
         yield Check("warn", "gone", text, gone)
     else:
         yield Check("ok", "gone", f"none{some}")
+
+
+def _webhooks(desk: Desk) -> Iterator[Check]:
+    try:
+        gone = [hook.id for hook in desk.webhooks if not hook.active]
+        dead = [delivery.id for delivery in desk.webhooks.deliveries("dead", limit=_MANY)]
+    except SaysoError as error:
+        yield Check("fail", "webhooks", str(error))
+        return
+    if gone:
+        text = f"disabled, their receivers have gone: {_few(gone)}. `sayso webhooks remove ID`"
+        yield Check("warn", "webhooks", text)
+    else:
+        yield Check("ok", "webhooks", f"{len(desk.webhooks)}, none disabled")
+    if dead:
+        count = f"{_MANY:,}+" if len(dead) >= _MANY else f"{len(dead):,}"
+        text = f"{count} never arrived: {_few(dead)}. Send again: sayso webhooks redeliver ID"
+        yield Check("warn", "dead letters", text)
+    else:
+        yield Check("ok", "dead letters", "none")
 
 
 def _unswept(name: str, ids: list[str], what: str) -> Check:

@@ -20,7 +20,10 @@ from sayso.cli.preferences import preferences
 from sayso.cli.printing import examples, failure, wants_json
 from sayso.cli.run import run
 from sayso.cli.runs import runs
+from sayso.cli.serve import serve
+from sayso.cli.tokens import tokens
 from sayso.cli.top import top
+from sayso.cli.webhooks import webhooks
 from sayso.cli.worker import worker
 from sayso.errors import SaysoError
 
@@ -57,6 +60,7 @@ class Front(click.Group):
         "sayso inbox approve a-7f3k      look, then say yes",
         "sayso runs show r-7f3k2a        what a run did, and how it stands",
         "sayso worker app:desk           carry runs on",
+        "sayso serve                     for a browser, and for agents elsewhere",
         "sayso top                       all of it, live",
     ),
 )
@@ -67,7 +71,7 @@ def front() -> None:
 
 
 _COMMANDS = (
-    *(run, inbox, runs, top, worker, people, policy),
+    *(run, inbox, runs, top, worker, serve, people, tokens, webhooks, policy),
     *(cases, preferences, audit, db, doctor, demo),
 )
 for command in _COMMANDS:

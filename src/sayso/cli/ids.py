@@ -41,6 +41,11 @@ def run_id(typed: str) -> str:
     return _stored("r", typed)
 
 
+def token_id(typed: str) -> str:
+    """Return the id of a token as it is stored, in the same way."""
+    return _stored("t", typed)
+
+
 def _stored(prefix: str, typed: str) -> str:
     symbols = typed.strip().lower().removeprefix(f"{prefix}-").translate(_MISREAD)
     return f"{prefix}-{symbols}"

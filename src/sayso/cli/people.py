@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
+from sayso.cli.linking import link, unlink
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
+from sayso.cli.signing import password, sessions, sign_out
 from sayso.cli.stuck import stuck
 from sayso.desk import Desk
 from sayso.errors import BadPolicy
@@ -21,6 +23,9 @@ _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode
         "sayso people list",
         "sayso people add anna --role senior --role security",
         "sayso people add ben --team billing",
+        "sayso people add anna --admin",
+        "sayso people password anna",
+        "sayso people sessions",
         "sayso people remove anna",
     )
 )
@@ -73,14 +78,17 @@ def _record(person: Person) -> dict[str, Any]:
 )
 @click.argument("name")
 @click.option("--role", "roles", multiple=True, help="A role they hold; repeat for more.")
+@click.option("--admin", is_flag=True, help="The role admin: people, tokens, sessions.")
 @click.option("--team", "teams", multiple=True, help="A team they are of; repeat for more.")
 @desk_option
 @json_option
-def add(name: str, *, roles: tuple[str, ...], teams: tuple[str, ...], as_json: bool) -> None:
+def add(
+    name: str, *, roles: tuple[str, ...], admin: bool, teams: tuple[str, ...], as_json: bool
+) -> None:
     """Add a person, or give one other roles and teams. The first one ends solo mode."""
     with open_desk(create=True) as desk:
         was = {person.name: person for person in desk.people}
-        person = desk.people.add(name, roles, teams=teams)
+        person = desk.people.add(name, (*roles, "admin") if admin else roles, teams=teams)
         if as_json:
             emit({**_record(person), "solo_ended": not was, **_warnings(desk)})
             return
@@ -107,14 +115,22 @@ def _held(person: Person, none: str) -> str:
 @desk_option
 @json_option
 def remove(name: str, *, as_json: bool) -> None:
-    """Take a person off the desk. The journal keeps their name; their open votes stop counting."""
+    """Take a person off the desk. The journal keeps their name; their open votes stop counting.
+
+    Their sessions, their password, their tokens and those of their agents end with it.
+    """
     with open_desk() as desk:
         desk.people.remove(name)
         if as_json:
             emit({"name": name, **_warnings(desk)})
             return
         say(f"{name} is no longer on {desk_name(desk)}.", "green")
+        say("Their sessions, their tokens and those of their agents have ended.")
         _warn(desk)
+
+
+for command in (password, sessions, sign_out, link, unlink):
+    people.add_command(command)
 
 
 def _warnings(desk: Desk) -> dict[str, object]:

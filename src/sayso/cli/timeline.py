@@ -75,6 +75,23 @@ def _note(said: Said) -> str:
     return f', "{one_line(said["note"], 80)}"' if said.get("note") else ""
 
 
+def _made(said: Said) -> str:
+    until = f"until {said['expires_at'][:10]}" if said.get("expires_at") else "for good"
+    scopes = ", ".join(said["scopes"])
+    return f"made token {said['id']} for {said['kind']} {said['name']}, {until}: {scopes}"
+
+
+def _ended(said: Said) -> str:
+    whose = f" of {said['name']}" if said.get("name") else ""
+    ended = said.get("ids") or [said["id"]]
+    return f"ended {'session' if len(ended) == 1 else 'sessions'} {', '.join(ended)}{whose}"
+
+
+def _identity(said: Said) -> str:
+    subject, issuer = one_line(said["subject"], 60), one_line(said["issuer"], 60)
+    return f"{said['name']} as {subject} of {issuer}"
+
+
 _SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "ask.opened": _opened,
     "ask.edited": _edited,
@@ -101,4 +118,18 @@ _SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "person.added": lambda said: f"added {said['name']}: {', '.join(said['roles']) or 'no role'}",
     "person.changed": lambda said: f"changed {said['name']}: {', '.join(said['roles'])}",
     "person.removed": lambda said: f"removed {said['name']}",
+    "token.made": _made,
+    "token.revoked": lambda said: f"revoked token {said['id']} of {said['kind']} {said['name']}",
+    "password.set": lambda said: f"set the password of {said['name']}",
+    "session.opened": lambda said: (
+        f"signed in by {said['how']} from {one_line(said['address'], 60)}: session {said['id']}"
+    ),
+    "session.ended": _ended,
+    "identity.linked": lambda said: f"linked {_identity(said)}",
+    "identity.unlinked": lambda said: f"unlinked {_identity(said)}",
+    "webhook.added": lambda said: (
+        f"added webhook {said['id']} to {one_line(said['where'], 80)}: {', '.join(said['kinds'])}"
+    ),
+    "webhook.removed": lambda said: f"removed webhook {said['id']}",
+    "webhook.disabled": lambda said: f"disabled webhook {said['id']}: {said['reason']}",
 }

@@ -42,11 +42,13 @@ class Origin:
     """Through which door a call came, and under which account of the system.
 
     A desk opened on a database is as powerful as the database, so a name alone
-    proves little; the journal keeps this beside it.
+    proves little; the journal keeps this beside it. `request` names the request it came with,
+    so that one that is sent again finds what it has done.
     """
 
     via: str
     account: str
+    request: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ def write(
         payload["key"] = key
     if held:
         payload["held"] = True
+    if origin.request is not None:
+        payload["request"] = origin.request
     text = written(payload | {"via": origin.via, "account": origin.account}, what="ask")
     check_size(text, 2 * LIMIT, "ask")
     asked = Asked(ask_id, content, text_digest(text), key, held)

@@ -7,12 +7,13 @@ is wrong while they can still mend it, field by field.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from sayso.errors import BadValue
+from sayso.model.bounded import bounded
 from sayso.model.digest import Json, canonical, frozen, path_text
+from sayso.model.pattern import fits
 from sayso.model.schema import Schema, validator_of
 from sayso.model.text import one_line
 
@@ -45,7 +46,10 @@ def violations(schema: Schema | str, value: object) -> dict[str, str]:
 
     validator = validator_of(text)
     try:
-        faults: list[Any] = list(itertools.islice(validator.iter_errors(plain), _MOST_VIOLATIONS))
+        with bounded():
+            faults: list[Any] = list(
+                itertools.islice(validator.iter_errors(plain), _MOST_VIOLATIONS)
+            )
         return gathered(finding for fault in faults for finding in _findings(fault))
     except RecursionError:
         raise BadValue(
@@ -132,7 +136,7 @@ def _unknown_fields(fault: _Fault, path: tuple[str | int, ...]) -> Iterator[Find
     patterns = fault.schema.get("patternProperties", {})
     names = one_line(", ".join(known) or "none", 80)
     for name in fault.instance:
-        if name not in known and not any(re.search(pattern, name) for pattern in patterns):
+        if name not in known and not any(fits(pattern, name) for pattern in patterns):
             yield (*path, name), f"is not a field here; the fields are: {names}"
 
 

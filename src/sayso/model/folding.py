@@ -345,4 +345,4 @@ def _vote(by: Actor, at: datetime, origin: Origin, said: dict[str, Any], ask: As
 
 
 def _origin(said: dict[str, Any]) -> Origin:
-    return Origin(said.get("via", ""), said.get("account", ""))
+    return Origin(said.get("via", ""), said.get("account", ""), said.get("request"))

@@ -14,7 +14,9 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sayso.errors import BadValue
+from sayso.model.bounded import bounded_validator
 from sayso.model.digest import Json, canonical, frozen, path_text
+from sayso.model.pattern import check_pattern
 from sayso.model.text import one_line
 
 if TYPE_CHECKING:
@@ -121,6 +123,32 @@ def _check_sound(schema_text: str) -> None:
             path=where,
         ) from None
     _check_references(plain)
+    if '"patternProperties":' in schema_text and '"unevaluatedProperties":' in schema_text:
+        raise BadValue(
+            'A schema with "patternProperties" has no "unevaluatedProperties" here: use '
+            '"additionalProperties".'
+        )
+    for node in _nodes(plain):
+        _check_bounded(node, top=node is plain)
+
+
+def _nodes(node: Json) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for child in inner:
+        yield from _nodes(child)
+
+
+def _check_bounded(node: dict[str, Any], *, top: bool) -> None:
+    """Refuse what could not be applied in a bounded time."""
+    if isinstance(node.get("pattern"), str):
+        check_pattern(node["pattern"])
+    patterns = node.get("patternProperties")
+    for pattern in patterns if isinstance(patterns, dict) else ():
+        check_pattern(pattern)
+    if isinstance(node.get("$schema"), str) and not top:
+        raise BadValue('"$schema" stands at the top of a schema, and nowhere else.')
 
 
 _JSON_TYPES = {
@@ -179,13 +207,13 @@ def _references(node: Json) -> Iterator[str]:
 @functools.lru_cache(maxsize=256)
 def validator_of(schema_text: str) -> Draft202012Validator:
     """Return the validator of a schema, given as canonical text; it never goes to the network."""
-    from jsonschema import Draft202012Validator
     from referencing import Registry
 
+    schema = json.loads(schema_text)
+    if isinstance(schema, dict):
+        schema.pop("$schema", None)  # it would let jsonschema take a validator of its own
     # An empty registry: with the default one jsonschema would go to the network.
-    return Draft202012Validator(
-        json.loads(schema_text), registry=Registry(), format_checker=_formats()
-    )
+    return bounded_validator()(schema, registry=Registry(), format_checker=_formats())
 
 
 _TIME = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"

@@ -32,7 +32,7 @@ TIER = ("alone", *TERMS)
 RULE = ("name", "tool", "tools", "when", "effect", "tier", "why", *TERMS)
 RUNG = ("after", "to")
 SECTIONS = ("tiers", "rules", "groups", "roles", "implies", "tools", "agents", "default")
-ELSEWHERE = ("desk",)  # sayso.toml also says where the desk is
+ELSEWHERE = ("desk", "serve")  # sayso.toml also says where the desk is, and how it is served
 _LONGEST_NAME = 100
 
 Implied = Mapping[str, tuple[str, ...]]

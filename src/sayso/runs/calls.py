@@ -13,9 +13,10 @@ import time
 from typing import Any, Protocol
 
 from sayso.asks.carrying import DidNotHappen, Do, Gated, Happened, refused, tried, verified
-from sayso.asks.spending import Call, begin, doubt
+from sayso.asks.spending import begin, doubt
 from sayso.errors import AlreadySpent, BadValue, Diverged, NotApproved, Skipped, StepFailed
 from sayso.model.ask import Ask
+from sayso.model.call import Call
 from sayso.model.content import LIMIT, Content, Risk
 from sayso.model.conversion import decode
 from sayso.model.digest import frozen

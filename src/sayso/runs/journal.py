@@ -22,11 +22,12 @@ from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import check_decidable, opening
 from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled
-from sayso.asks.spending import Call, Ending, finish
+from sayso.asks.spending import Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
 from sayso.errors import FinishedLate, SaysoError, StoreBusy, StoreError, Tampered, ThreadBusy
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
+from sayso.model.call import Call
 from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.ids import short_id

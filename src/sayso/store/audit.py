@@ -22,8 +22,12 @@ from sayso.errors import BadValue, SaysoError, Tampered
 from sayso.model.actor import Actor, Origin
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import fold
+from sayso.store.accounts import ACCESS
+from sayso.store.admitted import strangers
 from sayso.store.base import index_row
 from sayso.store.contract import PEOPLE, Append, Store
+from sayso.store.outbox import WEBHOOKS
+from sayso.store.subscribed import eavesdroppers
 
 SEALS = "seals"
 _HEADS_PER_SEAL = 1000
@@ -122,6 +126,10 @@ def verify(store: Store, *, seal: Seal | None = None, progress: Progress | None 
             progress(found.events, total)
     _compare_index(found)
     _check_people(found)
+    for each in strangers(store):
+        found.problem("index", ACCESS, 0, f"{each} is not as the journal says")
+    for each in eavesdroppers(store):
+        found.problem("index", WEBHOOKS, 0, f"{each} is not as the journal says")
     _check_missing(found)
     if seal is not None:
         _check_kept(store, seal, found)
@@ -188,8 +196,8 @@ def _check_erased(events: Sequence[Event], found: _Findings) -> None:
     erasures = [_said(event) for event in events if event.kind == "payload.erased"]
     said = {seq for erasure in erasures for seq in _list(erasure, "seqs")}
     found.erased += len(blank)
-    # Seals and people are proof, not anybody's words: nothing of them is ever erased.
-    erasable = events[0].stream not in (SEALS, PEOPLE)
+    # Seals, people, access and webhooks are proof, not anybody's words: nothing of them is erased.
+    erasable = events[0].stream not in (SEALS, PEOPLE, ACCESS, WEBHOOKS)
     for event in blank:
         if event.seq not in said or not erasable:
             found.problem(

@@ -21,6 +21,7 @@ from sayso.model.agenda import next_at
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
+from sayso.store.accounts import SqlAccounts
 from sayso.store.bell import Bell
 from sayso.store.casebook import SqlCasebook
 from sayso.store.clock import Clock
@@ -43,13 +44,14 @@ from sayso.store.contract import (
     Worker,
     rank_of,
 )
+from sayso.store.outbox import SqlOutbox
 
 Row = Sequence[Any]
 _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(SqlCasebook, ABC):
+class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:
@@ -129,6 +131,8 @@ class SqlStore(SqlCasebook, ABC):
             run=query.run,
             thread=query.thread,
             assignee=query.assignee,
+            asker=query.asker[0] if query.asker else None,
+            asker_team=(query.asker[1] or "") if query.asker else "",
             not_voted=f"|{query.not_voted}|" if query.not_voted else None,
             roles=self._roles(query.roles),
             teams=self._teams(query.teams),

@@ -17,8 +17,11 @@ from sayso.model.actor import Person, Roster
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
+from sayso.store.accounts import Accounts
 from sayso.store.bell import Bell
 from sayso.store.casebook import Casebook
+from sayso.store.outbox import Outbox
+from sayso.store.rows import RowChange
 
 COUNT_LIMIT = 1000
 PEOPLE = "people"  # the stream that says who is on the desk
@@ -46,7 +49,7 @@ class Append:
 
     `before` makes the writing statement itself refuse from that moment on, `held`
     once the lease of the program that asked has lapsed, `people` once the roster
-    is no longer the one that was read.
+    is no longer the one that was read. `beside` are other rows that go with the event.
     """
 
     event: Event
@@ -57,6 +60,7 @@ class Append:
     before: datetime | None = None
     held: bool = False
     people: int | None = None
+    beside: tuple[RowChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +195,7 @@ class InboxQuery:
     """Which open asks to list. `roles` of `None` means whoever they are for.
 
     With `teams`, only what somebody of these teams sees: theirs, and what belongs to none.
+    `asker` is an agent and its team: only what it asked.
     """
 
     kind: str | None = None
@@ -201,6 +206,7 @@ class InboxQuery:
     teams: tuple[str, ...] | None = None
     not_voted: str | None = None
     assignee: str | None = None
+    asker: tuple[str, str | None] | None = None
     limit: int = 50
     after: str | None = None
 
@@ -231,7 +237,7 @@ class Head:
     hash: bytes
 
 
-class Store(Casebook, Protocol):
+class Store(Casebook, Accounts, Outbox, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell

@@ -284,6 +284,10 @@ class PostgresStore(SqlStore):
             if append.person is not None:
                 person = person_parameters(append.person, active=append.active)
                 self._run(connection, "put_person", person)
+            for change in append.beside:
+                written = self._run(connection, change.query, change.values)
+                if written.rowcount == 0 and change.needed:
+                    raise _Lost
         for stream, seq in erase:
             self._run(connection, "erase", {"stream": stream, "seq": seq})
             self._run(connection, "forget", {"stream": stream})
@@ -435,9 +439,10 @@ class PostgresStore(SqlStore):
 
 
 def _apart(appends: Sequence[Append]) -> bool:
-    """Whether one statement can write them: it changes no row twice, and no people."""
+    """Whether one statement can write them: it changes no row twice, and nothing beside asks."""
     asks = [append.event.stream for append in appends if append.ask is not None]
-    return len(set(asks)) == len(asks) and all(append.person is None for append in appends)
+    plain = all(append.person is None and not append.beside for append in appends)
+    return plain and len(set(asks)) == len(asks)
 
 
 def _found(connection: Connection) -> int:

@@ -15,7 +15,10 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
     """Return every named query, with `{now}` and the like put into the dialect's words."""
     queries: dict[str, str] = {}
-    for file in ("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"):
+    for file in (
+        *("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"),
+        *("accounts.sql", "outbox.sql"),
+    ):
         for name, body in _named(file):
             for word, meaning in words.items():
                 body = body.replace(f"{{{word}}}", meaning)

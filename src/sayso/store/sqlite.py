@@ -229,7 +229,10 @@ class SQLiteStore(SqlStore):
         if append.person is not None:
             person = person_parameters(append.person, active=append.active)
             self._run(connection, "put_person", person)
-        return True
+        return all(
+            self._run(connection, change.query, change.values).rowcount or not change.needed
+            for change in append.beside
+        )
 
     def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
         with self._lent() as connection, self._turn:
@@ -244,8 +247,9 @@ class SQLiteStore(SqlStore):
     ) -> bool:
         connection.execute("begin immediate")
         try:
+            now = self._now()
             for number, (name, parameters) in enumerate(parts):
-                written = self._run(connection, name, parameters)
+                written = self._run(connection, name, {"now": now, **parameters})
                 if fenced and number == 0 and written.rowcount == 0:
                     connection.execute("rollback")
                     return False

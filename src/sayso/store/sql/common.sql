@@ -30,6 +30,7 @@ wanted as not materialized (
        and (cast(:run as text) is null or a.run = :run)
        and (cast(:thread as text) is null or a.thread = :thread)
        and (cast(:assignee as text) is null or a.assignee = :assignee)
+       and (cast(:asker as text) is null or (a.agent = :asker and a.team = :asker_team))
        and (cast(:not_voted as text) is null or a.voters = replace(a.voters, :not_voted, ''))
        and {roles}
 )

@@ -21,11 +21,23 @@ select cast(:xid as xid8) > pg_snapshot_xmax(pg_current_snapshot())
 select coalesce((select max(xid) from events) > pg_snapshot_xmax(pg_current_snapshot()), false)
 
 -- name: renumber
+-- A webhook goes on behind the last event it has passed; one that a transaction still held back
+-- then comes again.
+update webhooks w set cursor = '1.' || coalesce(
+    (select min(e.pos) - 1 from events e
+      where (e.xid, e.pos) > (cast(split_part(w.cursor, '.', 1) as xid8),
+                              cast(split_part(w.cursor, '.', 2) as bigint))),
+    (select max(e.pos) from events e), 0);
 update events set xid = '1'; delete from readers
 
 -- name: recent
 select stream, seq, kind, at, actor, payload, salt, digest, hash
   from events order by xid desc, pos desc limit :limit
+
+-- name: beginnings
+select stream, seq, kind, at, actor, payload, salt, digest, hash
+  from events where stream = any(:ids) and seq <= 2
+ order by stream, seq
 
 -- name: inbox_of_teams
 -- What belongs to no team, and what is open in each of these: of each as much as could be shown.

@@ -14,6 +14,11 @@ select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, ve
 select stream, seq, kind, at, actor, payload, salt, digest, hash
   from events order by pos desc limit :limit
 
+-- name: beginnings
+select stream, seq, kind, at, actor, payload, salt, digest, hash
+  from events where stream in (select value from json_each(:ids)) and seq <= 2
+ order by stream, seq
+
 -- name: inbox_of_teams
 -- What belongs to no team, and what is open in each of these: of each as much as could be shown.
 {@inbox_wanted},

@@ -1,0 +1,1 @@
+"""Who may come in: tokens, sessions, passwords, and how far each of them reaches."""

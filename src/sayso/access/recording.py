@@ -1,0 +1,76 @@
+"""How a change of an account gets into the journal: the stream `access`, never with a secret."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from sayso.errors import StoreBusy, UnknownPerson
+from sayso.model.actor import Actor, Origin, Roster
+from sayso.model.event import link
+from sayso.store.accounts import ACCESS
+from sayso.store.contract import Append, Store
+from sayso.store.rows import RowChange
+
+_TRIES = 200
+
+
+def tries() -> Iterator[None]:
+    """Go round as often as honest racers could make it necessary, and no further.
+
+    Raises:
+        StoreBusy: somebody else was faster every time.
+    """
+    for _ in range(_TRIES):
+        yield
+    raise StoreBusy(
+        f"Nothing was changed: somebody else was faster {_TRIES} times. Try again; if it stays so, "
+        "run: sayso audit verify"
+    )
+
+
+def recorded(
+    store: Store,
+    kind: str,
+    said: dict[str, object],
+    *changes: RowChange,
+    actor: Actor,
+    origin: Origin,
+) -> bool:
+    """Write an event and what it changes; nothing, and False, if somebody was faster."""
+    head = store.head(ACCESS)
+    given = {name: value for name, value in said.items() if value is not None}
+    event = link(
+        ACCESS,
+        head.seq + 1,
+        kind,
+        at=store.now(),
+        actor=actor,
+        payload={**given, "via": origin.via, "account": origin.account},
+        salt=os.urandom(16),
+        previous=head.hash,
+    )
+    return store.commit(Append(event=event, beside=changes))
+
+
+def acting(roster: Roster, by: str | None, origin: Origin) -> Actor:
+    """Return whoever changes an account: a person of the desk, or who holds the database.
+
+    Raises:
+        UnknownPerson: there is no such person.
+    """
+    if by is None:
+        return Actor("person", origin.account.partition("@")[0])
+    check_person(roster, by)
+    return Actor("person", by)
+
+
+def check_person(roster: Roster, name: str) -> None:
+    """Refuse whoever is not on the desk.
+
+    Raises:
+        UnknownPerson: there is no such person.
+    """
+    if name not in roster.people:
+        known = ", ".join(sorted(roster.people)) or "nobody yet"
+        raise UnknownPerson(name, f"People here: {known}. Add one: sayso people add NAME")

@@ -1,0 +1,243 @@
+"""Sessions of people: what a browser shows at each request after somebody has signed in.
+
+They are kept by the desk and not in the cookie, so that they can be listed and ended. Nothing of
+what a person may do is kept in them. A desk without people has sessions of whoever sits at the
+machine; they end with its first person.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sayso.access.caller import Caller, person_may
+from sayso.access.recording import acting, check_person, recorded, tries
+from sayso.access.secrets import digest_of, is_secret, new_secret
+from sayso.errors import Misuse, NotSignedIn, StoreBusy, StoreFull
+from sayso.model.actor import Actor, Origin
+from sayso.model.ids import short_id
+from sayso.model.text import one_line
+from sayso.store.accounts import (
+    SessionRow,
+    drop_old_sessions,
+    drop_session,
+    drop_sessions_of,
+    put_session,
+    still_here,
+)
+from sayso.store.contract import Store
+
+IDLE = timedelta(hours=12)
+LASTS = timedelta(days=7)
+LINK_LASTS = timedelta(minutes=5)
+_NOTED_EVERY = timedelta(minutes=1)
+_LONGEST = 200  # of what a browser calls itself, and of an address
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as it is listed: everything but its secret.
+
+    Attributes:
+        id: What it is ended by, such as `s-7f3k9m`.
+        person: Whose it is; `None` is whoever sits at this machine.
+        how: What they showed: `password`, `oidc` or `link`.
+        address: Where they came from.
+        agent_string: What their browser calls itself.
+        opened_at: When they signed in.
+        seen_at: When it was last used, to the minute.
+    """
+
+    id: str
+    person: str | None
+    how: str
+    address: str
+    agent_string: str
+    opened_at: datetime
+    seen_at: datetime
+
+    def counts(self, now: datetime) -> bool:
+        """Whether it was used of late, and is not too old."""
+        return now < self.seen_at + IDLE and now < self.opened_at + LASTS
+
+
+def open_session(
+    store: Store,
+    person: str | None,
+    *,
+    how: str,
+    address: str,
+    agent_string: str,
+    origin: Origin | None = None,
+    replaces: str | None = None,
+) -> tuple[Session, str]:
+    """Let somebody in who has shown who they are. The secret is returned here and nowhere else.
+
+    Args:
+        store: The database of the desk.
+        person: Who it is; `None` is whoever sits at this machine, on a desk without people.
+        how: What they showed, for the journal.
+        address: Where they come from.
+        agent_string: What their browser calls itself.
+        origin: Through which door this comes; the web unless given.
+        replaces: The id of the session they had before, which ends.
+
+    Raises:
+        UnknownPerson: there is no such person.
+        NotSignedIn: nobody was named, on a desk with people.
+    """
+    door = origin or Origin("web", f"{person or 'local'}, {how}")
+    for _ in tries():
+        roster = store.register()
+        if person is not None:
+            check_person(roster, person)
+        elif not roster.solo:
+            raise NotSignedIn
+        secret, now = new_secret(), store.now()
+        row = SessionRow(
+            id=short_id("s", os.urandom(8), 6),
+            digest=digest_of(secret),
+            person=person,
+            how=how,
+            address=one_line(address, _LONGEST),
+            agent=one_line(agent_string, _LONGEST),
+            opened_at=now,
+            seen_at=now,
+        )
+        said: dict[str, object] = {
+            "id": row.id,
+            "name": person,
+            "how": how,
+            "address": row.address,
+            "replaces": replaces,
+        }
+        changes = [drop_old_sessions(now - LASTS, now - IDLE), put_session(row)]
+        if person is not None:
+            changes.insert(0, still_here(person))
+        if replaces is not None:
+            changes.append(drop_session(replaces, needed=False))
+        actor = Actor("person", person or door.account.partition(",")[0].partition("@")[0])
+        if recorded(store, "session.opened", said, *changes, actor=actor, origin=door):
+            return _listed(row), secret
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def caller_of_session(store: Store, secret: str) -> Caller:
+    """Return whose session this is.
+
+    Raises:
+        NotSignedIn: it does not count: unknown, ended, too old, or its person left.
+    """
+    row = store.session(digest_of(secret)) if is_secret(secret) else None
+    if row is None:
+        raise NotSignedIn
+    session, now = _listed(row), store.now()
+    may = person_may(store.register(), session.person)
+    if may is None or not session.counts(now):
+        raise NotSignedIn
+    if now - session.seen_at >= _NOTED_EVERY:
+        with suppress(StoreBusy, StoreFull):  # nobody is kept out because it could not be noted
+            store.session_seen(session.id)
+    return Caller(
+        kind="person",
+        name=session.person,
+        scopes=may,
+        how=session.how,
+        credential=session.id,
+        signed_in_at=session.opened_at,
+    )
+
+
+def end_session(
+    store: Store, session_id: str, *, origin: Origin | None = None, by: str | None = None
+) -> None:
+    """End a session at once.
+
+    Raises:
+        Misuse: there is no such session.
+        UnknownPerson: whoever ends it is not on the desk.
+    """
+    for _ in tries():
+        found = [session for session in store.sessions() if session.id == session_id]
+        if not found:
+            raise Misuse(
+                f"There is no session {session_id!r} here, or it has ended. "
+                "`sayso people sessions` shows them."
+            )
+        whose = found[0].person
+        door = origin or Origin("web", f"{whose or 'local'}, {found[0].how}")
+        actor = acting(store.register(), by, door) if by or origin else _themselves(whose)
+        said: dict[str, object] = {"id": session_id, "name": whose}
+        change = drop_session(session_id)
+        if recorded(store, "session.ended", said, change, actor=actor, origin=door):
+            return
+
+
+def sign_out(store: Store, person: str, *, origin: Origin, by: str | None = None) -> int:
+    """End all sessions of a person, and return how many there were.
+
+    Raises:
+        UnknownPerson: the person, or whoever does it, is not on the desk.
+    """
+    for _ in tries():
+        roster = store.register()
+        check_person(roster, person)
+        ids = [session.id for session in store.sessions(person)]
+        if not ids:
+            return 0
+        said: dict[str, object] = {"ids": ids, "name": person}
+        actor = acting(roster, by, origin)
+        change = drop_sessions_of(person)
+        if recorded(store, "session.ended", said, change, actor=actor, origin=origin):
+            return len(ids)
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def list_sessions(store: Store, person: str | None = None) -> list[Session]:
+    """Return the sessions that count, or those of a person, the oldest first."""
+    now, roster = store.now(), store.register()
+    found = [_listed(row) for row in store.sessions(person)]
+    return [
+        session
+        for session in found
+        if session.counts(now) and person_may(roster, session.person) is not None
+    ]
+
+
+def make_link(store: Store) -> str:
+    """Return a secret that lets whoever sits at this machine in, once, within five minutes.
+
+    Raises:
+        Misuse: the desk has people, who sign in by themselves.
+    """
+    if not store.register().solo:
+        raise Misuse(
+            "This desk has people, so a link lets nobody in: they sign in with their passwords. "
+            "Set one: sayso people password NAME"
+        )
+    secret = new_secret()
+    store.put_link(digest_of(secret), LINK_LASTS)
+    return secret
+
+
+def use_link(store: Store, text: str) -> bool:
+    """Use a link up, and say whether it lets somebody in."""
+    return is_secret(text) and store.take_link(digest_of(text)) and store.register().solo
+
+
+def _themselves(person: str | None) -> Actor:
+    return Actor("person", person or "local")
+
+
+def _listed(row: SessionRow) -> Session:
+    return Session(
+        id=row.id,
+        person=row.person,
+        how=row.how,
+        address=row.address,
+        agent_string=row.agent,
+        opened_at=row.opened_at,
+        seen_at=row.seen_at,
+    )

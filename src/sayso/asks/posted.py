@@ -1,0 +1,401 @@
+"""An ask as it is sent over the network: the body of `POST /asks`, and the content it makes.
+
+A body says what is asked, in plain fields. What the policy and the desk say about it (the
+sentence, the ruling, whose agent it is) cannot be said in it. Every value goes through the
+checks that the verbs of a desk use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypedDict, cast
+
+from sayso.asks.forms import Forms, Terms, check_term, draft_proposal
+from sayso.errors import BadValue
+from sayso.insight.bounds import check_bound
+from sayso.model.content import (
+    Content,
+    Option,
+    Proposal,
+    Risk,
+    check_title,
+    check_word,
+    check_words,
+    pairs,
+)
+from sayso.model.digest import read
+from sayso.model.requirement import ONE_REVIEWER, Requirement
+from sayso.model.schema import check_schema
+from sayso.model.span import span
+from sayso.model.text import one_line
+from sayso.model.verdicts import Kind, Verdict, offered
+from sayso.store.contract import Lease
+
+LEAST_LEASE, MOST_LEASE = 1.0, 86_400.0
+
+
+class Lent(TypedDict):
+    """Who waits for the answer, and for how many seconds it may be silent before it has gone."""
+
+    holder: str
+    seconds: float
+
+
+class Post(TypedDict, total=False):
+    """The body of `POST /asks`. Of these, a call needs `tool`, and everything else a `title`."""
+
+    kind: Kind
+    tool: str
+    args: dict[str, Any]
+    schema: dict[str, Any]
+    title: str
+    why: str
+    confidence: float
+    risk: Risk
+    reversible: bool
+    affects: str
+    impact: str
+    preview: dict[str, Any]
+    facts: dict[str, Any]
+    options: list[Any]
+    answer: dict[str, Any]
+    returns: dict[str, Any]
+    hidden: list[str]
+    within: float | str
+    run: str
+    thread: str
+    team: str
+    agent: str
+    requester: str
+    tags: list[str]
+    conflicts: list[str]
+    optional: bool
+    about: str
+    needs: list[str]
+    deny: int
+    allow: list[Verdict]
+    unseen: float
+    lease: Lent
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What a body asks for. `always`: it names who must agree, so people are asked in any case."""
+
+    content: Content
+    key: str | None = None
+    lease: Lease | None = None
+    always: bool = False
+
+
+# The terms of every ask, and what only some kinds of it take.
+_TERMS = frozenset(
+    {"why", "confidence", "risk", "within", "run", "thread", "team", "agent", "requester"}
+    | {"tags", "conflicts", "needs", "deny", "allow"}
+)
+_EVERY = _TERMS | {"kind", "title", "lease", "key"}
+_CALL = frozenset(
+    {"tool", "args", "schema", "returns", "facts", "impact", "reversible", "affects"}
+    | {"preview", "hidden", "unseen"}
+)
+_TAKES: Mapping[Kind, frozenset[str]] = {
+    "action": _CALL,
+    "plan": frozenset({"args", "about"}),
+    "draft": frozenset({"args", "about", "optional"}),
+    "question": frozenset({"answer"}),
+    "choice": frozenset({"options", "answer"}),
+    "notice": frozenset({"facts"}),
+    "feedback": frozenset({"facts"}),
+}
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def read_post(body: object, forms: Forms) -> Posted:
+    """Return what a body asks for, made by the forms of the desk that was asked.
+
+    Whether the caller may speak for its `agent`, `team` and `requester`, and see what it is
+    `about`, is for the door to check.
+
+    Raises:
+        BadValue: a field is unknown, or does not belong to this kind, or makes no sense; `path`
+            names it.
+    """
+    if not isinstance(body, Mapping):
+        raise BadValue(f"The body is an object with fields, not {type(body).__name__}.")
+    given = {name: value for name, value in body.items() if value is not None}
+    kind = _kind(given)
+    for name, value in given.items():
+        with _at(name):
+            if name in _CHECKS:
+                _CHECKS[name](value)
+            elif name == "allow":
+                offered(kind, value)
+            elif name in _TERMS:
+                check_term(name, value)
+    terms = cast("Terms", {name: given[name] for name in given if name in _TERMS})
+    content = _READ[kind](forms, given, terms)
+    return Posted(content, given.get("key"), _lease(given.get("lease")), "needs" in given)
+
+
+def _kind(given: Mapping[str, Any]) -> Kind:
+    named = given.get("kind", "action")
+    kind = next((known for known in _TAKES if known == named), None)
+    if kind is None:
+        raise BadValue(f"kind={named!r}: it is one of {', '.join(_TAKES)}.", path="kind")
+    for name in given:
+        if name not in Post.__annotations__:
+            raise BadValue(f"An ask has no field {one_line(str(name), 60)!r}.", path=str(name))
+        if name not in _EVERY and name not in _TAKES[kind]:
+            raise BadValue(f"An ask of kind {kind!r} takes no {name!r}.", path=name)
+    return kind
+
+
+@contextmanager
+def _at(name: str) -> Iterator[None]:
+    """Say in which field something is wrong."""
+    try:
+        yield
+    except BadValue as error:
+        if error.path != name:
+            error.path = f"{name}.{error.path}" if error.path else name
+        raise
+
+
+def _action(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
+    if "tool" not in given:
+        for name in sorted(_CALL - {"facts"}):
+            if name in given:
+                raise BadValue(f"{name}= says something about a call: name its tool.", path=name)
+        return forms.confirm(_title(given), given.get("facts"), **terms).content
+    shown = ("title", "schema", "returns", "facts", "impact", "reversible", "affects")
+    said: Any = {name: given[name] for name in shown if name in given}
+    with _at("args"):
+        content = forms.action(given["tool"], given.get("args", {}), **said, **terms)
+    more: dict[str, Any] = {"hidden": tuple(given.get("hidden", ()))}
+    if "preview" in given:
+        more["preview"] = pairs(given["preview"], "preview")
+    if "unseen" in given:  # the desk looks for cases itself: nobody else can say what they are
+        more["unseen"] = forms.unseen(content.proposal, float(given["unseen"]), content.team)
+    return content.changed(**more)
+
+
+def _question(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
+    return forms.question(_title(given), given.get("answer", str), **terms).content
+
+
+def _choice(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
+    with _at("options"):
+        options = [_option(item) for item in given.get("options", ())]
+        return forms.choose(_title(given), options, given.get("answer"), **terms).content
+
+
+def _draft(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
+    text: Any = _only(given, "text")
+    # Whoever names the verdicts says by that whether it can be written again.
+    maker = text if "allow" not in given else lambda _guidance: text
+    with _at("args"):
+        draft_proposal(text)
+        form = forms.draft(
+            maker, title=given.get("title", "Draft"), optional="optional" in given, **terms
+        )
+    return form.content.changed(about=given.get("about"))
+
+
+def _plan(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
+    steps: Any = _only(given, "steps")
+    maker = steps if "allow" not in given else lambda _guidance: steps
+    with _at("args"):
+        form = forms.plan(maker, title=given.get("title", "Plan"), **terms)
+    return form.content.changed(about=given.get("about"))
+
+
+def _notice(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
+    return forms.notice(_title(given), given.get("facts"), **terms).content
+
+
+def _feedback(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
+    facts = dict(given.get("facts", {}))
+    if "result" not in facts or facts.keys() - {"task", "result"}:
+        raise BadValue("facts= holds the result to rate, and perhaps the task.", path="facts")
+    title = given.get("title", "How good is this?")
+    with _at("facts"):
+        return forms.feedback(facts["result"], task=facts.get("task"), title=title, **terms).content
+
+
+_READ: Mapping[Kind, Callable[[Forms, Mapping[str, Any], Terms], Content]] = {
+    "action": _action,
+    "plan": _plan,
+    "draft": _draft,
+    "question": _question,
+    "choice": _choice,
+    "notice": _notice,
+    "feedback": _feedback,
+}
+
+
+def _title(given: Mapping[str, Any]) -> str:
+    with _at("title"):
+        return check_title(given.get("title", ""), "The title")
+
+
+def _only(given: Mapping[str, Any], name: str) -> object:
+    args = given.get("args", {})
+    if set(args) != {name}:
+        raise BadValue(f"args= holds {name!r} and nothing else.", path="args")
+    return args[name]
+
+
+def _option(item: object) -> Option:
+    if not isinstance(item, Mapping):
+        return Option.of(item)
+    if "label" not in item or item.keys() - {"label", "value", "detail"}:
+        raise BadValue("An option is a text, or has a label and perhaps a value and a detail.")
+    return Option(item["label"], item.get("value"), check_words(item.get("detail"), "detail"))
+
+
+def _lease(lent: Mapping[str, Any] | None) -> Lease | None:
+    return None if lent is None else Lease(lent["holder"], timedelta(seconds=lent["seconds"]))
+
+
+# --- the checks of single fields, so that an error names the field -------------------------------
+
+
+def _check_lease(value: object) -> None:
+    if not isinstance(value, Mapping) or set(value) != {"holder", "seconds"}:
+        raise BadValue("lease= has a holder, and the seconds it may be silent.")
+    check_word(value["holder"], "holder")
+    check_seconds(value["seconds"])
+
+
+def check_seconds(value: object) -> float:
+    """Return for how long whoever carries out, or waits, may be silent.
+
+    Raises:
+        BadValue: it is no number of seconds from one to a day.
+    """
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    if not plain or not LEAST_LEASE <= value <= MOST_LEASE:  # type: ignore[operator]
+        raise BadValue(
+            f"seconds={value!r}: give a number from {LEAST_LEASE:g} to {MOST_LEASE:g}.",
+            path="seconds",
+        )
+    return float(value)  # type: ignore[arg-type]
+
+
+def _check_object(value: object) -> None:
+    if not isinstance(value, Mapping):
+        raise BadValue(f"It is an object with names and values, not {type(value).__name__}.")
+
+
+def _check_schema(value: object) -> None:
+    _check_object(value)
+    check_schema(cast("dict[str, Any]", value))
+
+
+def _check_yes_or_no(value: object) -> None:
+    if not isinstance(value, bool):
+        raise BadValue(f"{value!r}: it is true or false, or left out.")
+
+
+def _check_true(value: object) -> None:
+    if value is not True:
+        raise BadValue("optional= is true, or left out.")
+
+
+def _check_list(value: object) -> None:
+    if not isinstance(value, list | tuple):
+        raise BadValue(f"It is a list, not {type(value).__name__}.")
+
+
+def _check_names(value: object) -> None:
+    _check_list(value)
+    for name in cast("list[object]", value):
+        check_word(name, "hidden")
+
+
+_CHECKS: Mapping[str, Callable[[Any], object]] = {
+    "tool": lambda value: check_title(value, "The tool's name"),
+    "args": _check_object,
+    "schema": _check_schema,
+    "title": lambda value: check_title(value, "The title"),
+    "reversible": _check_yes_or_no,
+    "affects": lambda value: check_words(value, "affects"),
+    "impact": lambda value: check_words(value, "impact"),
+    "preview": _check_object,
+    "facts": _check_object,
+    "options": _check_list,
+    "answer": _check_schema,
+    "returns": _check_schema,
+    "hidden": _check_names,
+    "within": span,
+    "optional": _check_true,
+    "about": lambda value: check_word(value, "about"),
+    "needs": Requirement.parse,
+    "deny": lambda value: Requirement.parse(None, deny=value),
+    "unseen": lambda value: check_bound(value, "unseen"),
+    "lease": _check_lease,
+    "key": lambda value: check_word(value, "key"),
+}
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+# Fields of content that go into a body as they are, or as the JSON they hold.
+_AS_IS = (
+    *("title", "why", "confidence", "risk", "reversible", "affects", "impact", "run", "thread"),
+    *("team", "agent", "requester", "optional", "about"),
+)
+_AS_JSON = ("answer", "returns")
+_AS_PAIRS = ("facts", "preview")
+_AS_LIST = ("hidden", "tags", "conflicts", "allow")
+
+
+def write_post(
+    content: Content,
+    *,
+    now: datetime,
+    key: str | None = None,
+    lease: Lease | None = None,
+    always: bool = False,
+) -> Post:
+    """Return the body that asks for this content, of which nobody but the desk says the rest.
+
+    The deadline travels as the time that is left: clocks differ. With `always`, people are
+    asked whatever the policy allows.
+    """
+    said = content.__dict__
+    body: dict[str, Any] = {"kind": content.kind, **_proposed(content.kind, content.proposal)}
+    body |= {name: said[name] for name in _AS_IS if said.get(name) is not None}
+    body |= {name: read(said[name]) for name in _AS_JSON if said[name] is not None}
+    body |= {name: dict(read(said[name])) for name in _AS_PAIRS if said[name] is not None}
+    body |= {name: list(said[name]) for name in _AS_LIST if said[name]}
+    if content.options:
+        body["options"] = [
+            {"label": o.label, "value": o.value, "detail": o.detail} for o in content.options
+        ]
+    if always or content.needs != ONE_REVIEWER:
+        body |= {"needs": [str(f) for f in content.needs.factors], "deny": content.needs.deny}
+    if content.unseen is not None:
+        body["unseen"] = read(content.unseen)["bound"]
+    if content.due_at is not None:
+        body["within"] = max((content.due_at - now).total_seconds(), 0.001)
+    if key is not None:
+        body["key"] = key
+    if lease is not None and lease.span is not None:
+        body["lease"] = {"holder": lease.holder, "seconds": lease.span.total_seconds()}
+    return cast("Post", body)
+
+
+def _proposed(kind: Kind, proposal: Proposal) -> dict[str, Any]:
+    if kind in ("draft", "plan"):
+        return {"args": proposal.args}
+    if proposal.tool is None:
+        return {}
+    call = {"tool": proposal.tool, "args": proposal.args}
+    return call if proposal.shape is None else call | {"schema": proposal.schema}

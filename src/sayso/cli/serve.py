@@ -1,0 +1,228 @@
+"""`sayso serve`: the desk for agents and people on other machines, and for a browser here."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sayso.cli.apps import App, find_app
+from sayso.cli.browser import shown_in_browser
+from sayso.cli.desks import desk_argument, desk_name, desk_option, open_desk
+from sayso.cli.printing import examples, say
+from sayso.cli.serve_settings import ServeCommand, provider
+from sayso.desk import Desk
+from sayso.errors import Misuse
+from sayso.web.doors import HOST, PORT, Door, check_door, listen
+
+if TYPE_CHECKING:  # the server is loaded by those who serve
+    from sayso.web.provider import Provider
+    from sayso.web.settings import Settings
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_ANSWERS_WITHIN = 3.0
+
+
+@click.command(
+    "serve",
+    cls=ServeCommand,
+    epilog=examples(
+        "sayso serve                     this machine, in a browser",
+        "sayso serve app:desk            with workers for the runs of app",
+        "sayso serve --url               another link, from another terminal",
+        "sayso serve --host 10.0.0.7 --tls-cert desk.pem --tls-key desk.key",
+        "sayso serve --public-url https://desk.example.org --proxy 10.0.0.5",
+    ),
+)
+@click.argument("target", metavar="[APP[:DESK]]", required=False, envvar="SAYSO_APP")
+@click.option(
+    "--host", default=HOST, show_default=True, envvar="SAYSO_HOST", help="Where to listen."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    envvar="SAYSO_PORT",
+    help="The port; 0 takes any that is free.",
+)
+@click.option("--tls-cert", type=_FILE, envvar="SAYSO_TLS_CERT", help="Certificate, for https.")
+@click.option("--tls-key", type=_FILE, envvar="SAYSO_TLS_KEY", help="Its private key.")
+@click.option(
+    "--public-url",
+    metavar="URL",
+    envvar="SAYSO_PUBLIC_URL",
+    help="The address people use, if it is another one: that of a proxy, or a name.",
+)
+@click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    envvar="SAYSO_PROXY",
+    help="A proxy whose forwarded headers are believed. Repeatable.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(0, 1000),
+    default=4,
+    show_default=True,
+    envvar="SAYSO_WORKERS",
+    help="How many runs of APP at once.",
+)
+@click.option(
+    "--log",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    envvar="SAYSO_LOG",
+    help="What the lines on stderr look like.",
+)
+@click.option(
+    "--insecure",
+    is_flag=True,
+    envvar="SAYSO_INSECURE",
+    help="Let other machines come over plain http.",
+)
+@click.option("--url", "another", is_flag=True, help="Print another link to the one that runs.")
+@click.option("--no-open", is_flag=True, help="Open no browser.")
+@desk_option
+def serve(target: str | None, *, workers: int, **given: Any) -> None:  # noqa: ANN401
+    """Serve the desk over HTTP: the API for agents, and the page for people.
+
+    Without people on the desk it is for this machine alone: whoever opens the link that it prints
+    decides. With people on it they sign in, and it may be reached from other machines over https.
+    With APP, its runs are carried on here too, as `sayso worker` does. Ctrl-C and SIGTERM end it
+    once what is being answered is answered; a second Ctrl-C ends it at once.
+    """
+    door = Door(
+        host=given["host"],
+        port=given["port"],
+        certificate=given["tls_cert"],
+        key=given["tls_key"],
+        public_url=given["public_url"],
+        proxies=tuple(given["proxies"]),
+        insecure=given["insecure"],
+    )
+    app = App("", open_desk(create=True)) if target is None else find_app(target)
+    with app.desk as desk:
+        desk.store.register()  # a database that is not there is told now, not in a log
+        if given["another"]:
+            _print_link(desk, door)
+        else:
+            _serve(app, door, workers, style=given["style"], browser=not given["no_open"])
+
+
+def _serve(app: App, door: Door, workers: int, *, style: Any, browser: bool) -> None:  # noqa: ANN401
+    from sayso.web.app import make_app
+    from sayso.web.logbook import Logbook, keep_log
+    from sayso.web.serving import serve as run
+
+    desk, oidc = app.desk, provider()
+    check_door(door, people=not desk.people.solo)
+    sockets = listen(door)
+    port = sockets[0].getsockname()[1]
+    keep_log(style, desk.store.now)
+    web = make_app(desk, _settings(desk, door, port, oidc))
+    with ExitStack() as hops:
+        run(
+            Logbook(web),
+            desk,
+            door,
+            sockets,
+            workers=workers,
+            ready=lambda: _introduce(app, door, port, workers, hops if browser else None),
+            stopping=web.state.service.stop,
+        )
+    say("Ended; every run is let go.", "dim")
+
+
+def _settings(desk: Desk, door: Door, port: int, oidc: Provider | None) -> Settings:
+    from sayso.web.settings import Settings
+    from sayso.web.sign_in import cookie_name
+
+    url = door.url(port)
+    return Settings(
+        public_url=url,
+        mode="local" if desk.people.solo else "team",
+        cookie=cookie_name(url, port),
+        oidc=oidc,
+    )
+
+
+def _introduce(app: App, door: Door, port: int, workers: int, hops: ExitStack | None) -> None:
+    """Say what is served and where; in local mode with a link, opened if there is a screen."""
+    desk, url = app.desk, door.url(port)
+    say(f"desk: {desk_name(desk)}, {desk.inbox(limit=1).counted} open", "dim")
+    if app.name and desk.flows:
+        say(f"{app.name} serves {', '.join(sorted(desk.flows))}; {workers} threads")
+    if desk.people.solo:
+        link = _link(desk, url)
+        say(f"Open {link}", "bold")
+        say(f"It works once, for five minutes. Another one: {_again(door, port)}", "dim")
+        if hops is not None:
+            hops.enter_context(shown_in_browser(link))
+    else:
+        say(f"People sign in at {url}/sign-in", "bold")
+        _warn_of_nobody(desk)
+    say("Ctrl-C ends it", "dim")
+
+
+def _warn_of_nobody(desk: Desk) -> None:
+    """Say so if nobody could sign in."""
+    named = [person.name for person in desk.people]
+    if provider() is None and not any(desk.store.password(name) for name in named):
+        say(
+            f"Nobody has a password yet, so nobody can sign in: sayso people password {named[0]}",
+            "yellow",
+        )
+
+
+def _link(desk: Desk, url: str) -> str:
+    from sayso.access.sessions import make_link
+    from sayso.web.sign_in import LINK
+
+    return f"{url}/?{LINK}={make_link(desk.store)}"
+
+
+def _again(door: Door, port: int) -> str:
+    """Return the command that prints another link to this very service."""
+    words = ["sayso serve --url"]
+    if desk_argument() is not None:
+        words.append(f"--desk {desk_argument()}")
+    if port != PORT:
+        words.append(f"--port {port}")
+    if door.host != HOST:
+        words.append(f"--host {door.host}")
+    return " ".join(words)
+
+
+def _print_link(desk: Desk, door: Door) -> None:
+    """Print a link to the service that runs already; nothing else on stdout, for scripts."""
+    url = door.url(door.port)
+    if not _answers(f"{door.scheme}://{door.host}:{door.port}/api/v1/about"):
+        raise Misuse(
+            f"No sayso answers at {url}. Start it (sayso serve), or name its address with the same "
+            "--host, --port and --public-url."
+        )
+    say(_link(desk, url))
+    say("It works once, for five minutes.", "dim", err=True)
+
+
+def _answers(url: str) -> bool:
+    """Whether it is sayso that would get the link. Nothing secret is said, so any certificate will do."""
+    import json
+    import ssl
+    from urllib.request import HTTPSHandler, ProxyHandler, build_opener
+
+    anybody = ssl.create_default_context()
+    anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
+    opener = build_opener(ProxyHandler({}), HTTPSHandler(context=anybody))
+    try:
+        with opener.open(url, timeout=_ANSWERS_WITHIN) as answer:
+            return bool(json.load(answer)["name"] == "sayso")
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,291 @@
+"""Who may come in: tokens, sessions, passwords and what else people show at the door.
+
+No secret is kept, only what a secret can be recognised by. A change of an account is written with
+its event (`Append.accounts`); the functions here say which query that is. What only counts or
+looks is a method of the store.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, Protocol
+
+from sayso.model.event import micros, moment
+from sayso.store.rows import RowChange
+
+ACCESS = "access"  # the stream that says who was let in, and by what
+
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class TokenRow(NamedTuple):
+    """A token, without its text."""
+
+    id: str
+    digest: bytes
+    prefix: str
+    kind: str
+    name: str
+    scopes: tuple[str, ...]
+    team: str | None
+    owner: str | None
+    made_at: datetime
+    expires_at: datetime | None
+    used_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+class SessionRow(NamedTuple):
+    """A session, without its secret. `person` is `None` for whoever sits at this machine."""
+
+    id: str
+    digest: bytes
+    person: str | None
+    how: str
+    address: str
+    agent: str
+    opened_at: datetime
+    seen_at: datetime
+
+
+class IdentityRow(NamedTuple):
+    """Whom an identity provider means by a subject."""
+
+    issuer: str
+    subject: str
+    person: str
+
+
+class Counted(NamedTuple):
+    """How many tries there were, this one with them, and how long they will be remembered."""
+
+    tries: int
+    forgotten_in: timedelta
+
+
+def still_here(person: str) -> RowChange:
+    """Be written only while this person is on the desk."""
+    return RowChange("hold_person", {"person": person})
+
+
+def put_token(row: TokenRow) -> RowChange:
+    """Keep a new token."""
+    values = row._asdict() | {
+        "scopes": " ".join(row.scopes),
+        "made_at": micros(row.made_at),
+        "expires_at": None if row.expires_at is None else micros(row.expires_at),
+    }
+    return RowChange("put_token", values)
+
+
+def revoke_token(token_id: str, at: datetime) -> RowChange:
+    """End a token, if it was not before."""
+    return RowChange("revoke_token", {"id": token_id, "at": micros(at)})
+
+
+def put_session(row: SessionRow) -> RowChange:
+    """Keep a new session."""
+    times = {"opened_at": micros(row.opened_at), "seen_at": micros(row.seen_at)}
+    return RowChange("put_session", row._asdict() | times)
+
+
+def drop_session(session_id: str, *, needed: bool = True) -> RowChange:
+    """End a session."""
+    return RowChange("drop_session", {"id": session_id}, needed)
+
+
+def drop_sessions_of(person: str, *, but: str = "") -> RowChange:
+    """End all sessions of a person, perhaps but one."""
+    return RowChange("drop_sessions_of", {"person": person, "but": but}, needed=False)
+
+
+def drop_old_sessions(opened: datetime, seen: datetime) -> RowChange:
+    """Forget sessions opened, or last seen, by then."""
+    values: dict[str, object] = {"opened": micros(opened), "seen": micros(seen)}
+    return RowChange("drop_old_sessions", values, needed=False)
+
+
+def put_password(name: str, hashed: str) -> RowChange:
+    """Keep the hash of a new password."""
+    return RowChange("put_password", {"person": name, "hash": hashed})
+
+
+def put_identity(row: IdentityRow) -> RowChange:
+    """Keep whom a provider means."""
+    return RowChange("put_identity", row._asdict())
+
+
+def drop_identity(issuer: str, subject: str) -> RowChange:
+    """Forget whom a provider meant."""
+    return RowChange("drop_identity", {"issuer": issuer, "subject": subject})
+
+
+def shut_out(person: str, at: datetime) -> tuple[RowChange, ...]:
+    """End everything a person comes in by, and the tokens of the agents they own."""
+    whose: dict[str, object] = {"person": person}
+    return (
+        RowChange("revoke_tokens_of", whose | {"at": micros(at)}, needed=False),
+        drop_sessions_of(person),
+        RowChange("drop_password", whose, needed=False),
+        RowChange("drop_identities_of", whose, needed=False),
+    )
+
+
+class Accounts(Protocol):
+    """What a store knows of accounts. Every method is one short transaction."""
+
+    def token(self, digest: bytes) -> TokenRow | None:
+        """The token whose text has this digest."""
+        ...
+
+    def tokens(self) -> list[TokenRow]:
+        """All tokens, the oldest first; also those that no longer count."""
+        ...
+
+    def token_used(self, token_id: str) -> None:
+        """Note that a token was used just now. Not synced to the disk."""
+        ...
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        """The session whose secret has this digest."""
+        ...
+
+    def sessions(self, person: str | None = None) -> list[SessionRow]:
+        """All sessions, or those of a person, the oldest first."""
+        ...
+
+    def session_seen(self, session_id: str) -> None:
+        """Note that a session was used just now. Not synced to the disk."""
+        ...
+
+    def password(self, name: str) -> str | None:
+        """The hash of a person's password."""
+        ...
+
+    def rehash(self, name: str, *, before: str, after: str) -> bool:
+        """Keep another hash of the same password, unless it was changed meanwhile."""
+        ...
+
+    def count_try(self, who: str, span: timedelta) -> Counted:
+        """Count one more try within this span. Not synced to the disk."""
+        ...
+
+    def forget_tries(self, who: str) -> None:
+        """Begin to count anew."""
+        ...
+
+    def put_link(self, digest: bytes, span: timedelta) -> None:
+        """Keep a link that can be used once within this span."""
+        ...
+
+    def take_link(self, digest: bytes) -> bool:
+        """Use a link up; False if there is none, or somebody was faster."""
+        ...
+
+    def identity(self, issuer: str, subject: str) -> str | None:
+        """Whom a provider means by a subject."""
+        ...
+
+    def identities(self) -> list[IdentityRow]:
+        """Everybody whom a provider can sign in."""
+        ...
+
+
+class SqlAccounts(ABC):
+    """The accounts in a SQL database."""
+
+    @abstractmethod
+    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
+        """Run one named query and return its rows."""
+
+    @abstractmethod
+    def _unsynced(self, name: str, **parameters: object) -> list[Sequence[Any]]:
+        """Run a named query that must survive the death of this process, not of the machine."""
+
+    def token(self, digest: bytes) -> TokenRow | None:
+        """Return the token whose text has this digest."""
+        rows = self._rows("token", digest=digest)
+        return _token(rows[0]) if rows else None
+
+    def tokens(self) -> list[TokenRow]:
+        """Return all tokens, the oldest first."""
+        return [_token(row) for row in self._rows("tokens")]
+
+    def token_used(self, token_id: str) -> None:
+        """Note that a token was used just now."""
+        self._unsynced("token_used", id=token_id)
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        """Return the session whose secret has this digest."""
+        rows = self._rows("session", digest=digest)
+        return _session(rows[0]) if rows else None
+
+    def sessions(self, person: str | None = None) -> list[SessionRow]:
+        """Return all sessions, or those of a person."""
+        return [_session(row) for row in self._rows("sessions", person=person)]
+
+    def session_seen(self, session_id: str) -> None:
+        """Note that a session was used just now."""
+        self._unsynced("session_seen", id=session_id)
+
+    def password(self, name: str) -> str | None:
+        """Return the hash of a person's password."""
+        rows = self._rows("password", person=name)
+        return str(rows[0][0]) if rows else None
+
+    def rehash(self, name: str, *, before: str, after: str) -> bool:
+        """Keep another hash of the same password."""
+        return bool(self._unsynced("rehash", person=name, before=before, hash=after))
+
+    def count_try(self, who: str, span: timedelta) -> Counted:
+        """Count one more try within this span."""
+        count, left = self._unsynced("count_try", who=who, span=span // _MICROSECOND)[0]
+        if count == 1:
+            self._unsynced("forget_old_tries", span=span // _MICROSECOND)
+        return Counted(int(count), int(left) * _MICROSECOND)
+
+    def forget_tries(self, who: str) -> None:
+        """Begin to count anew."""
+        self._unsynced("forget_tries", who=who)
+
+    def put_link(self, digest: bytes, span: timedelta) -> None:
+        """Keep a link that can be used once within this span."""
+        self._rows("drop_old_links")
+        self._rows("put_link", digest=digest, span=span // _MICROSECOND)
+
+    def take_link(self, digest: bytes) -> bool:
+        """Use a link up."""
+        return bool(self._rows("take_link", digest=digest))
+
+    def identity(self, issuer: str, subject: str) -> str | None:
+        """Return whom a provider means by a subject."""
+        rows = self._rows("identity", issuer=issuer, subject=subject)
+        return str(rows[0][0]) if rows else None
+
+    def identities(self) -> list[IdentityRow]:
+        """Return everybody whom a provider can sign in."""
+        return [IdentityRow._make(row) for row in self._rows("identities")]
+
+
+def _token(row: Sequence[Any]) -> TokenRow:
+    found = TokenRow._make(row)
+    return found._replace(
+        digest=bytes(found.digest),
+        scopes=tuple(str(row[5]).split()),
+        made_at=moment(row[8]),
+        expires_at=_when(row[9]),
+        used_at=_when(row[10]),
+        revoked_at=_when(row[11]),
+    )
+
+
+def _session(row: Sequence[Any]) -> SessionRow:
+    id_, digest, person, how, address, agent, opened_at, seen_at = row
+    opened, seen = moment(opened_at), moment(seen_at)
+    return SessionRow(id_, bytes(digest), person, how, address, agent, opened, seen)
+
+
+def _when(stored: int | None) -> datetime | None:
+    return None if stored is None else moment(stored)

@@ -1,0 +1,1 @@
+"""HTTP: the desk for agents and people on other machines."""

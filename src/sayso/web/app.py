@@ -1,0 +1,144 @@
+"""The application: routes, limits and errors of one desk, put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sayso.desk import Desk
+from sayso.errors import SaysoError
+from sayso.web import about, admin, asks, audit, events, runs, sign_in, webhooks
+from sayso.web.about import API, VERSION
+from sayso.web.documents import PROBLEM
+from sayso.web.guard import Guard, dress
+from sayso.web.limits import Bodies
+from sayso.web.problems import on_error, on_http, on_invalid, unexpected
+from sayso.web.service import Service
+from sayso.web.settings import Settings
+
+# Every part of the API is a router of its own; a new part is one more here.
+ROUTERS: tuple[APIRouter, ...] = (
+    about.router,
+    asks.router,
+    runs.router,
+    events.router,
+    audit.router,
+    sign_in.router,
+    admin.router,
+    webhooks.router,
+)
+
+_SAYS = f"{VERSION}; api={API}"
+
+
+def make_app(desk: Desk, settings: Settings | None = None) -> FastAPI:
+    """Return the HTTP API of a desk, to be served by any ASGI server.
+
+    `app.state.service` is what requests share; whoever stops the server calls its `stop()`
+    first, so that those who wait or follow let go.
+    """
+    service = Service(desk, settings or Settings())
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        service.start()
+        try:
+            yield
+        finally:
+            service.end()
+
+    app = Api(
+        title="sayso",
+        version=VERSION,
+        summary="Human oversight for AI agents: nothing leaves without your say-so.",
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # it would fetch its scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    for router in ROUTERS:
+        app.include_router(router)
+    if service.settings.oidc is not None:
+        from sayso.web.oidc import routes  # the libraries for it are an extra
+
+        app.include_router(routes(service, service.settings.oidc))
+    app.add_exception_handler(SaysoError, on_error)
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+    # The last one added is the outermost.
+    app.add_middleware(Bodies, settings=service.settings)
+    app.add_middleware(Guard, settings=service.settings)
+    app.add_middleware(Answers, settings=service.settings)
+    return app
+
+
+class Api(FastAPI):
+    """The application, with an OpenAPI document that knows our problems."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request; the server's own `send` is the only way to its connection."""
+        server = getattr(send, "__self__", None)
+        scope[events.TRANSPORT] = getattr(server, "transport", None)
+        await super().__call__(scope, receive, send)
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
+        return super().openapi()
+
+
+class Answers:
+    """Lets every answer say which version gave it, and answers what nobody expected."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._https = (settings.public_url or "").startswith("https:")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer back."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def answered(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                headers = MutableHeaders(scope=message)
+                headers["Sayso-Version"] = _SAYS
+                dress(message, https=self._https or scope["scheme"] == "https")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, answered)
+        except Exception as error:
+            response = unexpected(Request(scope), error)
+            if begun:
+                raise
+            await response(scope, receive, answered)
+
+
+_DESCRIPTION = """\
+An agent opens an ask; people decide it; the agent begins what was approved, carries it out and
+finishes it. A decision is taken once and names the digest it saw. An approval is spent once, by
+`begin`.
+
+Credentials go into `Authorization: Bearer`, or into the cookie of a session. An agent's token can
+open, read, begin, finish and withdraw its own asks, and never decide.
+
+Send `Idempotency-Key` with whatever changes something: the same request again, also after a
+broken connection, gets the same answer and does nothing twice.
+"""

@@ -1,0 +1,336 @@
+"""The JSON of answers, as the OpenAPI document describes it.
+
+Answers are written by `model/wire.py`; what stands here says how to read them.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sayso.model.wire import ERRORS
+from sayso.web.problems import MEDIA_TYPE
+
+
+class Document(BaseModel):
+    """JSON with at least these fields; newer servers may send more."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class About(Document):
+    """What answers here."""
+
+    name: Literal["sayso"]
+    version: str = Field(examples=["0.1.0"])
+    api: int = Field(examples=[1])
+    mode: Literal["local", "team"]
+
+
+class Health(Document):
+    """Whether it can work."""
+
+    status: str = Field(examples=["ok"])
+
+
+class AskDocument(Document):
+    """An ask as it stands."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "example": {
+                "id": "a-7f3k",
+                "status": "open",
+                "version": 1,
+                "digest": "9b1c4f...",
+                "kind": "action",
+                "title": "refund",
+                "allow": ["approve", "edit", "reject", "respond"],
+                "needs": "one reviewer",
+                "content": {"agent": "shop", "tool": "refund", "args": {"order": 7, "amount": 40}},
+                "opened_at": "2026-03-01T09:00:00+00:00",
+                "decision": None,
+                "effect": None,
+            }
+        },
+    )
+
+    id: str
+    status: Literal["open", "settling", "decided", "withdrawn"]
+    version: int = Field(description="An edit makes a new one.")
+    digest: str = Field(description="Names what is shown; a decision says which one it saw.")
+    kind: str
+    title: str = Field(description="In the words of whoever asked: untrusted text.")
+    allow: list[str] = Field(description="The verdicts that can be given now.")
+    needs: str = Field(description="Who must agree, in words.")
+    content: dict[str, Any] = Field(description="Everything that is shown.")
+    opened_at: str
+    decision: dict[str, Any] | None = Field(description="The decision that stands.")
+    effect: dict[str, Any] | None = Field(description="What came of carrying it out.")
+
+
+class AskList(Document):
+    """A page of what waits."""
+
+    asks: list[AskDocument]
+    count: int = Field(description="How many match, up to 1,001.")
+    counted: str = Field(description="The count as it is shown.", examples=["12"])
+    next: str | None = Field(description="Where the next page begins.")
+
+
+class CallDocument(Document):
+    """The right to carry out one approved call, once."""
+
+    ask: AskDocument
+    tool: str = Field(examples=["refund"])
+    args: dict[str, Any] = Field(description="As approved, edits included.")
+    key: str = Field(description="For the receiver of the call: the same for every attempt.")
+    attempt: int
+    holder: str = Field(description="Goes into `finish`.")
+
+
+class EventDocument(Document):
+    """One line of the journal."""
+
+    stream: str = Field(examples=["a-7f3k"])
+    seq: int
+    kind: str = Field(examples=["ask.opened"])
+    at: str
+    by: str = Field(examples=["person:anna"])
+    payload: dict[str, Any] | None = Field(description="What it says; null once erased.")
+    hash: str
+    cursor: str | None
+
+
+class EventList(Document):
+    """Lines of the journal, in order."""
+
+    events: list[EventDocument]
+
+
+class VersionDocument(Document):
+    """One version of what was proposed."""
+
+    number: int
+    ask: str
+    by: str = Field(examples=["agent:shop"])
+    at: str
+    args: dict[str, Any]
+    guidance: str | None
+    text: str
+
+
+class VersionList(Document):
+    """All versions, the oldest first."""
+
+    versions: list[VersionDocument]
+
+
+class LeaseDocument(Document):
+    """What is held on to."""
+
+    holder: str
+    seconds: float
+
+
+class RunDocument(Document):
+    """How a run stands."""
+
+    id: str = Field(examples=["r-7f3k2a"])
+    workflow: str = Field(examples=["support"])
+    thread: str | None
+    team: str | None
+    status: Literal["ready", "running", "waiting", "parked", "done", "failed", "cancelled"]
+    started_at: str
+    changed_at: str
+    doing: str | None
+    progress: float | None
+    waits: list[str] = Field(description="The asks it waits for.")
+
+
+class RunList(Document):
+    """A page of runs."""
+
+    runs: list[RunDocument]
+    next: str | None = Field(description="Where the next page begins.")
+
+
+class MemoryDocument(Document):
+    """What a run did, as typed steps."""
+
+    steps: list[dict[str, Any]] = Field(
+        examples=[[{"step": "task", "at": "2026-03-01T09:00:00+00:00", "workflow": "support"}]]
+    )
+
+
+class WebhookDocument(Document):
+    """A receiver of events."""
+
+    id: str = Field(examples=["w-7f3k2a"])
+    url: str = Field(examples=["https://example.com/hook"])
+    kinds: list[str] = Field(examples=[["ask.opened"]])
+    team: str | None
+    full: bool
+    allow_private: bool
+    active: bool = Field(description="False once it has answered 410.")
+    failures: int = Field(description="How many attempts failed in a row.")
+    made_at: str
+    secret: str | None = Field(
+        default=None, description="Only in the answer to adding it.", examples=["whsec_..."]
+    )
+
+
+class WebhookList(Document):
+    """All of them."""
+
+    webhooks: list[WebhookDocument]
+
+
+class DeliveryDocument(Document):
+    """One event on its way to one webhook."""
+
+    id: str = Field(examples=["d-7f3k2a9c8b1x0m5n"])
+    webhook: str = Field(examples=["w-7f3k2a"])
+    about: str = Field(examples=["a-7f3k"])
+    event: int
+    kind: str = Field(examples=["ask.opened"])
+    status: Literal["waiting", "delivered", "dead"]
+    attempts: int
+    made_at: str
+    next_at: str = Field(description="When it is due, or when it ended.")
+    code: int | None = Field(description="What the receiver answered last.")
+    error: str | None
+    took: int | None = Field(description="Milliseconds of the last attempt.")
+
+
+class DeliveryList(Document):
+    """The newest first."""
+
+    deliveries: list[DeliveryDocument]
+
+
+class AuditDocument(Document):
+    """What was found in the journal."""
+
+    whole: bool = Field(description="Whether nothing is wrong.")
+    events: int
+    streams: int
+    erased: int
+    sealed: int
+    problems: list[dict[str, Any]]
+
+
+PROBLEM: dict[str, Any] = {
+    "title": "Problem",
+    "description": "What went wrong (RFC 9457), with a stable code.",
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "code"],
+    "properties": {
+        "type": {"type": "string", "description": "An address made of the code."},
+        "title": {"type": "string", "description": "The same for every case of this kind."},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What happened, and what to do next."},
+        "code": {"type": "string", "description": "What a program goes by."},
+        "fields": {
+            "type": "object",
+            "description": "What is wrong with which field.",
+            "additionalProperties": {"type": "string"},
+        },
+        "ask": {"type": "object", "description": "The ask as it stands, where there is one."},
+        "decision": {
+            "type": ["object", "null"],
+            "description": "The decision that stands, where somebody was faster.",
+        },
+        "more": {"type": "object", "description": "What else the error carries."},
+    },
+}
+
+# Every route may answer these: the limits and the database are in front of all of them.
+_EVERYWHERE = (400, 429, 500, 503)
+_MEANING: dict[int, tuple[str, str, str]] = {
+    400: (
+        "The request cannot be read: no JSON, a credential in its address, or another host.",
+        "bad-json",
+        "The body is no JSON: Expecting value at character 0.",
+    ),
+    401: (
+        "No credential, or one that does not count.",
+        "not-signed-in",
+        "Not signed in: there is no password, session or token here that counts.",
+    ),
+    403: (
+        "The credential counts, but not for this; or the policy denies it.",
+        "wrong-scope",
+        "This needs the scope asks:read, which this token does not have.",
+    ),
+    404: (
+        "It does not exist, or not for this caller.",
+        "unknown-ask",
+        "There is no ask 'a-7f3k' on this desk.",
+    ),
+    408: (
+        "The body took too long to arrive.",
+        "slow-body",
+        "The body did not arrive within 20 s. Send it again.",
+    ),
+    409: (
+        "The request was right, the world had moved on; `ask` shows how it stands now.",
+        "ask-closed",
+        'a-7f3k "refund" was approved by anna, so "reject" came too late.',
+    ),
+    413: (
+        "The body is too large.",
+        "too-large",
+        "A body may have 2,097,152 bytes. Nothing was done.",
+    ),
+    415: (
+        "The body does not say that it is JSON.",
+        "wrong-type",
+        "The body must be JSON: send it with `Content-Type: application/json`.",
+    ),
+    422: (
+        "A field does not fit; `fields` says which, and why.",
+        "invalid-request",
+        "The request does not fit. verdict: Input should be 'approve', 'edit', 'reject' or 'respond'",
+    ),
+    429: (
+        "Too much at once; `Retry-After` says when to come back.",
+        "too-many-requests",
+        "Too many requests. Try again in 2 s.",
+    ),
+    500: (
+        "Something unexpected; the log of the server says what.",
+        "internal",
+        "Something went wrong on the server. Its log says what; nothing was half written.",
+    ),
+    503: (
+        "The database is busy, full or out of reach, or too many are connected.",
+        "store-busy",
+        "The database was held by somebody else for too long.",
+    ),
+}
+
+
+def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the problems a route may answer with, as OpenAPI describes them."""
+    return {status: _problem(status) for status in sorted({*statuses, *_EVERYWHERE})}
+
+
+READING = (401, 403, 404, 422)
+WRITING = (401, 403, 404, 408, 409, 413, 415, 422)
+
+
+def _problem(status: int) -> dict[str, Any]:
+    description, code, detail = _MEANING[status]
+    example = {
+        "type": f"{ERRORS}{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+    content = {"schema": {"$ref": "#/components/schemas/Problem"}, "example": example}
+    return {"description": description, "content": {MEDIA_TYPE: content}}

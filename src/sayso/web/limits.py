@@ -1,0 +1,168 @@
+"""How much the service takes on: bodies, requests a second, those who wait and those who follow.
+
+All of it is counted in this process and in memory: a limit protects the process that has it.
+Time is monotonic; the clock of the desk has nothing to do with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from math import ceil
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sayso.web.problems import Problem, answer
+from sayso.web.settings import Settings
+
+_KEYS = 10_000  # buckets in memory; whoever has been silent for longest is forgotten
+_CLOSE = {"Connection": "close"}
+_LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 * 1024 * 1024
+
+
+class Bodies:
+    """Refuses a body that is too large, or too slow, without reading it all."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._most = settings.body_bytes
+        self._seconds = settings.body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, with a body that is counted while it is read."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if _declared(scope) > self._most:
+            await answer(self._too_large())(scope, receive, _lingering(receive, send))
+            return
+        await self._app(scope, self._counted(receive), _lingering(receive, send))
+
+    def _counted(self, receive: Receive) -> Receive:
+        taken, until, whole = 0, 0.0, False
+
+        async def counted() -> Message:
+            nonlocal taken, until, whole
+            if whole:  # what comes now says only that the client has gone
+                return await receive()
+            until = until or asyncio.get_running_loop().time() + self._seconds
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                words = f"The body did not arrive within {self._seconds:g} s. Send it again."
+                raise Problem(408, "slow-body", words, headers=_CLOSE) from None
+            taken += len(message.get("body", b""))
+            if taken > self._most:
+                raise self._too_large()
+            whole = not message.get("more_body", False)
+            return message
+
+        return counted
+
+    def _too_large(self) -> Problem:
+        words = f"A body may have {self._most:,} bytes. Nothing was done."
+        return Problem(413, "too-large", words, headers=_CLOSE)
+
+
+def _lingering(receive: Receive, send: Send) -> Send:
+    """Return a `send` that, after a refusal, still takes some of what is on its way.
+
+    To close at once would cut the client off before it has read why.
+    """
+    refused = False
+
+    async def lingering(message: Message) -> None:
+        nonlocal refused
+        refused = refused or message.get("status") == 413
+        last = message["type"] == "http.response.body" and not message.get("more_body", False)
+        if refused and last:
+            await send({**message, "more_body": True})
+            await _discarded(receive)
+            message = {"type": "http.response.body", "body": b""}
+        await send(message)
+
+    return lingering
+
+
+async def _discarded(receive: Receive) -> None:
+    """Take what still comes, keep nothing of it, and not for ever."""
+    left = _LINGER_BYTES
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_SECONDS):
+            while left > 0:
+                message = await receive()
+                if not message.get("more_body", False):  # whole, or the client has gone
+                    return
+                left -= len(message["body"])
+
+
+def _declared(scope: Scope) -> int:
+    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
+    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0
+
+
+class Buckets:
+    """Tokens by key, refilled steadily: a burst at once, a rate in the long run."""
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self._rate = rate
+        self._burst = float(burst)
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def take(self, key: str) -> None:
+        """Take one token.
+
+        Raises:
+            Problem: there is none left (429), and when there will be.
+        """
+        now = time.monotonic()
+        left, at = self._left.get(key, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        if left < 1:
+            wait = max(1, ceil((1 - left) / self._rate))
+            words = f"Too many requests. Try again in {wait} s."
+            raise Problem(429, "too-many-requests", words, headers={"Retry-After": str(wait)})
+        self._left.pop(key, None)  # whoever came last stands last
+        self._left[key] = (left - 1, now)
+        if len(self._left) > _KEYS:
+            del self._left[next(iter(self._left))]
+
+
+class Seats:
+    """How many may stay for long at the same time: in all, and with one credential."""
+
+    def __init__(self, most: int, each: int, what: str) -> None:
+        self._most = most
+        self._each = each
+        self._what = what
+        self._by: Counter[str] = Counter()
+
+    @property
+    def taken(self) -> int:
+        """How many there are now."""
+        return self._by.total()
+
+    @contextmanager
+    def taking(self, key: str) -> Iterator[None]:
+        """Hold a seat while the block runs.
+
+        Raises:
+            Problem: this credential has too many (429), or all of them together do (503).
+        """
+        if self._by[key] >= self._each:
+            words = f"This credential has {self._each} {self._what} already. End one of them."
+            raise Problem(429, "too-many-requests", words, headers={"Retry-After": "5"})
+        if self.taken >= self._most:
+            words = f"The server has {self._most} {self._what} already. Try again later."
+            raise Problem(503, "server-busy", words, headers={"Retry-After": "10"})
+        self._by[key] += 1
+        try:
+            yield
+        finally:
+            self._by[key] -= 1
+            if not self._by[key]:
+                del self._by[key]

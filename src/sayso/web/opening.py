@@ -1,0 +1,117 @@
+"""Opening an ask for somebody elsewhere, who says what is asked and not who they are.
+
+What a request says of itself may raise the bar and never lowers it. The agent, its team and its
+owner are those of the credential.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sayso.asks.opening import open_ask
+from sayso.asks.posted import Posted, read_post
+from sayso.errors import BadValue, Forbidden
+from sayso.model.ask import Ask
+from sayso.model.content import Content
+from sayso.store.contract import Lease
+from sayso.web.visit import Visit
+
+
+def opened(visit: Visit, body: dict[str, Any], key: str | None) -> tuple[Ask, bool]:
+    """Open what a body asks for; returns the ask, and whether it is a new one.
+
+    Raises:
+        BadValue: the body makes no sense.
+        Forbidden: it speaks for somebody else.
+        UnknownAsk, UnknownRun: it names what the caller does not see.
+        Denied, TooManyAsks, KeyConflict, Unsatisfiable, UnknownRole: as everywhere.
+    """
+    desk = visit.desk
+    posted = read_post(_named(visit, body), desk.forms)
+    _check_references(visit, posted.content)
+    content = posted.content.changed(owner=visit.caller.owner)
+    kept = _kept(visit, content, posted.key, key)
+    known = None if kept is None else visit.store.find_key(kept)
+    ask = open_ask(
+        visit.store,
+        content,
+        origin=visit.origin,
+        key=kept,
+        lease=_lease(visit, posted),
+        law=desk.law,
+        always=posted.always,
+        requested=True,
+    )
+    if ask.open:
+        desk.opened(ask)
+    return ask, known is None and ask.repeats == 0
+
+
+def _named(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body with the names that its caller may use."""
+    caller = visit.caller
+    if caller.kind == "agent":
+        _check_own("agent", body.get("agent"), caller.name)
+        _check_own("team", body.get("team"), caller.team)
+        return {**body, "agent": caller.name, "team": caller.team}
+    agent = body.get("agent") or f"{visit.actor.id} by hand"
+    if caller.name is not None:
+        _check_own("requester", body.get("requester"), caller.name)
+    team = team_for(visit, body.get("team"))
+    return {**body, "agent": agent, "requester": caller.name, "team": team}
+
+
+def _check_own(what: str, said: str | None, own: str | None) -> None:
+    if said is not None and said != own:
+        raise Forbidden(f"{what}={said!r}: this credential speaks for {own!r}. Leave it out.")
+
+
+def team_for(visit: Visit, said: str | None) -> str | None:
+    """Return the team that something a person starts belongs to: theirs, unless they name one.
+
+    Raises:
+        Forbidden: they are not of the team they name.
+        BadValue: they are of several and name none: what belongs to nobody, everybody sees.
+    """
+    teams = visit.teams()
+    if teams is None:
+        return said
+    if said is not None and said not in teams:
+        raise Forbidden(f"team={said!r}: {visit.caller.name} is not of that team.")
+    if said is None and len(teams) > 1:
+        raise BadValue(f"Say for which team: {', '.join(sorted(teams))}.", path="team")
+    return said if said is not None or not teams else teams[0]
+
+
+def _check_references(visit: Visit, content: Content) -> None:
+    """Refuse what points to an ask or a run that the caller does not see."""
+    if content.about is not None:
+        team = visit.standing(content.about).ask.content.team
+        if team != content.team:
+            raise BadValue(
+                "It is about an ask of another team, whose words stay there.", path="about"
+            )
+    if content.run is not None and visit.store.run(content.run) is not None:
+        visit.run(content.run)
+
+
+def _kept(visit: Visit, content: Content, said: str | None, header: str | None) -> str | None:
+    """Return the key as it is kept: callers do not meet each other's, nor those of a run."""
+    if None not in (said, header) and said != header:
+        raise BadValue("The key in the body is not the one in Idempotency-Key.", path="key")
+    key = said if said is not None else header
+    if key is None:
+        return None
+    # No name has a space in it, so a person who is called like an agent has keys of their own.
+    whose = visit.caller.name if visit.caller.kind == "agent" else f"{visit.actor.id} by hand"
+    team = f" of {visit.caller.team}" if visit.caller.team is not None else ""
+    kept = f"{whose}{team}/{key}"
+    if content.run is not None and kept.startswith(f"{content.run}:"):
+        raise BadValue("The key looks like that of a run. Use another one.", path="key")
+    return kept
+
+
+def _lease(visit: Visit, posted: Posted) -> Lease | None:
+    if posted.lease is None:
+        return None
+    return Lease(visit.held(posted.lease.holder), posted.lease.span)

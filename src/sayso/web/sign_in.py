@@ -1,0 +1,343 @@
+"""How people come in: by the one-time link at this machine, or with their password.
+
+What a browser keeps is the secret of a session, in a cookie that no script can read. Signing in
+again makes a new session and ends the old one. Why somebody was not let in is not said to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+from urllib.parse import parse_qsl
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+from sayso.access.caller import Caller
+from sayso.access.passwords import LONGEST, check_password
+from sayso.access.sessions import LASTS, caller_of_session, end_session, open_session, use_link
+from sayso.errors import NotSignedIn, TooManyTries
+from sayso.web.callers import Door, caller, signed_in
+from sayso.web.documents import Document, answers
+from sayso.web.pages import STYLE, command, page, paragraph, shown
+from sayso.web.problems import Problem
+from sayso.web.service import Service, service_of
+
+LINK = "t"  # the name of the one-time secret in the address of the first page
+_WRONG = "The name or the password is wrong."
+_SPENT = "This link was used before, is older than five minutes, or belongs to another desk."
+_NO_REFERRER = {"Referrer-Policy": "no-referrer"}
+# Hashing takes its time; who signs in must not take the threads of those who are.
+_HASHING = CapacityLimiter(4)
+
+router = APIRouter(route_class=Door)
+Known = Annotated[Caller, signed_in]
+
+
+class Credentials(BaseModel):
+    """Who somebody says they are."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"name": "anna", "password": "a few words are best"}]},
+    )
+    name: str = Field(max_length=200)
+    password: str = Field(max_length=LONGEST, repr=False)
+
+
+class Me(Document):
+    """Who is signed in, and how far that reaches."""
+
+    kind: str
+    name: str | None = Field(description="`null`: whoever sits at this machine.")
+    how: str
+    credential: str
+    scopes: list[str]
+    roles: list[str]
+    teams: list[str]
+    signed_in_at: datetime | None = Field(description="`null` for a token.")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session that was just opened, and the secret it is known by."""
+
+    secret: str
+    who: Caller
+
+
+# --- for programs and pages alike --------------------------------------------------------------
+
+
+@router.get(
+    "/api/v1/session",
+    tags=["session"],
+    operation_id="who_am_i",
+    summary="Who am I",
+    responses={200: {"model": Me}, **answers(401, 403)},
+)
+async def who_am_i(request: Request, who: Known) -> Response:
+    """Say whose credential this is, and how far it reaches."""
+    service = service_of(request)
+    return _told(await service.work(lambda: _me(service, who)))
+
+
+@router.post(
+    "/api/v1/session",
+    tags=["session"],
+    operation_id="sign_in",
+    summary="Sign in",
+    responses={200: {"model": Me}, **answers(401, 403, 408, 413, 415, 422)},
+)
+async def sign_in(request: Request, given: Credentials) -> Response:
+    """Sign in with a password; the session comes back as a cookie.
+
+    Whoever is signed in already gets a new session, and the old one ends: this is also how a
+    sign-in is refreshed for a decision on something critical.
+    """
+    session = await _let_in(request, given.name, given.password)
+    service = service_of(request)
+    me = await service.work(lambda: _me(service, session.who))
+    return with_session(_told(me), service, session)
+
+
+@router.delete(
+    "/api/v1/session",
+    status_code=204,
+    tags=["session"],
+    operation_id="sign_out",
+    summary="Sign out",
+    responses=answers(401, 403),
+)
+async def sign_out(request: Request, who: Known) -> Response:
+    """Sign out: the session ends, wherever its cookie is kept."""
+    if who.signed_in_at is None:
+        raise Problem(
+            403,
+            "no-session",
+            "A token is not signed in or out. Revoke it: DELETE /api/v1/tokens/ID",
+        )
+    return await _signed_out(request, who, Response(status_code=204))
+
+
+async def _signed_out(request: Request, who: Caller, answer: Response) -> Response:
+    service = service_of(request)
+    await service.work(lambda: end_session(service.store, who.credential))
+    name = service.settings.cookie
+    answer.delete_cookie(name, path="/", secure=_secure(name), httponly=True, samesite="lax")
+    return answer
+
+
+async def _let_in(request: Request, name: str, password: str) -> Opened:
+    """Open a session for whoever knows the password.
+
+    Raises:
+        Problem: it is wrong, or there is no such person; which is not said.
+        TooManyTries: too many wrong ones came from there.
+    """
+    service = service_of(request)
+    where = address(request)
+    service.strangers.take(where)
+    right = await to_thread.run_sync(
+        lambda: check_password(service.store, name, password, address=where), limiter=_HASHING
+    )
+    if not right:
+        raise Problem(401, "wrong-password", _WRONG, headers={"WWW-Authenticate": "Bearer"})
+    return await opened(request, name, "password")
+
+
+async def opened(request: Request, person: str | None, how: str) -> Opened:
+    """Open a session in place of the one this browser had."""
+    service = service_of(request)
+    before = await visitor(request)
+    old = before.credential if before is not None and before.signed_in_at is not None else None
+    agent = request.headers.get("user-agent", "")
+
+    def session() -> Opened:
+        _, secret = open_session(
+            service.store,
+            person,
+            how=how,
+            address=address(request),
+            agent_string=agent,
+            replaces=old,
+        )
+        return Opened(secret, caller_of_session(service.store, secret))
+
+    return await service.work(session)
+
+
+async def visitor(request: Request) -> Caller | None:
+    """Return who looks at a page; `None` for a stranger."""
+    try:
+        return await caller(request)
+    except NotSignedIn:
+        return None
+
+
+def with_session(answer: Response, service: Service, session: Opened) -> Response:
+    """Let a browser keep a session.
+
+    At this machine the cookie stays home whoever links to us. A team also comes from chats and
+    from the identity provider, so its cookie comes along with links, and never with changes.
+    """
+    name = service.settings.cookie
+    answer.set_cookie(
+        name,
+        session.secret,
+        max_age=int(LASTS.total_seconds()),
+        path="/",
+        secure=_secure(name),
+        httponly=True,
+        samesite="strict" if session.who.name is None else "lax",
+    )
+    return answer
+
+
+def _secure(cookie: str) -> bool:
+    return cookie.startswith("__Host-")
+
+
+def cookie_name(url: str, port: int) -> str:
+    """Return the name of the cookie. It has the port in it, because browsers ignore the port."""
+    return f"__Host-sayso_{port}" if url.startswith("https:") else f"sayso_{port}"
+
+
+def address(request: Request) -> str:
+    """Return where a request comes from."""
+    return request.client.host if request.client else ""
+
+
+def _told(me: Me) -> Response:
+    return Response(me.model_dump_json(), media_type="application/json")
+
+
+def _me(service: Service, who: Caller) -> Me:
+    roster = service.store.register()
+    person = who.name if who.kind == "person" else None
+    return Me(
+        kind=who.kind,
+        name=who.name,
+        how=who.how,
+        credential=who.credential,
+        scopes=sorted(who.scopes),
+        roles=sorted(roster.people.get(person or "", ())),
+        teams=sorted(roster.teams.get(person or "", ())),
+        signed_in_at=who.signed_in_at,
+    )
+
+
+# --- pages -------------------------------------------------------------------------------------
+
+
+@router.get("/", include_in_schema=False)
+async def home(request: Request) -> Response:
+    """Show who is signed in and what waits; or take the one-time link."""
+    if LINK in request.query_params:
+        return await _by_link(request, request.query_params[LINK])
+    service = service_of(request)
+    who = await visitor(request)
+    if who is None or who.kind == "agent":  # pages are for people
+        solo = await service.work(lambda: service.desk.people.solo)
+        return _how_to_come_in() if solo else RedirectResponse("/sign-in", 303)
+    inbox = await service.work(lambda: service.desk.inbox(person=who.name, limit=1))
+    name = who.name or "whoever sits at this machine"
+    return page(
+        "Inbox",
+        paragraph(f"Signed in as {name} ({who.how})."),
+        paragraph(f"{inbox.counted} waiting for you."),
+        '<p><a href="/openapi.json">The HTTP API</a></p>',
+        '<form method="post" action="/sign-out"><button>Sign out</button></form>',
+    )
+
+
+async def _by_link(request: Request, text: str) -> Response:
+    service = service_of(request)
+    service.strangers.take(address(request))
+    if not await service.work(lambda: use_link(service.store, text)):
+        return _how_to_come_in(_SPENT)
+    session = await opened(request, None, "link")
+    # The address that the browser keeps, and sends on to others, is the one without the secret.
+    return with_session(RedirectResponse("/", 303, headers=_NO_REFERRER), service, session)
+
+
+def _how_to_come_in(reason: str = "Nobody is signed in here.") -> Response:
+    return page(
+        "Open the link again",
+        f'<p role="alert">{shown(reason)}</p>',
+        paragraph("Get another one in a terminal, in the folder of the desk:"),
+        command("sayso serve --url"),
+        status=401,
+        headers=_NO_REFERRER,
+    )
+
+
+@router.get("/sign-in", include_in_schema=False)
+async def sign_in_page(request: Request) -> Response:
+    """Show the form."""
+    service = service_of(request)
+    if await service.work(lambda: service.desk.people.solo):
+        return _how_to_come_in()
+    return _form(request, onward(request.query_params.get("next")))
+
+
+@router.post("/sign-in", include_in_schema=False)
+async def sign_in_form(request: Request) -> Response:
+    """Take the form, as browsers send it without a script."""
+    given = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
+    to = onward(given.get("next"))
+    try:
+        session = await _let_in(request, given.get("name", ""), given.get("password", ""))
+    except (Problem, TooManyTries) as error:
+        words = str(error.detail) if isinstance(error, Problem) else str(error)
+        status = error.status_code if isinstance(error, Problem) else 429
+        return _form(request, to, words, given.get("name", ""), status)
+    return with_session(RedirectResponse(to, 303), service_of(request), session)
+
+
+@router.post("/sign-out", include_in_schema=False)
+async def sign_out_form(request: Request) -> Response:
+    """Sign out with a button."""
+    who = await visitor(request)
+    gone = RedirectResponse("/", 303)
+    if who is None or who.signed_in_at is None:
+        return gone
+    return await _signed_out(request, who, gone)
+
+
+@router.get("/style.css", include_in_schema=False)
+async def style() -> Response:
+    """Return how pages look."""
+    return PlainTextResponse(
+        STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"}
+    )
+
+
+def onward(wanted: str | None) -> str:
+    """Return where to go after signing in: a page of ours, and nowhere else."""
+    if not wanted or not wanted.startswith("/") or wanted[1:2] in {"/", "\\"}:
+        return "/"
+    return wanted if wanted.isprintable() and "\\" not in wanted else "/"
+
+
+def _form(
+    request: Request, to: str, wrong: str | None = None, name: str = "", status: int = 200
+) -> Response:
+    oidc = service_of(request).settings.oidc
+    return page(
+        "Sign in",
+        f'<p role="alert">{shown(wrong)}</p>' if wrong else "",
+        '<form method="post" action="/sign-in">',
+        f'<input type="hidden" name="next" value="{shown(to, 2000)}">',
+        '<label for="name">Name</label>',
+        f'<input id="name" name="name" value="{shown(name, 200)}" autocomplete="username" required autofocus>',
+        '<label for="password">Password</label>',
+        '<input id="password" name="password" type="password" autocomplete="current-password" required>',
+        "<button>Sign in</button>",
+        "</form>",
+        f'<p><a href="/sign-in/oidc">Sign in with {shown(oidc.issuer)}</a></p>' if oidc else "",
+        status=status,
+    )
