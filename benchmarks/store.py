@@ -63,13 +63,15 @@ class Result:
     what: str
     figure: float
     unit: str
-    target: float
+    target: float | None = None  # none if it is only to be known
     bound: Literal["at least", "at most"] = "at most"
 
     def __str__(self) -> str:
+        figure = f"{self.figure:.2f} {self.unit}".rstrip()
+        if self.target is None:
+            return f"{self.what:<48} {figure:>10}   no target"
         above = self.figure >= self.target
         met = above if self.bound == "at least" else self.figure <= self.target
-        figure = f"{self.figure:.2f} {self.unit}".rstrip()
         wanted = f"{self.bound} {self.target:g} {self.unit}".rstrip()
         return f"{self.what:<48} {figure:>10}   {wanted:<14}  {'met' if met else 'missed'}"
 

@@ -77,7 +77,8 @@ def printed() -> str:
 def figures(output: str) -> list[str]:
     """Return what the lines with a figure, its target and a word about it are about."""
     line = re.compile(
-        r"(.+?) +-?\d+\.\d\d( ms| KB)? +at (?:least|most) [\d.]+(?: ms| KB)? +(?:met|missed)"
+        r"(.+?) +-?\d+\.\d\d( ms| KB)? +"
+        r"(?:at (?:least|most) [\d.]+(?: ms| KB)? +(?:met|missed)|no target)"
     )
     return [found[1] for found in map(line.fullmatch, output.splitlines()) if found]
 
