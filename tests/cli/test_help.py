@@ -56,3 +56,16 @@ def test_loading_the_library_loads_neither_click_nor_rich(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["inbox", "people list", "tokens list", "runs list", "audit verify", "db migrate", "doctor"],
+)
+def test_a_command_for_the_database_says_so_of_a_server(sayso: Sayso, command: str) -> None:
+    done = sayso(*command.split(), "--desk", "https://desk.example.org")
+
+    assert done.code != 0
+    said = " ".join(f"{done.out} {done.err}".split())
+    assert "https://desk.example.org is a server" in said
+    assert "name the database: --desk URL" in said

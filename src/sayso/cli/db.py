@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from sayso.cli.desks import address, desk_name, desk_option
+from sayso.cli.desks import address, desk_at, desk_name, desk_option
 from sayso.cli.printing import emit, examples, json_option, say
-from sayso.desk import Desk
 from sayso.errors import SchemaMismatch
 
 
@@ -26,7 +25,7 @@ def migrate(*, as_json: bool) -> None:
     """
     where = address()
     new = not where.there
-    with Desk(where.url, via="terminal") as desk:
+    with desk_at(where) as desk:
         found, newest = desk.store.schema()
         if found > newest:
             raise SchemaMismatch(

@@ -33,6 +33,11 @@ class Address:
         return Path(self.url.removeprefix(_FILE).partition("?")[0])
 
     @property
+    def remote(self) -> bool:
+        """Whether it is the address of a server, and not of a database."""
+        return self.url.startswith(("http://", "https://"))
+
+    @property
     def there(self) -> bool:
         """Whether there is a desk already, as far as can be seen without touching it."""
         return self.file is None or self.file.exists()
@@ -77,13 +82,29 @@ def open_desk(*, create: bool = False) -> Desk:
     """Return the desk this command works on. A command that only looks creates no file.
 
     Raises:
-        Misuse: there is no such desk, and the command is not one that makes it.
+        Misuse: there is no such desk, and the command is not one that makes it; or it is behind a
+            server.
     """
     where = address()
     if not create and not where.there:
         raise Misuse(
             f"There is no desk at {named(where.url)} (address from: {where.source}). Run this in "
             "the folder of your program, or name its desk: --desk URL, or SAYSO_URL."
+        )
+    return desk_at(where)
+
+
+def desk_at(where: Address) -> Desk:
+    """Return the desk at an address.
+
+    Raises:
+        Misuse: it is behind a server.
+    """
+    if where.remote:
+        raise Misuse(
+            f"{where.url} is a server, and this command works on the database behind it (address "
+            f"from: {where.source}). Run it on that machine, or name the database: --desk URL. "
+            "Programs reach the server with sayso.Desk, people with a browser."
         )
     return Desk(where.url, via="terminal")
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 import sayso
 from sayso.channels.fence import Row
-from sayso.cli.desks import Address, address, desk_name, desk_option
+from sayso.cli.desks import Address, address, desk_at, desk_name, desk_option
 from sayso.cli.printing import emit, examples, json_option, show
 from sayso.cli.stuck import Stuck, stuck
 from sayso.desk import Desk
@@ -72,7 +72,7 @@ def _line(check: Check) -> Row:
 
 def _checks(where: Address) -> Iterator[Check]:
     try:
-        desk = Desk(where.url, via="terminal")
+        desk = desk_at(where)
     except SaysoError as error:
         yield Check("fail", "desk", f"{error} (address from: {where.source})")
         return
