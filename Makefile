@@ -15,7 +15,7 @@ PEERS := build/bench-venv
 PEER  := $(PEERS)/.installed
 
 # Tests that start processes wait more than they work: they run beside the others.
-APART := $(wildcard $(addprefix tests/,cli docs channels journeys))
+APART := $(wildcard $(addprefix tests/,cli docs channels journeys web remote))
 
 CODE  := $(wildcard src tests benchmarks examples)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))

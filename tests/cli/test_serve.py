@@ -200,8 +200,7 @@ REFUSED = {
     ("--public-url", "desk"): "--public-url is the address people type",
     ("--public-url", "https://desk/path"): "without a path",
     ("--public-url", "https://u:p@desk"): "without a path",
-    ("--tls-cert", "x.pem"): "belong together",
-    ("--tls-cert", "x.pem", "--tls-key", "x.key"): "no certificate with its key",
+    ("--tls", "x.pem", "x.key"): "no certificate with its key",
     ("--proxy", "somewhere"): "--proxy takes the address",
 }
 
@@ -219,7 +218,7 @@ def test_a_door_that_makes_no_sense_without_people_is_refused(
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("--host", "10.255.255.1"), "--tls-cert FILE --tls-key FILE"),
+        (("--host", "10.255.255.1"), "--tls CERT KEY"),
         (("--public-url", "http://desk.example.org"), "--insecure"),
         (("--host", "0.0.0.0", "--insecure"), "--public-url https://NAME"),
         (("--host", "10.255.255.1", "--insecure"), "Listening on 10.255.255.1:0 failed"),
@@ -245,7 +244,7 @@ def test_nobody_with_a_password_is_told_at_the_start(desk: Desk, serve: Serve) -
 def test_a_team_signs_in_over_https(here: Path, serve: Serve) -> None:
     certificate(here)
     person("sqlite:///sayso.db", "anna", "admin")
-    service = serve("--tls-cert", "desk.pem", "--tls-key", "desk.key")
+    service = serve("--tls", "desk.pem", "desk.key")
     assert service.url.startswith("https://127.0.0.1:")
 
     trust = ssl.create_default_context(cafile=str(here / "desk.pem"))
@@ -358,6 +357,7 @@ def test_settings_come_from_the_file_the_environment_and_options_in_this_order(
         ("[serve]\nprot = 1", "[serve] has no 'prot'"),
         ('[serve]\nport = "8700"', "[serve] port must be a number"),
         ("[serve]\nport = true", "[serve] port must be a number"),
+        ('[serve]\ntls = "desk.pem"', "[serve] tls must be a list"),
         ("serve = 1", "[serve] is a section"),
         ("[serve", "cannot be read"),
         (

@@ -32,7 +32,7 @@ _ANSWERS_WITHIN = 3.0
         "sayso serve                     this machine, in a browser",
         "sayso serve app:desk            with workers for the runs of app",
         "sayso serve --url               another link, from another terminal",
-        "sayso serve --host 10.0.0.7 --tls-cert desk.pem --tls-key desk.key",
+        "sayso serve --host 10.0.0.7 --tls desk.pem desk.key",
         "sayso serve --public-url https://desk.example.org --proxy 10.0.0.5",
     ),
 )
@@ -48,8 +48,14 @@ _ANSWERS_WITHIN = 3.0
     envvar="SAYSO_PORT",
     help="The port; 0 takes any that is free.",
 )
-@click.option("--tls-cert", type=_FILE, envvar="SAYSO_TLS_CERT", help="Certificate, for https.")
-@click.option("--tls-key", type=_FILE, envvar="SAYSO_TLS_KEY", help="Its private key.")
+@click.option(
+    "--tls",
+    nargs=2,
+    type=_FILE,
+    metavar="CERT KEY",
+    envvar="SAYSO_TLS",
+    help="Certificate and private key, for https.",
+)
 @click.option(
     "--public-url",
     metavar="URL",
@@ -98,11 +104,12 @@ def serve(target: str | None, *, workers: int, **given: Any) -> None:  # noqa: A
     With APP, its runs are carried on here too, as `sayso worker` does. Ctrl-C and SIGTERM end it
     once what is being answered is answered; a second Ctrl-C ends it at once.
     """
+    certificate, key = given["tls"] or (None, None)
     door = Door(
         host=given["host"],
         port=given["port"],
-        certificate=given["tls_cert"],
-        key=given["tls_key"],
+        certificate=certificate,
+        key=key,
         public_url=given["public_url"],
         proxies=tuple(given["proxies"]),
         insecure=given["insecure"],

@@ -102,7 +102,7 @@ def _check_plain(door: Door) -> None:
         return
     raise Misuse(
         f"{door.host} is reached from other machines, and over plain http everybody on the way "
-        "reads passwords and cookies. Give a certificate (--tls-cert FILE --tls-key FILE), or the "
+        "reads passwords and cookies. Give a certificate (--tls CERT KEY), or the "
         "https address of the proxy in front (--public-url https://NAME), or say --insecure."
     )
 
@@ -115,8 +115,6 @@ def _wildcard(host: str) -> bool:
 
 
 def _check_tls(door: Door) -> None:
-    if (door.certificate is None) != (door.key is None):
-        raise BadValue("--tls-cert and --tls-key belong together: give both files.")
     if door.certificate is None or door.key is None:
         return
     import ssl
