@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from sayso import Desk
-from tests.places import TABLES, Place
+from tests.places import Place
 from tests.served import Served
 
 
@@ -18,7 +18,7 @@ def shared_place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     if request.param == "sqlite":
         return Place("sqlite", f"sqlite:///{tmp_path_factory.mktemp('served')}/desk.db")
     place = Place("postgres", request.getfixturevalue("cluster"))
-    place.sql(f"truncate {', '.join(TABLES)}")
+    place.clear()
     return place
 
 
