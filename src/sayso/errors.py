@@ -436,10 +436,11 @@ class FinishedLate(Conflict):
 
     code = "finished-late"
 
-    def __init__(self, ask: _Asked, state: str) -> None:
+    def __init__(self, ask: _Asked, state: str, *, kept: bool = True) -> None:
+        was = "was recorded as evidence" if kept else "is one too many to be recorded"
         super().__init__(
             f'The result for {ask.id} "{ask.label}" came after its time was up (effect: {state}). '
-            "It was recorded as evidence and changes nothing by itself."
+            f"It {was} and changes nothing by itself."
         )
         self.ask = ask
         self.state = state

@@ -268,6 +268,19 @@ def test_a_late_result_is_kept_as_evidence_on_the_doubt(
     assert (effect.status, [late["result"] for late in effect.late]) == ("unknown", [40])
 
 
+def test_of_many_late_results_a_few_are_kept(desk: Desk, clock: FakeClock, approved: Ask) -> None:
+    call, doubt = begun_and_silent(desk, clock, approved)
+
+    for number in range(5):
+        with pytest.raises(FinishedLate, match="was recorded as evidence"):
+            desk.finish(call, number)
+    for number in range(2):
+        with pytest.raises(FinishedLate, match="one too many to be recorded"):
+            desk.finish(call, number)
+
+    assert [said["result"] for said in desk.get(doubt.id).evidence] == [0, 1, 2, 3, 4]
+
+
 def test_whoever_decides_a_doubt_has_seen_the_evidence(
     desk: Desk, clock: FakeClock, approved: Ask
 ) -> None:

@@ -177,3 +177,11 @@ def test_what_passes_the_check_can_be_met_by_everybody_together(
 
 def test_a_requirement_reads_as_a_person_would_say_it() -> None:
     assert str(Requirement.parse(["1 senior", "2 security"])) == "1 senior and 2 security"
+
+
+@pytest.mark.parametrize("needs", [["100 a", "1 b"], [f"1 r{number}" for number in range(21)]])
+def test_more_than_anybody_could_gather_is_refused_before_anybody_is_counted(
+    needs: list[str],
+) -> None:
+    with pytest.raises(BadValue, match="needs="):
+        Requirement.parse(needs)

@@ -154,9 +154,21 @@ def test_the_holder_of_another_agent_gets_nobody_its_call(
     assert rival.post(f"/api/v1/asks/{ask}/finish", json=done).status_code == 404
     assert rival.post("/api/v1/leases/till-1", json={"seconds": 86_400}).status_code == 200
     assert code(anna.post(f"/api/v1/asks/{ask}/begin", json=mine)) == (409, "already-spent")
-    assert code(anna.post(f"/api/v1/asks/{ask}/finish", json=done)) == (409, "finished-late")
+    assert code(anna.post(f"/api/v1/asks/{ask}/finish", json=done)) == (409, "not-approved")
+    doubt = {"attempt": 1, "reason": "Did it?"}
+    assert code(anna.post(f"/api/v1/asks/{ask}/doubt", json=doubt)) == (409, "not-approved")
 
-    assert bot.get(f"/api/v1/asks/{ask}").json()["effect"]["status"] == "intended"
+    effect = bot.get(f"/api/v1/asks/{ask}").json()["effect"]
+    assert (effect["status"], effect["late"]) == ("intended", [])
+    assert bot.post(f"/api/v1/asks/{ask}/doubt", json=doubt).status_code in (200, 201)
+
+
+@pytest.mark.parametrize("taken", [{"allow": ["approve"]}, {"deny": 2}])
+def test_no_agent_takes_the_no_away_from_people(bot: httpx2.Client, taken: dict[str, Any]) -> None:
+    came = bot.post("/api/v1/asks", json={"tool": "wipe", "risk": "critical", **taken})
+
+    assert code(came) == (422, "bad-value")
+    assert [*came.json()["fields"]] == [*taken]
 
 
 def test_the_idempotency_key_of_another_gets_nobody_its_call(

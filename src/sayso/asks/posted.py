@@ -139,8 +139,17 @@ def read_post(body: object, forms: Forms) -> Posted:
             elif name in _TERMS:
                 check_term(name, value)
     terms = cast("Terms", {name: given[name] for name in given if name in _TERMS})
+    _check_refusable(given)
     content = _READ[kind](forms, given, terms)
     return Posted(content, given.get("key"), _lease(given.get("lease")), "needs" in given)
+
+
+def _check_refusable(given: Mapping[str, Any]) -> None:
+    """Refuse an ask from elsewhere that takes the no away from people, or makes it harder (E23)."""
+    if "reject" not in given.get("allow", ("reject",)):
+        raise BadValue("allow= must offer 'reject': people can always say no.", path="allow")
+    if given.get("deny", 1) != 1:
+        raise BadValue("How many refusals end it, the policy says: leave deny= out.", path="deny")
 
 
 def _kind(given: Mapping[str, Any]) -> Kind:

@@ -35,6 +35,7 @@ from sayso.store.contract import Append, Lease, Store
 
 Ending = Literal["done", "failed"]
 Commit = Callable[..., bool]
+_LATE = 5  # results that came too late and are kept: everybody who opens the ask reads them
 _TIME = "%Y-%m-%d %H:%M:%S %Z"
 
 
@@ -212,7 +213,8 @@ def finish(
     """Record what came of a call.
 
     Raises:
-        FinishedLate: the effect was taken to be in doubt meanwhile; the result was kept as evidence.
+        FinishedLate: the effect was taken to be in doubt meanwhile; the result was kept as
+            evidence, unless there are several already.
     """
     payload = stamped(origin, error=error, attempt=call.attempt, **_result(result))
     actor = Actor("agent", call.ask.content.agent)
@@ -221,6 +223,8 @@ def finish(
         next(turn)
         at = standing(store, call.ask.id)
         on_time = _awaited(store, at, call)
+        if not on_time and at.ask.effect is not None and len(at.ask.effect.late) >= _LATE:
+            raise FinishedLate(at.ask, at.ask.effect.status, kept=False)
         kind = f"effect.{ending}" if on_time else "effect.late"
         event, ask = grow(at.ask, kind, at=at.now, actor=actor, payload=payload)
         evidence = [] if on_time else _evidence(store, at, call, actor, payload)

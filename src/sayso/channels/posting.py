@@ -33,6 +33,7 @@ _HEADERS = {
     "Connection": "close",
 }
 _NAT64 = IPv6Network("64:ff9b::/96")
+_INWARD = (IPv6Network("::/96"), IPv6Network("64:ff9b:1::/48"))  # IPv4 of old, and a network's own
 
 Address = IPv4Address | IPv6Address
 
@@ -123,6 +124,8 @@ def _public(address: Address) -> bool:
         if inner is not None:
             return _public(inner)
         if address.teredo is not None or address.is_site_local:
+            return False
+        if any(address in network for network in _INWARD):
             return False
     return address.is_global and not address.is_multicast
 

@@ -17,6 +17,7 @@ from sayso.model.actor import Roster, plain_name
 from sayso.model.text import one_line
 
 ANYBODY = "reviewer"
+_FACTORS, _PEOPLE = 20, 100  # whoever must agree are to be found, and told apart, in no time
 _FACTOR = re.compile(r"\s*(?:(\d{1,3})\s+)?(\S+)\s*")
 
 
@@ -71,7 +72,12 @@ class Requirement:
         texts = [needs] if isinstance(needs, str) else list(needs)
         if not texts:
             raise BadValue("needs=[] asks nobody. Leave it out for one reviewer.")
-        return cls(tuple(Factor.parse(text) for text in texts), deny)
+        if len(texts) > _FACTORS:
+            raise BadValue(f"needs= takes up to {_FACTORS} roles, not {len(texts):,}.")
+        factors = tuple(Factor.parse(text) for text in texts)
+        if sum(factor.count for factor in factors) > _PEOPLE:
+            raise BadValue(f"needs= asks for more than {_PEOPLE} people together.")
+        return cls(factors, deny)
 
     def __str__(self) -> str:
         """Write the factors as a person would say them."""

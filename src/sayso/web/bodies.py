@@ -86,7 +86,7 @@ class AskPost(Sent):
         default=None, description="The ask whose draft or plan this one replaces."
     )
     needs: list[str] | None = Field(default=None, description="Who must agree.")
-    deny: int | None = Field(default=None, description="How many refusals end it.")
+    deny: int | None = Field(default=None, description="1: how many end it, the policy says.")
     allow: list[Verdict] | None = Field(default=None, description="The verdicts that are offered.")
     unseen: float | None = Field(default=None, description="Look for cases at least this alike.")
     lease: Lent | None = None

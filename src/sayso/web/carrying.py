@@ -63,7 +63,7 @@ def finished(visit: Visit, ask_id: str, body: FinishPost) -> Ask:
     """Record what came of a call.
 
     Raises:
-        NotApproved: it was never begun.
+        NotApproved: it was never begun, or by somebody else who is still at it.
         FinishedLate: it had been given up; the result was kept as evidence.
     """
     at = visit.standing(ask_id)
@@ -72,6 +72,8 @@ def finished(visit: Visit, ask_id: str, body: FinishPost) -> Ask:
     if done is not None:
         return done
     ask = at.ask
+    if _elsewhere(at) and at.holder != visit.held(body.holder):
+        raise NotApproved(ask, "somebody else is carrying it out.")
     call = Call(ask, ask.tool or "", {}, "", body.attempt, visit.held(body.holder))
     try:
         if body.error is None:
@@ -91,6 +93,18 @@ def _check_begun(at: Standing, attempt: int) -> None:
         raise NotApproved(at.ask, f"attempt {attempt} was never begun.")
 
 
+def _elsewhere(at: Standing) -> bool:
+    """Whether somebody is carrying it out and has not fallen silent."""
+    effect = at.ask.effect
+    return effect is not None and effect.status == "intended" and not at.lapsed
+
+
+def _beginner(at: Standing) -> str | None:
+    """Return the account under which it was begun last."""
+    begun = [event.payload for event in at.events if event.kind == "effect.intended"]
+    return (begun[-1] or {}).get("account") if begun else None
+
+
 def _ended(visit: Visit, at: Standing) -> Ask | None:
     """Return what this very request has recorded before."""
     before = visit.own(at, _ENDED)
@@ -106,7 +120,7 @@ def doubted(visit: Visit, ask_id: str, body: DoubtPost) -> Ask:
     """Make an effect unknown, and ask people whether it happened.
 
     Raises:
-        NotApproved: it was never begun.
+        NotApproved: it was never begun, or by somebody else who is still at it.
         AlreadySpent: it ended meanwhile.
     """
     at = visit.standing(ask_id)
@@ -114,6 +128,8 @@ def doubted(visit: Visit, ask_id: str, body: DoubtPost) -> Ask:
     before = visit.own(at, ("effect.unknown",))
     if before is not None:
         return visit.standing((before.payload or {})["doubt"]).ask
+    if _elsewhere(at) and _beginner(at) != visit.origin.account:
+        raise NotApproved(at.ask, "somebody else is carrying it out.")
     lease = None
     if body.holder is not None:
         lease = Lease(visit.held(body.holder), timedelta(seconds=body.seconds))
