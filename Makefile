@@ -14,8 +14,9 @@ DEV  := $(VENV)/.dev-installed
 PEERS := build/bench-venv
 PEER  := $(PEERS)/.installed
 
-# Tests that start processes wait more than they work: they run beside the others.
-APART := $(wildcard $(addprefix tests/,cli docs channels journeys web remote))
+# Tests that start processes or servers wait more than they work: they run beside the others.
+TERMINALS := $(wildcard $(addprefix tests/,cli docs channels journeys))
+SERVERS   := $(wildcard $(addprefix tests/,access conformance crash evidence races remote web))
 
 CODE  := $(wildcard src tests benchmarks examples)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
@@ -31,11 +32,12 @@ demo: $(RUN) ## a short story in your terminal: a gated call, your decision, the
 	@$(BIN)/sayso demo
 
 test: check ## everything that must hold before a commit: check, then the tests
-	@$(BIN)/python -m pytest -q $(APART) > $(VENV)/apart.txt 2>&1 & apart=$$!; \
-	here=0; $(BIN)/python -m pytest -q $(addprefix --ignore=,$(APART)) || here=$$?; \
-	there=0; wait $$apart || there=$$?; \
-	echo; echo "And $(APART):"; cat $(VENV)/apart.txt; \
-	exit $$((here || there))
+	@$(BIN)/python -m pytest -q $(TERMINALS) > $(VENV)/terminals.txt 2>&1 & terminals=$$!; \
+	$(BIN)/python -m pytest -q $(SERVERS) > $(VENV)/servers.txt 2>&1 & servers=$$!; \
+	failed=0; $(BIN)/python -m pytest -q $(addprefix --ignore=,$(TERMINALS) $(SERVERS)) || failed=1; \
+	wait $$terminals || failed=1; echo; echo "And $(TERMINALS):"; cat $(VENV)/terminals.txt; \
+	wait $$servers || failed=1; echo; echo "And $(SERVERS):"; cat $(VENV)/servers.txt; \
+	exit $$failed
 
 check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/ruff check --quiet .
