@@ -195,12 +195,12 @@ def test_an_edit_of_a_draft_or_a_plan_that_makes_it_critical_needs_a_fresh_sign_
     place: Place, kind: str, wrapped: bool
 ) -> None:
     """However it is sent: the text or the steps alone, or by name."""
-    name, mild, grave = ("text", "tea", "war") if kind == "draft" else ("steps", ["tea"], ["war"])
+    name, grave = ("text", "war") if kind == "draft" else ("steps", ["war"])
     with banking(place, WORDS) as bank:
         later = bank.desk.later
-        asked = (later.draft(mild) if kind == "draft" else later.plan(mild)).ask
+        asked = (later.draft("tea") if kind == "draft" else later.plan(["tea"])).ask
         ask = {"id": asked.id, "digest": asked.digest}
-        assert not asked.content.ruled.critical
+        assert asked.content.ruled.tier is None
 
         refused = decide(bank.person("anna"), ask, "edit", args={name: grave} if wrapped else grave)
         decided = decide(bank.signed_in("anna"), ask, "edit", args=grave)
