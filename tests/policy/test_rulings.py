@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.model.requirement import Factor, Requirement
+from sayso.model.ruled import NOTHING, ruled
 from sayso.policy.ruling import STRICTNESS, Ruling, Rung, joined, together
 from tests.policy.comparing import stricter_than
 
@@ -70,6 +71,19 @@ def test_whoever_is_enough_for_all_of_them_together_is_enough_for_each(
     assert all(STRICTNESS.index(whole.effect) >= STRICTNESS.index(r.effect) for r in said)
     if whole.effect == "ask" and enough(whole, agreed, at):
         assert all(enough(ruling, agreed, at) for ruling in said if ruling.effect == "ask")
+
+
+@settings(deadline=None)
+@given(st.lists(rulings, min_size=1, max_size=4))
+def test_what_is_critical_to_one_of_them_is_critical_whatever_the_highest_is_called(
+    said: list[Ruling],
+) -> None:
+    whole = joined(said, (*TIERS, "own"))
+
+    assert whole.critical == any(ruling.tier == "critical" for ruling in said)
+    frozen = ruled(whole.text) if whole.text else NOTHING
+    assert frozen.critical == whole.critical
+    assert ("critical" in whole.json) == (whole.critical and whole.tier != "critical")
 
 
 @settings(deadline=None)

@@ -31,6 +31,7 @@ class FakeCode:
     redirect: str
     nonce: str
     challenge: str
+    auth_time: int | None
 
 
 @dataclass
@@ -45,6 +46,7 @@ class Idp:
     bend: Callable[[dict[str, Any]], dict[str, Any]] = dict
     sign: Callable[[dict[str, Any]], str] | None = None
     issuer_said: str | None = None
+    last: float | None = None  # when whoever sits there showed who they are; just now, unless set
     lax: bool = False  # takes a code twice, as no provider should
     asked: list[str] = field(default_factory=list)
 
@@ -81,6 +83,8 @@ class Idp:
             "nonce": code.nonce,
             "email": "anna@example.org",
         }
+        if code.auth_time is not None:
+            found["auth_time"] = code.auth_time
         if self.groups is not None:
             found["groups"] = self.groups
         return self.bend(found)
@@ -104,8 +108,19 @@ class Idp:
         assert "openid" in query["scope"].split()
         assert query["code_challenge_method"] == "S256", "no PKCE"
         code = f"code-{len(self.codes) + 1}"
-        self.codes[code] = FakeCode(query["redirect_uri"], query["nonce"], query["code_challenge"])
+        self.codes[code] = FakeCode(
+            query["redirect_uri"],
+            query["nonce"],
+            query["code_challenge"],
+            self.showed(float(query["max_age"])) if "max_age" in query else None,
+        )
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
+
+    def showed(self, max_age: float) -> int:
+        """Return when they showed who they are; if that is too long ago, they do it again."""
+        now = time.time()
+        last = now if self.last is None else self.last
+        return int(last if now - last <= max_age else now)
 
     def token(self, form: dict[str, str], authorization: str) -> tuple[int, dict[str, Any]]:
         basic = base64.b64decode(authorization.removeprefix("Basic ")).decode()

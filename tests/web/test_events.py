@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -16,6 +17,7 @@ import pytest
 
 from sayso import Desk
 from sayso.access.tokens import list_tokens, revoke_token
+from sayso.testing import FakeClock
 from tests.places import Place
 from tests.served import QUICK, Served
 
@@ -118,6 +120,7 @@ def test_each_follower_sees_what_they_may_and_nothing_else(
         own.until(billing)
         last = opened(rival)
         other.until(last)
+        person.until(last)
 
     assert own.streams() == [billing]
     assert other.streams() == [last]
@@ -273,6 +276,28 @@ def test_a_token_that_is_revoked_ends_its_streams(server: Served) -> None:
     assert follower.ended.wait(10)
     follower.leave()
     assert spy.get("/api/v1/events").status_code == 401
+
+
+def test_a_token_that_expires_ends_its_streams_however_much_happens(
+    shared_place: Place, clock: FakeClock
+) -> None:
+    """Events that come all the time keep the stream alive, and the credential not."""
+    with (
+        Desk(shared_place.url, agent="shop", account="sam@till", clock=clock) as desk,
+        Served(desk, replace(QUICK, keep_alive=0.3)) as server,
+    ):
+        bot = server.agent("busy", team="billing")
+        short = server.agent("busy", team="billing", expires=timedelta(hours=1))
+        follower = Follower(short)
+        follower.until(opened(bot))
+        clock.advance("2h")
+        for _ in range(400):
+            if follower.ended.is_set():
+                break
+            opened(bot)
+
+        assert follower.ended.is_set()
+        follower.leave()
 
 
 def test_a_person_who_leaves_sees_nothing_more(server: Served, bot: httpx2.Client) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -34,7 +36,7 @@ def idp(shared: Idp) -> Iterator[Idp]:
     """The provider; what a test bends is straight again afterwards."""
     before = (shared.bend, shared.sign, shared.subject, shared.groups, shared.issuer_said)
     yield shared
-    shared.lax = False
+    shared.lax, shared.last = False, None
     shared.bend, shared.sign, shared.subject, shared.groups, shared.issuer_said = before
 
 
@@ -169,6 +171,63 @@ def test_a_provider_that_changes_its_key_goes_on(house: House, idp: Idp) -> None
     assert signed_in(house).status_code == 303
 
 
+# --- how fresh it is ---------------------------------------------------------------------------
+
+
+def decides_what_is_critical(house: House) -> tuple[int, str | None]:
+    """Sign in through the provider, and decide something critical at once."""
+    browser, url = there(house)
+    came = browser.get(back(url), headers={"Sec-Fetch-Site": "cross-site"})
+    assert came.status_code == 303, came.text
+    ask = house.desk.open("wipe", {"disk": 1}, risk="critical")
+    answer = browser.post(
+        f"/api/v1/asks/{ask.id}/decision", json={"verdict": "reject", "seen": ask.digest}
+    )
+    return answer.status_code, answer.json().get("code")
+
+
+def test_the_provider_is_told_how_fresh_a_sign_in_has_to_be(house: House, idp: Idp) -> None:
+    _, url = there(house)
+
+    assert parse_qs(urlsplit(url).query)["max_age"] == ["900"]
+
+
+def test_whoever_shows_the_provider_who_they_are_decides_what_is_critical(
+    house: House, idp: Idp
+) -> None:
+    house.desk.people.add("sue", roles=["security"])  # critical is for two
+
+    assert decides_what_is_critical(house) == (200, None)
+    idp.last = time.time() - 3600  # it asks them again, because we want it fresh
+    assert decides_what_is_critical(house) == (200, None)
+
+
+@pytest.mark.parametrize("said", [None, 1, 901, 86_400 * 365])
+def test_a_provider_that_knows_somebody_from_before_proves_nothing_fresh(
+    house: House, idp: Idp, said: int | None
+) -> None:
+    """It heeds no max_age, or does not say when: who comes is signed in, and no more."""
+    house.desk.people.add("sue", roles=["security"])
+    idp.bend = lambda claims: {
+        **{name: value for name, value in claims.items() if name != "auth_time"},
+        **({} if said is None else {"auth_time": claims["iat"] - said}),
+    }
+
+    fresh = said == 1
+    assert decides_what_is_critical(house) == ((200, None) if fresh else (403, "sign-in-again"))
+
+
+def test_a_session_counts_from_when_its_person_showed_who_they_are(house: House, idp: Idp) -> None:
+    """Not from when the provider sent them on: or a quarter of an hour would be half an hour."""
+    idp.last = time.time() - 600
+    browser, url = there(house)
+    browser.get(back(url), headers={"Sec-Fetch-Site": "cross-site"})
+
+    since = datetime.fromisoformat(browser.get("/api/v1/session").json()["signed_in_at"])
+
+    assert since == datetime.fromtimestamp(int(idp.last), UTC)
+
+
 # --- what is refused ---------------------------------------------------------------------------
 
 
@@ -186,6 +245,11 @@ WRONG: dict[str, Callable[[Claims], Claims]] = {
     "issued in the future": lambda c: {**c, "iat": c["iat"] + 3600},
     "issuer of another": lambda c: {**c, "iss": "https://evil.example"},
     "no subject": lambda c: {k: v for k, v in c.items() if k != "sub"},
+    "signed in in the future": lambda c: {**c, "auth_time": c["iat"] + 3600},
+    "signed in at the end of time": lambda c: {**c, "auth_time": 10**400},
+    "signed in at no number": lambda c: {**c, "auth_time": float("nan")},
+    "signed in at text": lambda c: {**c, "auth_time": "just now"},
+    "signed in at true": lambda c: {**c, "auth_time": True},
     "empty subject": lambda c: {**c, "sub": ""},
     "subject is a list": lambda c: {**c, "sub": ["248289761001"]},
 }

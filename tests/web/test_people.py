@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -107,6 +108,105 @@ def test_an_edit_that_makes_a_call_critical_needs_a_fresh_sign_in_too(bank: Serv
 
     assert (refused.status_code, refused.json()["code"]) == (403, "sign-in-again")
     assert edited.status_code == 200
+
+
+BOARD = """
+[tiers.critical]
+needs = ["senior"]
+
+[tiers.board]
+needs = ["senior"]
+
+[tools]
+"wire*" = "critical"
+
+[[rules]]
+name = "large"
+tool = "wire"
+when = "args.amount > 1000"
+tier = "board"
+"""
+# What is critical by what it says, though no tool is called.
+WORDS = """
+[tiers.critical]
+needs = ["senior"]
+
+[[rules]]
+name = "hostile"
+when = 'has(args.text) && args.text == "war" || has(args.steps) && args.steps == ["war"]'
+tier = "critical"
+"""
+
+
+@contextmanager
+def banking(place: Place, policy: str) -> Iterator[Served]:
+    with Desk(place.url, account="sam@till", policy=read(policy)) as desk:
+        if desk.people.solo:
+            desk.people.add("anna", roles=["senior"])
+        with Served(desk) as server:
+            yield server
+
+
+def needs_a_sign_in(answer: httpx2.Response) -> bool:
+    return (answer.status_code, answer.json().get("code")) == (403, "sign-in-again")
+
+
+def test_a_tier_of_ones_own_above_critical_needs_a_fresh_sign_in_as_well(place: Place) -> None:
+    with banking(place, BOARD) as bank:
+        bot, token = bank.agent("bot"), bank.person("anna")
+        small, big = opened(bot), opened(bot, args={"amount": 5000})
+        frozen = bank.desk.get(big["id"]).content.ruled
+
+        refused = [
+            decide(token, ask, verdict) for ask in (small, big) for verdict in ("approve", "reject")
+        ]
+        decided = [decide(bank.signed_in("anna"), ask) for ask in (small, big)]
+
+    assert (frozen.tier, frozen.critical) == ("board", True)
+    assert all(map(needs_a_sign_in, refused)), [one.text for one in refused]
+    assert [one.status_code for one in decided] == [200, 200]
+
+
+def test_what_was_asked_as_critical_stays_so_under_a_policy_that_is_milder_by_now(
+    place: Place,
+) -> None:
+    with banking(place, BOARD) as bank:
+        ask = opened(bank.agent("bot"), args={"amount": 5000})
+    with banking(place, "") as bank:
+        assert needs_a_sign_in(decide(bank.person("anna"), ask))
+
+
+def test_what_has_become_critical_since_it_was_asked_needs_a_fresh_sign_in(place: Place) -> None:
+    """With the same people as before, so that nothing else tells."""
+    before = LARGE.replace("critical", "high")
+    with banking(place, before) as bank:
+        ask = opened(bank.agent("bot"), args={"amount": 5000})
+    with banking(place, LARGE) as bank:
+        refused = decide(bank.person("anna"), ask)
+        decided = decide(bank.signed_in("anna"), ask)
+
+    assert needs_a_sign_in(refused), refused.text
+    assert decided.status_code == 200, decided.text
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("kind", ["draft", "plan"])
+def test_an_edit_of_a_draft_or_a_plan_that_makes_it_critical_needs_a_fresh_sign_in(
+    place: Place, kind: str, wrapped: bool
+) -> None:
+    """However it is sent: the text or the steps alone, or by name."""
+    name, grave = ("text", "war") if kind == "draft" else ("steps", ["war"])
+    with banking(place, WORDS) as bank:
+        later = bank.desk.later
+        asked = (later.draft("tea") if kind == "draft" else later.plan(["tea"])).ask
+        ask = {"id": asked.id, "digest": asked.digest}
+        assert asked.content.ruled.tier is None
+
+        refused = decide(bank.person("anna"), ask, "edit", args={name: grave} if wrapped else grave)
+        decided = decide(bank.signed_in("anna"), ask, "edit", args=grave)
+
+    assert needs_a_sign_in(refused), refused.text
+    assert decided.status_code == 200, decided.text
 
 
 # --- scopes and walls ---

@@ -72,6 +72,7 @@ def open_session(
     agent_string: str,
     origin: Origin | None = None,
     replaces: str | None = None,
+    since: datetime | None = None,
 ) -> tuple[Session, str]:
     """Let somebody in who has shown who they are. The secret is returned here and nowhere else.
 
@@ -83,6 +84,7 @@ def open_session(
         agent_string: What their browser calls itself.
         origin: Through which door this comes; the web unless given.
         replaces: The id of the session they had before, which ends.
+        since: When they showed it, if that was before now.
 
     Raises:
         UnknownPerson: there is no such person.
@@ -103,7 +105,7 @@ def open_session(
             how=how,
             address=one_line(address, _LONGEST),
             agent=one_line(agent_string, _LONGEST),
-            opened_at=now,
+            opened_at=now if since is None else min(since, now),
             seen_at=now,
         )
         said: dict[str, object] = {

@@ -15,6 +15,7 @@ from sayso.asks.identity import check_own, check_role, reviewer
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
 from sayso.asks.ruling import (
+    critical,
     denied,
     outgrown,
     raised,
@@ -32,11 +33,12 @@ from sayso.errors import (
     InvalidAnswer,
     InvalidEdit,
     Settling,
+    SignInAgain,
     VerdictNotAllowed,
 )
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import CONSENTS, Ask, Ballot
-from sayso.model.content import LIMIT, check_words
+from sayso.model.content import LIMIT, Content, check_words
 from sayso.model.digest import canonical, frozen
 from sayso.model.event import Event
 from sayso.model.faults import violations
@@ -59,15 +61,18 @@ def decide(
     by: str | None,
     origin: Origin,
     law: Lawbook | None = None,
+    fresh: bool = True,
 ) -> Ask:
     """Record one person's verdict on the version whose digest they saw.
 
     Returns the ask afterwards: decided, or still open if others must agree. The policy is
     asked again, on what would run: if it wants more than when the ask was opened, a new
-    version says so, and nobody's earlier word counts for it.
+    version says so, and nobody's earlier word counts for it. `fresh` says whether the person has
+    just shown who they are; without that nothing critical is decided, on a desk with people.
 
     Raises:
         Denied: the policy does not allow it any more, or not as edited.
+        SignInAgain: it is critical, or would be as edited, and they are not fresh.
         AskClosed: somebody was faster; the error carries their decision.
         AskChanged: what was seen is not what is shown now.
         VerdictNotAllowed, InvalidEdit, InvalidAnswer, Forbidden: nothing changed.
@@ -83,12 +88,25 @@ def decide(
         _check(at, ballot, seen)
         check_role(at.ask, person, at.roster)
         said = _said(at.ask, ballot, seen, origin)
-        consents = law is not None and ballot.verdict in CONSENTS
-        if consents and not _lawful(store, at, law, said, seen, person):
+        asked = law if ballot.verdict in CONSENTS else None
+        if not fresh and not at.roster.solo:
+            _check_critical(at, asked, said)
+        if not _lawful(store, at, asked, said, seen, person):
             continue
         appends, ask = _appends(at, person, ballot, said)
         if not appends or store.commit(*appends, *resolution(store, ask)):
             return ask
+
+
+def _check_critical(at: Standing, law: Lawbook | None, said: dict[str, Any]) -> None:
+    if critical(_proposed(at.ask, said), law, at.now):
+        raise SignInAgain(f"Deciding {at.ask.id}, which is critical,")
+
+
+def _proposed(ask: Ask, said: dict[str, Any]) -> Content:
+    """Return what this verdict is about: an edit is about what it makes of it."""
+    args = said.get("args")
+    return ask.content if args is None else ask.content.with_args(args)
 
 
 def _lawful(
@@ -107,7 +125,7 @@ def _lawful(
     args = said.get("args")
     if law is None or (args is None and unchanged(law, at.ask.content)):
         return True
-    content = at.ask.content if args is None else at.ask.content.with_args(args)
+    content = _proposed(at.ask, said)
     if content.kind == "doubt":
         return True
     ruling = rule(law, content, at.now, requested=content.ruled.requested)

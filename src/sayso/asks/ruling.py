@@ -18,6 +18,7 @@ from sayso.model.ask import Ask
 from sayso.model.content import RISKS, Content
 from sayso.model.digest import Decoded, read, written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
+from sayso.model.ruled import CRITICAL
 from sayso.policy.facts import Facts
 from sayso.policy.rules import GATED
 from sayso.policy.ruling import Ruling, Rung, joined, together
@@ -159,6 +160,15 @@ def _both(own: Requirement, ruling: Requirement) -> Requirement:
     return Requirement(tuple(factors), own.deny if ruling.deny == 1 else wanted.deny)
 
 
+def critical(content: Content, law: Lawbook | None, now: datetime) -> bool:
+    """Whether it is declared critical, was asked as such, or is so by the policy of now."""
+    if content.risk == CRITICAL or content.ruled.critical:
+        return True
+    if law is None:
+        return False
+    return rule(law, content, now, requested=content.ruled.requested).critical
+
+
 def denied(content: Content, ruling: Ruling) -> Denied:
     """Return the refusal of a call, or of a question."""
     what = content.proposal.tool or content.title
@@ -268,5 +278,6 @@ def _frozen(content: Content) -> Ruling:
         remind=said.remind,
         ladder=tuple(Rung(at, roles) for at, roles in said.ladder),
         requester=said.requester,
+        critical=said.critical,
         version=said.version,
     )

@@ -13,8 +13,9 @@ from sayso.model.digest import read
 
 OnTimeout = Literal["reject", "approve"]
 
+CRITICAL = "critical"
 # A no is never worth less than a yes nobody gave (E22).
-NEVER_BY_TIMEOUT = ("high", "critical")
+NEVER_BY_TIMEOUT = ("high", CRITICAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,8 @@ class Ruled:
 
     `asked` and `deny` are whom the asker wanted and how many refusals were to end it, before the
     policy added its own. `requested` is noted where nobody may have to agree: somebody asked for it
-    in so many words, and what the call says of itself lowers nothing.
+    in so many words, and what the call says of itself lowers nothing. `critical` is whether that
+    was among the tiers, of which `tier` is the highest.
     """
 
     rules: tuple[str, ...] = ()
@@ -38,6 +40,12 @@ class Ruled:
     asked: tuple[str, ...] | None = None
     deny: int = 1
     requested: bool = False
+    critical: bool = False
+
+    def __post_init__(self) -> None:
+        """Take the tier for what it says."""
+        if self.tier == CRITICAL:
+            object.__setattr__(self, "critical", True)
 
 
 NOTHING = Ruled()

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from sayso.model.digest import written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Factor, Requirement
-from sayso.model.ruled import OnTimeout
+from sayso.model.ruled import CRITICAL, OnTimeout
 
 Effect = Literal["allow", "ask", "deny"]
 STRICTNESS: tuple[Effect, ...] = ("allow", "ask", "deny")
@@ -36,7 +36,10 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True)
 class Ruling:
-    """The word of the policy on one call."""
+    """The word of the policy on one call.
+
+    `tier` is the highest of those it belongs to; `critical` says whether that one is among them.
+    """
 
     effect: Effect
     sentence: str
@@ -50,10 +53,13 @@ class Ruling:
     remind: tuple[float, ...] = ()
     ladder: tuple[Rung, ...] = ()
     requester: bool = False
+    critical: bool = False
     version: str | None = None
 
     def __post_init__(self) -> None:
         """Bring the ladder into its one form, so that equal ladders are equal."""
+        if self.tier == CRITICAL:
+            object.__setattr__(self, "critical", True)
         if self.ladder:
             object.__setattr__(self, "ladder", _one_form(self))
 
@@ -75,6 +81,8 @@ class Ruling:
             "remind": list(self.remind),
             "ladder": [[rung.after, list(rung.roles)] for rung in self.ladder],
             "requester": self.requester or None,
+            # Said where the tier does not say it already.
+            "critical": True if self.critical and self.tier != CRITICAL else None,
         }
         return {name: value for name, value in said.items() if value not in (None, [], ())}
 
@@ -97,7 +105,9 @@ def joined(rulings: Iterable[Ruling], order: tuple[str, ...] = ()) -> Ruling:
         first = _two(first, ruling, order)
     sentences = dict.fromkeys(ruling.sentence for ruling in heard if ruling.sentence)
     rules = dict.fromkeys(name for ruling in heard for name in ruling.rules)
-    return replace(first, sentence=" ".join(sentences), rules=tuple(rules))
+    # A tier of one's own may be the higher one, and takes nothing away from what is critical.
+    critical = any(ruling.critical for ruling in said)
+    return replace(first, sentence=" ".join(sentences), rules=tuple(rules), critical=critical)
 
 
 def _two(one: Ruling, other: Ruling, order: tuple[str, ...]) -> Ruling:

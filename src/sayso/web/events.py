@@ -119,8 +119,12 @@ class Reader:
         quiet = self._service.settings.keep_alive
         await self._look_again()
         yield f"retry: {_RETRY}\n{_moved(cursor)}".encode()
-        due = clock() + quiet
+        # Two clocks: events keep a stream alive, and no credential.
+        due = look_at = clock() + quiet
         while not self._service.stopping.is_set():
+            if clock() >= look_at:
+                await self._look_again()
+                look_at = clock() + quiet
             news = hub.news
             # Whoever wants what there is by now is not served by a ring that may be a moment behind.
             lines = hub.after(cursor) if follow else None
@@ -137,11 +141,10 @@ class Reader:
                 yield _moved(cursor).encode()
                 return
             if clock() >= due:
-                await self._look_again()
                 yield f": alive\n{_moved(cursor)}".encode()
                 due = clock() + quiet
             if not lines:
-                await _heard(news, due)
+                await _heard(news, min(due, look_at))
 
     async def _behind(self, cursor: str | None) -> list[Line]:
         """Read on from the database, for whoever is not in the ring."""

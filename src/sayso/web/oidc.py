@@ -4,6 +4,9 @@ What ties the answer of the provider to the browser that asked is one random sec
 State, nonce and PKCE verifier are made from it; the desk keeps its digest, which is used up by
 the first answer, on whichever server it arrives. Who somebody is, is what the provider calls
 them (issuer and subject), never an e-mail address, which people give away and take over.
+
+A provider may know somebody from this morning and send them back at once. So it is told how
+fresh a sign-in has to be, and a session counts from when it says that they showed who they are.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
@@ -31,6 +34,7 @@ from joserfc.jwk import KeySet
 from starlette.responses import RedirectResponse
 
 from sayso.access.identities import person_of_identity
+from sayso.access.sessions import caller_of_session, open_session
 from sayso.asks.people import put
 from sayso.desk import Desk
 from sayso.model.actor import Origin, Person
@@ -38,8 +42,8 @@ from sayso.model.text import one_line
 from sayso.store.contract import Store
 from sayso.web.pages import command, page, paragraph
 from sayso.web.provider import Provider, private
-from sayso.web.service import Service
-from sayso.web.sign_in import address, opened, with_session
+from sayso.web.service import Service, service_of
+from sayso.web.sign_in import Opened, address, visitor, with_session
 
 _log = logging.getLogger("sayso.web")
 BACK = "/sign-in/oidc/back"
@@ -69,18 +73,23 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom the provider signed in."""
+    """Whom the provider signed in; `since` is when they showed it who they are."""
 
     issuer: str
     name: str
     groups: tuple[str, ...]
+    since: datetime
 
 
 class SignIns:
-    """Sign-ins at one provider. What it says of itself is fetched when it is needed."""
+    """Sign-ins at one provider. What it says of itself is fetched when it is needed.
 
-    def __init__(self, provider: Provider, redirect: str, store: Store) -> None:
+    `fresh` is how long a sign-in counts for what is critical.
+    """
+
+    def __init__(self, provider: Provider, redirect: str, store: Store, fresh: timedelta) -> None:
         self.provider = provider
+        self._fresh = fresh
         self._redirect = redirect
         self._store = store
         self._lock = threading.Lock()
@@ -103,6 +112,7 @@ class SignIns:
                 state=_derived(secret, "state"),
                 nonce=_derived(secret, "nonce"),
                 code_verifier=_derived(secret, "verifier"),
+                max_age=int(self._fresh.total_seconds()),
             )
         return Start(str(url), secret)
 
@@ -218,7 +228,25 @@ class SignIns:
         groups = claims.get(self.provider.groups)
         known = groups if isinstance(groups, list) else []
         named = tuple(group for group in known if isinstance(group, str))
-        return Subject(self.provider.issuer, claims["sub"], named)
+        return Subject(self.provider.issuer, claims["sub"], named, self._since(claims))
+
+    def _since(self, claims: Mapping[str, Any]) -> datetime:
+        """Return when they showed who they are.
+
+        Where that is not said, or was longer ago than we asked for, it is just too long ago for
+        what is critical.
+        """
+        now = self._store.now()
+        stale = now - self._fresh - timedelta(seconds=1)
+        if "auth_time" not in claims:
+            _log.warning("The identity provider does not say when people signed in (auth_time).")
+            return stale
+        said = claims["auth_time"]
+        if isinstance(said, bool) or not isinstance(said, int | float):
+            raise Refused("its auth_time is no time")
+        if not said <= now.timestamp() + _LEEWAY:  # which "no number" is not either
+            raise Refused("its auth_time is in the future")
+        return datetime.fromtimestamp(said, UTC) if said > stale.timestamp() else stale
 
 
 def _fetched(url: str) -> dict[str, Any]:
@@ -248,7 +276,8 @@ def _derived(secret: str, what: str) -> str:
 def routes(service: Service, provider: Provider) -> APIRouter:
     """Return the two addresses of a sign-in: there, and back."""
     home = (service.settings.public_url or "").rstrip("/")
-    sign_ins = SignIns(provider, f"{home}{BACK}", service.store)
+    fresh = timedelta(seconds=service.settings.fresh_seconds)
+    sign_ins = SignIns(provider, f"{home}{BACK}", service.store, fresh)
     kept = f"{service.settings.cookie}_oidc"
     router = APIRouter(include_in_schema=False)
 
@@ -276,12 +305,33 @@ def routes(service: Service, provider: Provider) -> APIRouter:
         if name is None:
             return _stranger(subject)
         await service.work(lambda: _give_roles(service.desk, name, subject, provider))
-        session = await opened(request, name, "oidc")
+        session = await _opened(request, name, subject.since)
         here = with_session(RedirectResponse("/", 303), service, session)
         here.delete_cookie(kept, path="/", secure=kept.startswith("__Host-"), httponly=True)
         return here
 
     return router
+
+
+async def _opened(request: Request, name: str, since: datetime) -> Opened:
+    """Open a session that counts from then, in place of the one this browser had."""
+    service, before = service_of(request), await visitor(request)
+    old = before.credential if before is not None and before.signed_in_at is not None else None
+    agent = request.headers.get("user-agent", "")
+
+    def session() -> Opened:
+        _, secret = open_session(
+            service.store,
+            name,
+            how="oidc",
+            address=address(request),
+            agent_string=agent,
+            replaces=old,
+            since=since,
+        )
+        return Opened(secret, caller_of_session(service.store, secret))
+
+    return await service.work(session)
 
 
 def _keep(answer: Response, cookie: str, secret: str) -> None:
