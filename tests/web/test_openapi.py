@@ -81,6 +81,20 @@ def test_everything_but_a_few_needs_a_credential(document: dict[str, Any]) -> No
     assert public == {"/api/v1/about", "/api/v1/session", "/health", "/ready"}
 
 
+def test_whatever_changes_an_ask_takes_a_key_as_the_document_says(document: dict[str, Any]) -> None:
+    takes = {
+        path: any(one["name"] == "Idempotency-Key" for one in path_item["post"]["parameters"])
+        for path, path_item in document["paths"].items()
+        if "parameters" in path_item.get("post", {})
+    }
+
+    assert all(takes[path] for path in takes if path.startswith("/api/v1/asks"))
+    assert not any(takes[path] for path in takes if path.startswith("/api/v1/runs"))
+    said = " ".join(document["info"]["description"].split())
+    assert "Send `Idempotency-Key` with whatever changes an ask" in said
+    assert "a run take no key" in said
+
+
 def test_the_page_lists_every_route(document: dict[str, Any]) -> None:
     page = (ROOT / "docs/reference/http.md").read_text()
     listed = set(re.findall(r"^\| `(GET|POST|DELETE) (/\S+)` \|", page, re.MULTILINE))

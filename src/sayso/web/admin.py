@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
@@ -20,6 +20,7 @@ from sayso.asks.people import put, remove, roles_of, teams_of
 from sayso.errors import Forbidden, Misuse
 from sayso.model.actor import Person, Roster, plain_name
 from sayso.model.span import span
+from sayso.web.bodies import Sent
 from sayso.web.callers import Door, needs, signed_in
 from sayso.web.documents import READING, WRITING, Document, answers
 from sayso.web.problems import Problem
@@ -45,11 +46,11 @@ class PeopleDocument(Document):
     people: list[PersonDocument]
 
 
-class PersonBody(BaseModel):
+class PersonBody(Sent):
     """Somebody to add, or to give other roles and teams."""
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"name": "anna", "roles": ["senior"]}]}
+        json_schema_extra={"examples": [{"name": "anna", "roles": ["senior"]}]}
     )
     name: str = Field(max_length=64)
     roles: list[str] = Field(default_factory=list, max_length=100)
@@ -84,11 +85,10 @@ class NewTokenDocument(TokenDocument):
     token: str = Field(examples=["sayso_..."])
 
 
-class TokenBody(BaseModel):
+class TokenBody(Sent):
     """A token to make: an agent's, or one's own."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={"examples": [{"kind": "agent", "name": "shop", "expires": "90d"}]},
     )
     kind: Literal["agent", "person"] = "agent"

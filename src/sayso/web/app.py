@@ -76,7 +76,7 @@ def make_app(desk: Desk, settings: Settings | None = None) -> FastAPI:
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_invalid)
     # The last one added is the outermost.
-    app.add_middleware(Bodies, settings=service.settings)
+    app.add_middleware(Bodies, settings=service.settings, small=sign_in.SMALL)
     app.add_middleware(Guard, settings=service.settings)
     app.add_middleware(Answers, settings=service.settings)
     return app
@@ -139,6 +139,7 @@ finishes it. A decision is taken once and names the digest it saw. An approval i
 Credentials go into `Authorization: Bearer`, or into the cookie of a session. An agent's token can
 open, read, begin, finish and withdraw its own asks, and never decide.
 
-Send `Idempotency-Key` with whatever changes something: the same request again, also after a
-broken connection, gets the same answer and does nothing twice.
+Send `Idempotency-Key` with whatever changes an ask: the same request again, also after a broken
+connection, gets the same answer and does nothing twice. Starting, cancelling and retrying a run
+take no key: look before you send them again.
 """

@@ -78,9 +78,13 @@ async def open_ask(
     What the request says of itself may raise the bar, and never lowers it. With a key, the same
     request finds the same ask again; the key authorises nothing.
     """
-    said = body.model_dump(by_alias=True, exclude_unset=True)
-    visit = visit_of(request, caller, idempotency_key, said)
-    ask, new = await service_of(request).work(lambda: opened(visit, said, idempotency_key))
+    said = body.said(whole=False)
+
+    def act() -> tuple[Ask, bool]:
+        visit = visit_of(request, caller, idempotency_key, said)
+        return opened(visit, said, idempotency_key)
+
+    ask, new = await service_of(request).work(act)
     return JSONResponse(write_ask(ask), 201 if new else 200)
 
 
@@ -266,9 +270,13 @@ async def decide(
     critical needs a person who has just signed in.
     """
     service = service_of(request)
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
     fresh = timedelta(seconds=service.settings.fresh_seconds)
-    return await _done(request, lambda: decided(visit, id, body, fresh))
+
+    def act() -> Ask:
+        visit = visit_of(request, caller, idempotency_key, body.said())
+        return decided(visit, id, body, fresh)
+
+    return await _done(request, act)
 
 
 @router.post(
@@ -291,7 +299,7 @@ async def begin(
     the same call; every other one gets 409.
     """
     sent = body or BeginPost()
-    visit = visit_of(request, caller, idempotency_key, sent.model_dump())
+    visit = visit_of(request, caller, idempotency_key, sent.said())
     call = await service_of(request).work(lambda: begun(visit, id, sent))
     return JSONResponse(write_call(call))
 
@@ -313,8 +321,12 @@ async def finish(
 
     One that comes too late gets 409 and is kept as evidence.
     """
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
-    return await _done(request, lambda: finished(visit, id, body))
+
+    def act() -> Ask:
+        visit = visit_of(request, caller, idempotency_key, body.said())
+        return finished(visit, id, body)
+
+    return await _done(request, act)
 
 
 @router.post(
@@ -331,7 +343,7 @@ async def doubt(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Ask people whether a call that was begun happened; returns that ask, of kind `doubt`."""
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
+    visit = visit_of(request, caller, idempotency_key, body.said())
     return await _done(request, lambda: doubted(visit, id, body))
 
 
@@ -350,7 +362,7 @@ async def withdraw_ask(
 ) -> Response:
     """Close an ask that nobody has decided. An agent can take back its own."""
     sent = body or NotePost()
-    visit = visit_of(request, caller, idempotency_key, sent.model_dump())
+    visit = visit_of(request, caller, idempotency_key, sent.said())
 
     def act() -> Ask:
         return withdraw(visit.store, id, actor=visit.actor, origin=visit.origin, note=sent.note)
@@ -373,7 +385,7 @@ async def take_back_vote(
 ) -> Response:
     """Take one's word on a settling ask back: it is open again, without that vote."""
     sent = body or NotePost()
-    visit = visit_of(request, caller, idempotency_key, sent.model_dump())
+    visit = visit_of(request, caller, idempotency_key, sent.said())
 
     def act() -> Ask:
         return take_back(visit.store, id, by=caller.name, origin=visit.origin, note=sent.note)
@@ -416,7 +428,7 @@ async def assign_ask(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Give an ask to a person to look into, or with null to nobody in particular."""
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
+    visit = visit_of(request, caller, idempotency_key, body.said())
 
     def act() -> Ask:
         return assign(visit.store, id, body.to, by=caller.name, origin=visit.origin)
