@@ -83,7 +83,7 @@ def make_app(desk: Desk, settings: Settings | None = None) -> FastAPI:
 
 
 class Api(FastAPI):
-    """The application, with an OpenAPI document that knows our problems."""
+    """The application, with an OpenAPI document that knows our problems and our cookie."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request; the server's own `send` is the only way to its connection."""
@@ -95,7 +95,10 @@ class Api(FastAPI):
         """Return the OpenAPI document."""
         if self.openapi_schema is None:
             document = super().openapi()
-            document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
+            components = document.setdefault("components", {})
+            components.setdefault("schemas", {})["Problem"] = PROBLEM
+            service: Service = self.state.service
+            components["securitySchemes"]["session"]["name"] = service.settings.cookie
         return super().openapi()
 
 

@@ -17,7 +17,7 @@ from sayso.asks.taking_back import take_back
 from sayso.asks.versions import Version, versions
 from sayso.asks.waiting import wait_async
 from sayso.asks.withdrawing import withdraw
-from sayso.errors import StillOpen
+from sayso.errors import Forbidden, StillOpen, UnknownPerson
 from sayso.model.ask import Ask
 from sayso.model.content import Risk
 from sayso.model.verdicts import Kind
@@ -106,10 +106,11 @@ async def list_asks(
         str | None, Query(max_length=200, description="Only what this person looks into.")
     ] = None,
     role: Annotated[
-        str | None, Query(max_length=200, description="Only what this role may decide.")
+        str | None, Query(max_length=200, description="Only what this role may decide; for people.")
     ] = None,
     person: Annotated[
-        str | None, Query(max_length=200, description="Only what waits for this person.")
+        str | None,
+        Query(max_length=200, description="Only what waits for this person; for people."),
     ] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many on a page.")] = 50,
     after: Annotated[
@@ -120,6 +121,8 @@ async def list_asks(
 
     People see those of their teams and those of none; an agent sees its own.
     """
+    if caller.kind == "agent" and (role is not None or person is not None):
+        raise Forbidden("Who may decide what is for people to know: leave out role and person.")
     visit = visit_of(request, caller)
 
     def page() -> Inbox:
@@ -427,10 +430,16 @@ async def assign_ask(
     caller: Caller = needs("decisions:write"),
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Give an ask to a person to look into, or with null to nobody in particular."""
+    """Give an ask to a person to look into, or with null to nobody in particular.
+
+    Somebody who does not see the ask is nobody here.
+    """
     visit = visit_of(request, caller, idempotency_key, body.said())
 
     def act() -> Ask:
+        at = visit.standing(id)
+        if body.to is not None and not at.roster.sees(body.to, at.ask.content.team):
+            raise UnknownPerson(body.to, "")
         return assign(visit.store, id, body.to, by=caller.name, origin=visit.origin)
 
     return await _done(request, lambda: visit.once(id, ("ask.assigned",), act))
