@@ -229,17 +229,17 @@ class Desk(Asking, Gates, RunDesk):
 
         return Webhooks(lambda: self.store, self.origin)
 
-    def deliver(self, *, until: Literal["idle"] = "idle", public_url: str | None = None) -> int:
+    def deliver(self, *, until: Literal["idle"] = "idle") -> int:
         """Send to webhooks what is due, until nothing is; returns how many messages arrived.
 
         `sayso serve` does so all the time. This is for scripts, for tests, and for programs
-        without it. `public_url` is where people reach the desk, for links.
+        without it.
         """
         from sayso.channels.courier import Courier
 
         if until != "idle":
             raise BadValue(f'until={until!r}: deliver() knows "idle".')
-        return Courier(lambda: self.store, public_url=public_url).deliver()
+        return Courier(lambda: self.store).deliver()
 
     def verify(self, *, seal: Seal | str | None = None, progress: Progress | None = None) -> Report:
         """Read the whole journal and name what is not as it was written."""

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from sayso import Desk
+from sayso.testing import FakeClock
 from tests.places import Place
 from tests.web.house import PASSWORD, House, serving
 
@@ -107,6 +108,51 @@ def test_somebody_removed_is_out_with_their_agents(house: House, root: httpx2.Cl
 @pytest.mark.parametrize("name", ["", "a b", "x" * 65, "clock:clock", "<b>", "\u202eanna"])
 def test_a_name_that_is_none_is_refused(root: httpx2.Client, name: str) -> None:
     assert root.post("/api/v1/people", json={"name": name}).status_code == 422
+
+
+def test_nobody_is_called_like_an_agent(
+    house: House, root: httpx2.Client, bot: httpx2.Client
+) -> None:
+    refused = root.post("/api/v1/people", json={"name": "Bot"})
+
+    assert (refused.status_code, list(refused.json()["fields"])) == (422, ["name"])
+    token, _ = house.desk.tokens.make("gone")
+    house.desk.tokens.revoke(token.id)
+    assert root.post("/api/v1/people", json={"name": "gone"}).status_code == 200
+
+
+def test_no_token_changes_the_people_of_a_desk(house: House) -> None:
+    """Or whoever found one could put its owner into any team, and read and decide there."""
+    _, text = house.desk.tokens.make("root", "person", scopes=["admin", "asks:read"])
+    program = house.client(text)
+
+    put = program.post("/api/v1/people", json={"name": "root", "teams": ["billing"]})
+    removed = program.delete("/api/v1/people/ben")
+    made = program.post("/api/v1/tokens", json={"kind": "person", "scopes": ["admin"]})
+
+    assert {one.json()["code"] for one in (put, removed, made)} == {"sign-in-again"}
+    assert house.desk.store.register().teams.get("root", frozenset()) == frozenset()
+    assert program.get("/api/v1/people").status_code == 200
+
+
+def test_whoever_changes_the_people_has_just_signed_in(place: Place, clock: FakeClock) -> None:
+    with Desk(place.url, clock=clock) as desk:
+        desk.people.add("root", roles=["admin"])
+        with serving(desk) as house:
+            house.person("root", "admin")
+            root = house.signed_in("root")
+            clock.advance("15m 1s")
+            token = {"kind": "person", "scopes": ["admin"]}
+            refused = [
+                root.post("/api/v1/people", json={"name": "cleo"}),
+                root.post("/api/v1/tokens", json=token),
+            ]
+            assert [one.json()["code"] for one in refused] == ["sign-in-again"] * 2
+            assert root.post("/api/v1/tokens", json={"name": "till"}).status_code == 201
+
+            again = house.signed_in("root")
+            assert again.post("/api/v1/people", json={"name": "cleo"}).status_code == 200
+            assert again.post("/api/v1/tokens", json=token).status_code == 201
 
 
 def test_the_first_person_is_added_at_the_machine(tmp_path: Path) -> None:

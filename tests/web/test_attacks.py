@@ -122,11 +122,67 @@ def test_a_name_that_does_not_exist_lists_nobody_else(
     ask = opened(bot)["id"]
     for answer in (
         anna.get("/api/v1/asks", params={"person": "zoe"}),
-        bot.get("/api/v1/asks", params={"person": "zoe"}),
         anna.post(f"/api/v1/asks/{ask}/assign", json={"to": "zoe"}),
     ):
         assert code(answer) == (404, "unknown-person")
         assert "ben" not in answer.text
+
+
+@pytest.mark.parametrize("query", [{"person": "ben"}, {"person": "zoe"}, {"role": "senior"}])
+def test_an_agent_cannot_ask_who_there_is(bot: httpx2.Client, query: dict[str, str]) -> None:
+    assert code(bot.get("/api/v1/asks", params=query)) == (403, "forbidden")
+
+
+@pytest.mark.parametrize("team", [None, "billing"])
+def test_an_agent_that_names_a_role_is_not_told_of_others(server: Served, team: str | None) -> None:
+    agent = server.agent("curious", team=team)
+
+    answer = agent.post("/api/v1/asks", json={"tool": "refund", "needs": ["wizard"]})
+
+    assert answer.status_code == 422
+    assert "wizard" in answer.json()["detail"]
+    assert "senior" not in answer.text
+
+
+def test_who_is_in_another_team_sounds_like_who_is_nowhere(
+    anna: httpx2.Client, bot: httpx2.Client
+) -> None:
+    ask = opened(bot)["id"]
+
+    ben, nobody = (
+        anna.post(f"/api/v1/asks/{ask}/assign", json={"to": name}) for name in ("ben", "zoe")
+    )
+
+    assert code(ben) == code(nobody) == (404, "unknown-person")
+    assert ben.text.replace("ben", "zoe") == nobody.text
+
+
+def test_a_run_of_another_team_sounds_like_one_that_is_not_there(
+    server: Served, bot: httpx2.Client, anna: httpx2.Client
+) -> None:
+    name = f"settle-{time.monotonic_ns()}"
+    flow = server.desk.workflow(name=name)(lambda run: None)
+    theirs, own = (server.desk.start(flow, team=team).id for team in ("support", "billing"))
+
+    for client, run in [(bot, theirs), (bot, own), (anna, theirs)]:
+        there, nowhere = (
+            client.post("/api/v1/asks", json={"tool": "refund", "run": one})
+            for one in (run, "r-zzzz")
+        )
+        assert code(there) == code(nowhere) == (404, "unknown-run")
+        assert there.text.replace(run, "r-zzzz") == nowhere.text
+    assert anna.post("/api/v1/asks", json={"tool": "refund", "run": own}).status_code == 201
+
+
+@pytest.mark.parametrize("name", ["bot", "BOT"])
+def test_nobody_asks_in_the_name_of_an_agent_that_has_a_token(
+    anna: httpx2.Client, bot: httpx2.Client, name: str
+) -> None:
+    """Or the agent would find it among its own, and carry it out."""
+    answer = anna.post("/api/v1/asks", json={"tool": "refund", "agent": name})
+
+    assert code(answer) == (403, "forbidden")
+    assert anna.post("/api/v1/asks", json={"tool": "refund", "agent": "till"}).is_success
 
 
 def test_a_person_called_like_an_agent_has_keys_of_their_own(server: Served) -> None:

@@ -6,14 +6,19 @@ import json
 import resource
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx2
 import pytest
+from fastapi import APIRouter
+from pydantic import ValidationError, field_validator
 
 from sayso import Desk
+from sayso.web.bodies import MOST, AskPost, Sent
+from sayso.web.callers import Door
 from sayso.web.settings import Settings
 from tests.places import Place
 from tests.served import Served
@@ -157,6 +162,143 @@ def test_a_stranger_cannot_make_the_server_read_a_body(stranger: httpx2.Client) 
 
     assert problem(answer) == (401, "not-signed-in")
     assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({f"surprise{number}": 1 for number in range(50_000)}, 10),
+        ({**ASK, "lease": {f"surprise{number}": 1 for number in range(50_000)}}, 12),
+        ({**ASK, "tags": [1] * 100_000}, 50),
+    ],
+    ids=["fields", "inner fields", "list"],
+)
+def test_of_a_great_many_mistakes_a_few_are_named(
+    bot: httpx2.Client, body: dict[str, Any], named: int
+) -> None:
+    answer = bot.post("/api/v1/asks", json=body)
+
+    assert problem(answer) == (422, "invalid-request")
+    assert 0 < len(answer.json()["fields"]) <= named
+
+
+def test_no_list_makes_more_mistakes_than_it_may_have_items() -> None:
+    with pytest.raises(ValidationError) as caught:
+        AskPost.model_validate({**ASK, "tags": [1] * 100_000})
+
+    assert caught.value.error_count() <= MOST + 1
+
+
+def test_every_list_of_a_body_ends_somewhere(server: Served) -> None:
+    document = server.client().get("/openapi.json").json()
+    bodies = {
+        _named(route["requestBody"])
+        for path in document["paths"].values()
+        for route in path.values()
+        if "requestBody" in route
+    }
+    lists = [
+        found for name in bodies for found in _lists(document["components"]["schemas"][name], name)
+    ]
+
+    assert lists
+    assert [where for where, found in lists if "maxItems" not in found] == []
+
+
+def _named(body: dict[str, Any]) -> str:
+    schema = body["content"]["application/json"]["schema"]
+    return str((schema.get("anyOf") or [schema])[0]["$ref"]).rpartition("/")[2]
+
+
+def _lists(schema: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Go through the lists of a schema; what is an example is none."""
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") == "array":
+        yield where, schema
+    inner = {**schema.get("properties", {}), **dict(enumerate(schema.get("anyOf", [])))}
+    for name, found in inner.items():
+        yield from _lists(found, f"{where}.{name}")
+
+
+class Large(Sent):
+    """A body that knows on which threads it was read."""
+
+    text: str
+    _threads: ClassVar[list[int]] = []
+
+    @field_validator("text")
+    @classmethod
+    def seen(cls, text: str) -> str:
+        cls._threads.append(threading.get_ident())
+        return text
+
+
+async def large(body: Large) -> dict[str, bool]:
+    read, serving = body._threads.pop(), threading.get_ident()
+    return {"on the loop": read == serving, "whole": set(body.text) == {"x"}}
+
+
+def test_a_large_body_is_read_off_the_event_loop(shared_place: Place) -> None:
+    router = APIRouter(route_class=Door)
+    router.post("/api/v1/large")(large)
+    with limited(shared_place) as server:
+        server.app.include_router(router)
+        client = server.client()
+        said = [
+            client.post("/api/v1/large", json={"text": "x" * size}).json()
+            for size in (1024 * 1024, 10)
+        ]
+
+    assert said == [{"on the loop": False, "whole": True}, {"on the loop": True, "whole": True}]
+
+
+# --- what strangers send ---
+
+
+@pytest.mark.parametrize("path", ["/api/v1/session", "/sign-in"])
+def test_a_stranger_has_little_room(stranger: httpx2.Client, path: str) -> None:
+    body = b" " * (16 * 1024 + 1)
+
+    answer = stranger.post(path, content=body, headers=JSON)
+
+    assert problem(answer) == (413, "too-large")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/session", "/sign-in"])
+def test_a_stranger_cannot_hide_how_much_comes(stranger: httpx2.Client, path: str) -> None:
+    pieces = (b" " * 1024 for _ in range(17))
+
+    assert stranger.post(path, content=pieces, headers=JSON).status_code == 413
+
+
+def test_the_longest_password_has_room(stranger: httpx2.Client) -> None:
+    given = {"name": "nobody", "password": "\N{GRINNING FACE}" * 1024}
+
+    program = stranger.post("/api/v1/session", content=json.dumps(given), headers=JSON)
+    browser = stranger.post("/sign-in", data=given)
+
+    assert (problem(program), browser.status_code) == ((401, "wrong-password"), 401)
+
+
+def test_a_form_with_more_fields_than_ours_has_is_refused(stranger: httpx2.Client) -> None:
+    given = {"name": "anna", "password": "x"} | {f"field{number}": "1" for number in range(9)}
+
+    answer = stranger.post("/sign-in", data=given)
+
+    assert answer.status_code == 422
+    assert "more fields" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/api/v1/session", "/sign-in"])
+def test_a_stranger_who_sends_too_much_is_not_even_read(shared_place: Place, path: str) -> None:
+    """It would be refused for what it says: it is no JSON, and no form of ours."""
+    body = b"&".join(b"%d=1" % number for number in range(20))
+    with limited(shared_place, strangers_rate=0.01, strangers_burst=1) as server:
+        stranger = server.client()
+        answers = [stranger.post(path, content=body, headers=JSON).status_code for _ in range(2)]
+
+    assert answers == [400 if path == "/api/v1/session" else 422, 429]
 
 
 def _memory() -> int:

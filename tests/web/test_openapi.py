@@ -13,6 +13,7 @@ from sayso import Desk
 from sayso.errors import SaysoError
 from sayso.web.app import make_app
 from sayso.web.problems import STATUS, status_of
+from sayso.web.settings import Settings
 from tests.docs.pages import ROOT
 
 Operation = tuple[str, str, dict[str, Any]]
@@ -79,6 +80,27 @@ def test_everything_but_a_few_needs_a_credential(document: dict[str, Any]) -> No
     public = {path for _, path, operation in operations(document) if not operation.get("security")}
 
     assert public == {"/api/v1/about", "/api/v1/session", "/health", "/ready"}
+
+
+def test_the_cookie_is_the_one_that_is_set(tmp_path: Path) -> None:
+    with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
+        document = make_app(desk, Settings(cookie="sayso_8080")).openapi()
+
+    assert document["components"]["securitySchemes"]["session"]["name"] == "sayso_8080"
+
+
+def test_whatever_changes_an_ask_takes_a_key_as_the_document_says(document: dict[str, Any]) -> None:
+    takes = {
+        path: any(one["name"] == "Idempotency-Key" for one in path_item["post"]["parameters"])
+        for path, path_item in document["paths"].items()
+        if "parameters" in path_item.get("post", {})
+    }
+
+    assert all(takes[path] for path in takes if path.startswith("/api/v1/asks"))
+    assert not any(takes[path] for path in takes if path.startswith("/api/v1/runs"))
+    said = " ".join(document["info"]["description"].split())
+    assert "Send `Idempotency-Key` with whatever changes an ask" in said
+    assert "a run take no key" in said
 
 
 def test_the_page_lists_every_route(document: dict[str, Any]) -> None:

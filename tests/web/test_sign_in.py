@@ -282,7 +282,7 @@ def test_a_session_that_is_idle_or_old_ends(office: House, clock: FakeClock) -> 
 
 @pytest.mark.parametrize(
     "body",
-    ["", "{", "[]", '"anna"', '{"name": "anna"}', '{"name": 7, "password": null}', "x" * 100_000],
+    ["", "{", "[]", '"anna"', '{"name": "anna"}', '{"name": 7, "password": null}', "x" * 10_000],
 )
 def test_a_sign_in_that_makes_no_sense_is_told_so(team: House, body: str) -> None:
     json = {"Content-Type": "application/json"}

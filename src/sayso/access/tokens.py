@@ -160,6 +160,15 @@ def list_tokens(store: Store) -> list[Token]:
     return [_listed(row) for row in store.tokens()]
 
 
+def is_agent(store: Store, name: str) -> bool:
+    """Whether an agent goes by this name: it has a token that nobody revoked."""
+    return any(
+        token.kind == "agent" and token.revoked_at is None
+        for token in list_tokens(store)
+        if token.name.casefold() == name.casefold()
+    )
+
+
 def caller_of_token(store: Store, text: str) -> Caller:
     """Return who shows this token.
 

@@ -1,4 +1,4 @@
-"""What a webhook is told of an event: what happened, to which ask or run, and where to look.
+"""What a webhook is told of an event: what happened, and to which ask or run.
 
 It is made from the journal when it is sent, as things stood at that event, so that every attempt
 says the same and nothing has to be kept that an erasure would miss. What an agent wrote is made
@@ -27,9 +27,7 @@ _TITLE = 200
 _KIND = re.compile(r"\*|[a-z]+\.(?:[a-z_]+|\*)")
 
 
-def bulletin(
-    store: Store, delivery: DeliveryRow, *, full: bool, public_url: str | None = None
-) -> bytes:
+def bulletin(store: Store, delivery: DeliveryRow, *, full: bool) -> bytes:
     """Return the body of a message: JSON, in ASCII.
 
     Raises:
@@ -40,7 +38,7 @@ def bulletin(
         raise Tampered(f"Event {delivery.seq} of {delivery.stream} is no longer in the journal.")
     last = events[-1]
     try:
-        return written(last.kind, last.at, _data(events, full=full, public_url=public_url))
+        return written(last.kind, last.at, _data(events, full=full))
     except (KeyError, TypeError, ValueError, AttributeError, BadValue) as error:
         raise Tampered(
             f"The journal of {delivery.stream} makes no sense. Run: sayso audit verify"
@@ -63,21 +61,16 @@ def written(kind: str, at: datetime, data: dict[str, Any]) -> bytes:
     return json.dumps(said, separators=(",", ":")).encode()
 
 
-def _data(events: Sequence[Event], *, full: bool, public_url: str | None) -> dict[str, Any]:
+def _data(events: Sequence[Event], *, full: bool) -> dict[str, Any]:
     first, last = events[0], events[-1]
     data: dict[str, Any] = {"id": first.stream, "event": last.seq, "by": str(last.actor)}
     if first.kind == "ask.opened":
         data |= _ask(events, full=full)
     elif first.kind == "run.started":
         data |= _run(first)
-    if public_url is not None and first.kind in _PAGES:
-        data["link"] = f"{public_url.rstrip('/')}/{_PAGES[first.kind]}/{first.stream}"
     if full:
         data["said"] = last.payload
     return data
-
-
-_PAGES = {"ask.opened": "inbox", "run.started": "runs"}
 
 
 def _ask(events: Sequence[Event], *, full: bool) -> dict[str, Any]:

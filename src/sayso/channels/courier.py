@@ -57,14 +57,12 @@ class Courier:
         self,
         store: Callable[[], Store],
         *,
-        public_url: str | None = None,
         senders: int = SENDERS,
         timeout: float = TIMEOUT,
     ) -> None:
         if type(senders) is not int or not 1 <= senders <= 64:
             raise BadValue(f"senders={senders!r}: give a number from 1 to 64.")
         self._find = store
-        self._public_url = public_url
         self._senders = senders
         self._postbox = Postbox(timeout)
         self._gatherer = Gatherer()
@@ -178,7 +176,7 @@ class Courier:
     def _send(self, store: Store, hook: WebhookRow, delivery: DeliveryRow) -> Outcome:
         tried = delivery._replace(attempt=delivery.attempt + 1)
         try:
-            body = bulletin(store, tried, full=hook.whole, public_url=self._public_url)
+            body = bulletin(store, tried, full=hook.whole)
         except Tampered as error:
             store.failed(tried._replace(status="dead", error=str(error), next_at=store.now()))
             return Outcome(None, str(error), 0)

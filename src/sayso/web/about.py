@@ -18,6 +18,7 @@ VERSION = version("sayso")
 router = APIRouter(tags=["service"])
 
 
+@router.head("/api/v1/about", include_in_schema=False)
 @router.get(
     "/api/v1/about",
     operation_id="about",
@@ -32,6 +33,7 @@ async def about(request: Request) -> Response:
     )
 
 
+@router.head("/health", include_in_schema=False)
 @router.get(
     "/health",
     operation_id="health",
@@ -43,6 +45,7 @@ async def health() -> Response:
     return JSONResponse({"status": "ok"})
 
 
+@router.head("/ready", include_in_schema=False)
 @router.get(
     "/ready",
     operation_id="ready",

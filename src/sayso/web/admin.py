@@ -6,20 +6,21 @@ in. So an administrator can take somebody off the desk, and cannot decide in the
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
 from sayso.access.sessions import Session, end_session, list_sessions
-from sayso.access.tokens import LASTS, Token, list_tokens, make_token, revoke_token
+from sayso.access.tokens import LASTS, Token, is_agent, list_tokens, make_token, revoke_token
 from sayso.asks.people import put, remove, roles_of, teams_of
-from sayso.errors import Forbidden, Misuse
+from sayso.errors import BadValue, Forbidden, Misuse, SignInAgain
 from sayso.model.actor import Person, Roster, plain_name
 from sayso.model.span import span
+from sayso.web.bodies import Sent
 from sayso.web.callers import Door, needs, signed_in
 from sayso.web.documents import READING, WRITING, Document, answers
 from sayso.web.problems import Problem
@@ -45,11 +46,11 @@ class PeopleDocument(Document):
     people: list[PersonDocument]
 
 
-class PersonBody(BaseModel):
+class PersonBody(Sent):
     """Somebody to add, or to give other roles and teams."""
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"name": "anna", "roles": ["senior"]}]}
+        json_schema_extra={"examples": [{"name": "anna", "roles": ["senior"]}]}
     )
     name: str = Field(max_length=64)
     roles: list[str] = Field(default_factory=list, max_length=100)
@@ -84,11 +85,10 @@ class NewTokenDocument(TokenDocument):
     token: str = Field(examples=["sayso_..."])
 
 
-class TokenBody(BaseModel):
+class TokenBody(Sent):
     """A token to make: an agent's, or one's own."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={"examples": [{"kind": "agent", "name": "shop", "expires": "90d"}]},
     )
     kind: Literal["agent", "person"] = "agent"
@@ -146,9 +146,17 @@ async def people(request: Request, who: Admin) -> Response:
     responses={200: {"model": PersonDocument}, **answers(*WRITING)},
 )
 async def put_person(request: Request, who: Admin, body: PersonBody) -> Response:
-    """Put a person on the desk. Their password is set at the machine: `sayso people password`."""
+    """Put a person on the desk. Their password is set at the machine: `sayso people password`.
+
+    It needs an administrator who has just signed in; a token does not suffice.
+    """
     visit = visit_of(request, who)
-    person = await service_of(request).work(lambda: _put(visit, body))
+
+    def act() -> Person:
+        _check_fresh(request, visit, "Changing the people of a desk")
+        return _put(visit, body)
+
+    person = await service_of(request).work(act)
     return JSONResponse(
         {"name": person.name, "roles": sorted(person.roles), "teams": sorted(person.teams)}
     )
@@ -160,6 +168,11 @@ def _put(visit: Visit, body: PersonBody) -> Person:
         raise Misuse(
             "This desk has no people yet. Add the first one at the machine: sayso people add NAME "
             "--admin, then: sayso people password NAME"
+        )
+    if is_agent(visit.store, body.name):
+        raise BadValue(
+            f"{body.name} is an agent with a token; a person needs a name of their own.",
+            path="name",
         )
     person = Person(plain_name(body.name, "person"), roles_of(body.roles), teams_of(body.teams))
     return put(visit.store, person, by=visit.caller.name, origin=visit.origin)
@@ -174,11 +187,17 @@ def _put(visit: Visit, body: PersonBody) -> Person:
     responses=answers(*READING),
 )
 async def remove_person(request: Request, who: Admin, name: str) -> Response:
-    """Take a person off the desk: their sessions and tokens, and those of their agents, end."""
+    """Take a person off the desk: their sessions and tokens, and those of their agents, end.
+
+    It needs an administrator who has just signed in; a token does not suffice.
+    """
     visit = visit_of(request, who)
-    await service_of(request).work(
-        lambda: remove(visit.store, name, by=who.name, origin=visit.origin)
-    )
+
+    def act() -> None:
+        _check_fresh(request, visit, "Changing the people of a desk")
+        remove(visit.store, name, by=who.name, origin=visit.origin)
+
+    await service_of(request).work(act)
     return Response(status_code=204)
 
 
@@ -214,10 +233,19 @@ async def tokens(request: Request, who: Somebody) -> Response:
     responses={201: {"model": NewTokenDocument}, **answers(*WRITING)},
 )
 async def new_token(request: Request, who: Somebody, body: TokenBody) -> Response:
-    """Make a token for an agent (administrators), or for oneself (signed in, not by a token)."""
+    """Make a token for an agent (administrators), or for oneself (signed in, not by a token).
+
+    One with the scope `admin` needs somebody who has just signed in.
+    """
     _check_person(who)
     visit = visit_of(request, who)
-    token, text = await service_of(request).work(lambda: _made(visit, body))
+
+    def act() -> tuple[Token, str]:
+        if ADMIN in (body.scopes or ()):
+            _check_fresh(request, visit, "Making a token that administers")
+        return _made(visit, body)
+
+    token, text = await service_of(request).work(act)
     return JSONResponse({**_token(token), "token": text}, 201)
 
 
@@ -378,6 +406,20 @@ def _check_may_end(who: Caller, credential: str) -> None:
     """
     if who.signed_in_at is None and ADMIN not in who.scopes and credential != who.credential:
         raise Forbidden("A token ends no other token and no session: sign in, and end it then.")
+
+
+def _check_fresh(request: Request, visit: Visit, what: str) -> None:
+    """Refuse whoever has not just signed in to change who may do what, on a desk with people.
+
+    Raises:
+        SignInAgain: they have not, or came with a token.
+    """
+    if visit.store.register().solo:
+        return
+    signed_in_at = visit.caller.signed_in_at
+    fresh = timedelta(seconds=service_of(request).settings.fresh_seconds)
+    if signed_in_at is None or visit.store.now() - signed_in_at > fresh:
+        raise SignInAgain(what)
 
 
 def _check_person(who: Caller) -> None:

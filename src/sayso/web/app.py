@@ -76,14 +76,14 @@ def make_app(desk: Desk, settings: Settings | None = None) -> FastAPI:
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_invalid)
     # The last one added is the outermost.
-    app.add_middleware(Bodies, settings=service.settings)
+    app.add_middleware(Bodies, settings=service.settings, small=sign_in.SMALL)
     app.add_middleware(Guard, settings=service.settings)
     app.add_middleware(Answers, settings=service.settings)
     return app
 
 
 class Api(FastAPI):
-    """The application, with an OpenAPI document that knows our problems."""
+    """The application, with an OpenAPI document that knows our problems and our cookie."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request; the server's own `send` is the only way to its connection."""
@@ -95,7 +95,10 @@ class Api(FastAPI):
         """Return the OpenAPI document."""
         if self.openapi_schema is None:
             document = super().openapi()
-            document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
+            components = document.setdefault("components", {})
+            components.setdefault("schemas", {})["Problem"] = PROBLEM
+            service: Service = self.state.service
+            components["securitySchemes"]["session"]["name"] = service.settings.cookie
         return super().openapi()
 
 
@@ -139,6 +142,7 @@ finishes it. A decision is taken once and names the digest it saw. An approval i
 Credentials go into `Authorization: Bearer`, or into the cookie of a session. An agent's token can
 open, read, begin, finish and withdraw its own asks, and never decide.
 
-Send `Idempotency-Key` with whatever changes something: the same request again, also after a
-broken connection, gets the same answer and does nothing twice.
+Send `Idempotency-Key` with whatever changes an ask: the same request again, also after a broken
+connection, gets the same answer and does nothing twice. Starting, cancelling and retrying a run
+take no key: look before you send them again.
 """

@@ -17,7 +17,7 @@ from sayso.asks.taking_back import take_back
 from sayso.asks.versions import Version, versions
 from sayso.asks.waiting import wait_async
 from sayso.asks.withdrawing import withdraw
-from sayso.errors import StillOpen
+from sayso.errors import Forbidden, StillOpen, UnknownPerson
 from sayso.model.ask import Ask
 from sayso.model.content import Risk
 from sayso.model.verdicts import Kind
@@ -78,9 +78,13 @@ async def open_ask(
     What the request says of itself may raise the bar, and never lowers it. With a key, the same
     request finds the same ask again; the key authorises nothing.
     """
-    said = body.model_dump(by_alias=True, exclude_unset=True)
-    visit = visit_of(request, caller, idempotency_key, said)
-    ask, new = await service_of(request).work(lambda: opened(visit, said, idempotency_key))
+    said = body.said(whole=False)
+
+    def act() -> tuple[Ask, bool]:
+        visit = visit_of(request, caller, idempotency_key, said)
+        return opened(visit, said, idempotency_key)
+
+    ask, new = await service_of(request).work(act)
     return JSONResponse(write_ask(ask), 201 if new else 200)
 
 
@@ -102,10 +106,11 @@ async def list_asks(
         str | None, Query(max_length=200, description="Only what this person looks into.")
     ] = None,
     role: Annotated[
-        str | None, Query(max_length=200, description="Only what this role may decide.")
+        str | None, Query(max_length=200, description="Only what this role may decide; for people.")
     ] = None,
     person: Annotated[
-        str | None, Query(max_length=200, description="Only what waits for this person.")
+        str | None,
+        Query(max_length=200, description="Only what waits for this person; for people."),
     ] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many on a page.")] = 50,
     after: Annotated[
@@ -116,6 +121,8 @@ async def list_asks(
 
     People see those of their teams and those of none; an agent sees its own.
     """
+    if caller.kind == "agent" and (role is not None or person is not None):
+        raise Forbidden("Who may decide what is for people to know: leave out role and person.")
     visit = visit_of(request, caller)
 
     def page() -> Inbox:
@@ -266,9 +273,13 @@ async def decide(
     critical needs a person who has just signed in.
     """
     service = service_of(request)
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
     fresh = timedelta(seconds=service.settings.fresh_seconds)
-    return await _done(request, lambda: decided(visit, id, body, fresh))
+
+    def act() -> Ask:
+        visit = visit_of(request, caller, idempotency_key, body.said())
+        return decided(visit, id, body, fresh)
+
+    return await _done(request, act)
 
 
 @router.post(
@@ -291,7 +302,7 @@ async def begin(
     the same call; every other one gets 409.
     """
     sent = body or BeginPost()
-    visit = visit_of(request, caller, idempotency_key, sent.model_dump())
+    visit = visit_of(request, caller, idempotency_key, sent.said())
     call = await service_of(request).work(lambda: begun(visit, id, sent))
     return JSONResponse(write_call(call))
 
@@ -313,8 +324,12 @@ async def finish(
 
     One that comes too late gets 409 and is kept as evidence.
     """
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
-    return await _done(request, lambda: finished(visit, id, body))
+
+    def act() -> Ask:
+        visit = visit_of(request, caller, idempotency_key, body.said())
+        return finished(visit, id, body)
+
+    return await _done(request, act)
 
 
 @router.post(
@@ -331,7 +346,7 @@ async def doubt(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Ask people whether a call that was begun happened; returns that ask, of kind `doubt`."""
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
+    visit = visit_of(request, caller, idempotency_key, body.said())
     return await _done(request, lambda: doubted(visit, id, body))
 
 
@@ -350,7 +365,7 @@ async def withdraw_ask(
 ) -> Response:
     """Close an ask that nobody has decided. An agent can take back its own."""
     sent = body or NotePost()
-    visit = visit_of(request, caller, idempotency_key, sent.model_dump())
+    visit = visit_of(request, caller, idempotency_key, sent.said())
 
     def act() -> Ask:
         return withdraw(visit.store, id, actor=visit.actor, origin=visit.origin, note=sent.note)
@@ -373,7 +388,7 @@ async def take_back_vote(
 ) -> Response:
     """Take one's word on a settling ask back: it is open again, without that vote."""
     sent = body or NotePost()
-    visit = visit_of(request, caller, idempotency_key, sent.model_dump())
+    visit = visit_of(request, caller, idempotency_key, sent.said())
 
     def act() -> Ask:
         return take_back(visit.store, id, by=caller.name, origin=visit.origin, note=sent.note)
@@ -415,10 +430,16 @@ async def assign_ask(
     caller: Caller = needs("decisions:write"),
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Give an ask to a person to look into, or with null to nobody in particular."""
-    visit = visit_of(request, caller, idempotency_key, body.model_dump())
+    """Give an ask to a person to look into, or with null to nobody in particular.
+
+    Somebody who does not see the ask is nobody here.
+    """
+    visit = visit_of(request, caller, idempotency_key, body.said())
 
     def act() -> Ask:
+        at = visit.standing(id)
+        if body.to is not None and not at.roster.sees(body.to, at.ask.content.team):
+            raise UnknownPerson(body.to, "")
         return assign(visit.store, id, body.to, by=caller.name, origin=visit.origin)
 
     return await _done(request, lambda: visit.once(id, ("ask.assigned",), act))

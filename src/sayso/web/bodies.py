@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from itertools import islice
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sayso.channels.webhooks import KINDS
 from sayso.model.content import Risk
 from sayso.model.verdicts import RejectKind, Verdict
+
+MOST = 1000  # of anything that is listed
+_STRANGE = 10  # fields that do not exist and are named one by one
 
 
 class Sent(BaseModel):
     """What a client sends: these fields and no others, each of its own type."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, given: object) -> object:
+        """Leave a few fields that do not exist to be refused: each costs an error to write."""
+        if not isinstance(given, dict) or len(given) <= len(cls.model_fields):
+            return given
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        strange = islice((name for name in given if name not in known), _STRANGE)
+        return {name: given[name] for name in (*(known & given.keys()), *strange)}
+
+    def said(self, *, whole: bool = True) -> dict[str, Any]:
+        """Return the fields by name, or with `whole=False` those that were sent.
+
+        What is in them is not copied: it can be a megabyte.
+        """
+        fields = type(self).model_fields.items()
+        return {
+            field.alias or name: _plain(getattr(self, name))
+            for name, field in fields
+            if whole or name in self.model_fields_set
+        }
+
+
+def _plain(value: object) -> object:
+    return value.said() if isinstance(value, Sent) else value
 
 
 class Lent(Sent):
@@ -65,11 +95,11 @@ class AskPost(Sent):
     impact: str | None = Field(default=None, description="What it will do, in a sentence.")
     preview: dict[str, Any] | None = Field(default=None, description="How to show the arguments.")
     facts: dict[str, Any] | None = Field(default=None, description="More for people to see.")
-    options: list[Any] | None = Field(default=None, description="Of a choice.")
+    options: list[Any] | None = Field(default=None, max_length=MOST, description="Of a choice.")
     answer: dict[str, Any] | None = Field(default=None, description="JSON Schema of the answer.")
     returns: dict[str, Any] | None = Field(default=None, description="JSON Schema of the result.")
     hidden: list[str] | None = Field(
-        default=None, description="Arguments that are left out on purpose."
+        default=None, max_length=MOST, description="Arguments that are left out on purpose."
     )
     within: float | str | None = Field(default=None, description="Until when: seconds, or `2h`.")
     run: str | None = Field(default=None, description="The run it belongs to.")
@@ -79,15 +109,17 @@ class AskPost(Sent):
         default=None, description="Who asks; of an agent's token, its own name."
     )
     requester: str | None = Field(default=None, description="For whom; they cannot decide it.")
-    tags: list[str] | None = None
-    conflicts: list[str] | None = None
+    tags: list[str] | None = Field(default=None, max_length=MOST)
+    conflicts: list[str] | None = Field(default=None, max_length=MOST)
     optional: Literal[True] | None = None
     about: str | None = Field(
         default=None, description="The ask whose draft or plan this one replaces."
     )
-    needs: list[str] | None = Field(default=None, description="Who must agree.")
+    needs: list[str] | None = Field(default=None, max_length=MOST, description="Who must agree.")
     deny: int | None = Field(default=None, description="1: how many end it, the policy says.")
-    allow: list[Verdict] | None = Field(default=None, description="The verdicts that are offered.")
+    allow: list[Verdict] | None = Field(
+        default=None, max_length=MOST, description="The verdicts that are offered."
+    )
     unseen: float | None = Field(default=None, description="Look for cases at least this alike.")
     lease: Lent | None = None
     key: str | None = Field(
@@ -196,7 +228,7 @@ class RunPost(Sent):
     )
 
     workflow: str = Field(min_length=1, max_length=200, description="The name it is registered by.")
-    input: dict[str, Any] | list[Any] = Field(
+    input: dict[str, Any] | Annotated[list[Any], Field(max_length=MOST)] = Field(
         default_factory=dict, description="What it is given: by name, or in order."
     )
     thread: str | None = Field(default=None, description="The conversation it belongs to.")

@@ -7,10 +7,12 @@ are read anew with each request.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import Depends, Request, Response, Security
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from fastapi.security import APIKeyCookie, HTTPBearer
 
@@ -24,6 +26,7 @@ from sayso.web.problems import Problem
 from sayso.web.service import Service, service_of
 
 LOOKED_AT = "sayso_caller"  # in the state of a request
+_LARGE = 16 * 1024  # bytes of a body that is read on a thread, so that nobody else waits for it
 
 _bearer = HTTPBearer(
     scheme_name="token",
@@ -59,7 +62,7 @@ async def look(request: Request) -> Caller:
     try:
         found = await service.work(lambda: shown(service, request))
     except NotSignedIn:
-        service.strangers.take(request.client.host if request.client else "")
+        service.count_stranger(request)
         raise
     service.requests.take(found.credential)
     return found
@@ -132,22 +135,64 @@ signed_in: Any = Depends(Needs(None))  # a route for whoever has a credential th
 
 
 class Door(APIRoute):
-    """A route that knows who calls before it reads what they send."""
+    """A route that knows who calls before it reads what they send, and reads that off the loop."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return what handles a request to this route."""
         handle = super().get_route_handler()
         found = self.dependant.dependencies  # codespell:ignore dependant
         asked = [one.call for one in found if isinstance(one.call, Needs)]
+        field = self.body_field
 
         async def guarded(request: Request) -> Response:
             for one in asked:
                 await one.admitted(request)
-            if self.body_field is not None:
-                _check_type(request)
-            return await handle(request)
+            if field is None:
+                return await handle(request)
+            if not asked:
+                service_of(request).count_stranger(request)
+            _check_type(request)
+            body = await request.body()
+            if len(body) <= _LARGE:
+                return await handle(request)
+            said = await service_of(request).work(lambda: _fitting(field, body))
+            return await handle(request if said is None else _Fitting(request, said))
 
         return guarded
+
+
+class _Fitting(Request):
+    """A request whose body was read before, and fits."""
+
+    def __init__(self, request: Request, said: object) -> None:
+        super().__init__(request.scope, request.receive)
+        self._request = request
+        self._said = said
+
+    async def body(self) -> bytes:
+        """Return the body as it came."""
+        return await self._request.body()
+
+    async def json(self) -> Any:  # noqa: ANN401 - as the framework declares it
+        """Return what the body says, as the route takes it."""
+        return self._said
+
+
+def _fitting(field: Any, body: bytes) -> object | None:  # noqa: ANN401 - of the framework
+    """Return what a body says, as the route takes it; `None` if it is no JSON.
+
+    Raises:
+        RequestValidationError: it does not fit.
+    """
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return None  # what is wrong with it is said by whoever reads it again
+    fitting: object
+    fitting, errors = field.validate(said, loc=("body",))
+    if errors:
+        raise RequestValidationError(errors)
+    return fitting
 
 
 def _check_type(request: Request) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from math import ceil
 
@@ -19,16 +19,21 @@ from sayso.web.problems import Problem, answer
 from sayso.web.settings import Settings
 
 _KEYS = 10_000  # buckets in memory; whoever has been silent for longest is forgotten
+_SMALL = 16 * 1024  # the longest password fits, also if each character is written as an escape
 _CLOSE = {"Connection": "close"}
 _LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 * 1024 * 1024
 
 
 class Bodies:
-    """Refuses a body that is too large, or too slow, without reading it all."""
+    """Refuses a body that is too large, or too slow, without reading it all.
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    `small` are the paths at which strangers send bodies: these have little room.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, small: Collection[str] = ()) -> None:
         self._app = app
-        self._most = settings.body_bytes
+        self._small = small
+        self._bytes = settings.body_bytes
         self._seconds = settings.body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,12 +41,13 @@ class Bodies:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if _declared(scope) > self._most:
-            await answer(self._too_large())(scope, receive, _lingering(receive, send))
+        most = min(_SMALL, self._bytes) if scope["path"] in self._small else self._bytes
+        if _declared(scope) > most:
+            await answer(_too_large(most))(scope, receive, _lingering(receive, send))
             return
-        await self._app(scope, self._counted(receive), _lingering(receive, send))
+        await self._app(scope, self._counted(receive, most), _lingering(receive, send))
 
-    def _counted(self, receive: Receive) -> Receive:
+    def _counted(self, receive: Receive, most: int) -> Receive:
         taken, until, whole = 0, 0.0, False
 
         async def counted() -> Message:
@@ -56,16 +62,17 @@ class Bodies:
                 words = f"The body did not arrive within {self._seconds:g} s. Send it again."
                 raise Problem(408, "slow-body", words, headers=_CLOSE) from None
             taken += len(message.get("body", b""))
-            if taken > self._most:
-                raise self._too_large()
+            if taken > most:
+                raise _too_large(most)
             whole = not message.get("more_body", False)
             return message
 
         return counted
 
-    def _too_large(self) -> Problem:
-        words = f"A body may have {self._most:,} bytes. Nothing was done."
-        return Problem(413, "too-large", words, headers=_CLOSE)
+
+def _too_large(most: int) -> Problem:
+    words = f"A body may have {most:,} bytes here. Nothing was done."
+    return Problem(413, "too-large", words, headers=_CLOSE)
 
 
 def _lingering(receive: Receive, send: Send) -> Send:

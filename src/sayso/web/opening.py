@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sayso.access.tokens import is_agent
 from sayso.asks.opening import open_ask
 from sayso.asks.posted import Posted, read_post
 from sayso.errors import BadValue, Forbidden
@@ -30,7 +31,7 @@ def opened(visit: Visit, body: dict[str, Any], key: str | None) -> tuple[Ask, bo
     posted = read_post(_named(visit, body), desk.forms)
     _check_references(visit, posted.content)
     content = posted.content.changed(owner=visit.caller.owner)
-    kept = _kept(visit, content, posted.key, key)
+    kept = _kept(visit, posted.key, key)
     known = None if kept is None else visit.store.find_key(kept)
     ask = open_ask(
         visit.store,
@@ -55,6 +56,8 @@ def _named(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         _check_own("team", body.get("team"), caller.team)
         return {**body, "agent": caller.name, "team": caller.team}
     agent = body.get("agent") or f"{visit.actor.id} by hand"
+    if is_agent(visit.store, agent):
+        raise Forbidden(f"agent={agent!r}: that agent has a token, and speaks for itself.")
     if caller.name is not None:
         _check_own("requester", body.get("requester"), caller.name)
     team = team_for(visit, body.get("team"))
@@ -91,11 +94,11 @@ def _check_references(visit: Visit, content: Content) -> None:
             raise BadValue(
                 "It is about an ask of another team, whose words stay there.", path="about"
             )
-    if content.run is not None and visit.store.run(content.run) is not None:
+    if content.run is not None:  # one that is not there sounds like one of another team
         visit.run(content.run)
 
 
-def _kept(visit: Visit, content: Content, said: str | None, header: str | None) -> str | None:
+def _kept(visit: Visit, said: str | None, header: str | None) -> str | None:
     """Return the key as it is kept: callers do not meet each other's, nor those of a run."""
     if None not in (said, header) and said != header:
         raise BadValue("The key in the body is not the one in Idempotency-Key.", path="key")
@@ -105,10 +108,7 @@ def _kept(visit: Visit, content: Content, said: str | None, header: str | None) 
     # No name has a space in it, so a person who is called like an agent has keys of their own.
     whose = visit.caller.name if visit.caller.kind == "agent" else f"{visit.actor.id} by hand"
     team = f" of {visit.caller.team}" if visit.caller.team is not None else ""
-    kept = f"{whose}{team}/{key}"
-    if content.run is not None and kept.startswith(f"{content.run}:"):
-        raise BadValue("The key looks like that of a run. Use another one.", path="key")
-    return kept
+    return f"{whose}{team}/{key}"
 
 
 def _lease(visit: Visit, posted: Posted) -> Lease | None:

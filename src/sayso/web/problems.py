@@ -35,6 +35,7 @@ from sayso.errors import (
     TooManyTries,
     UnknownAsk,
     UnknownPerson,
+    UnknownRole,
     UnknownRun,
     UnknownWebhook,
 )
@@ -101,6 +102,9 @@ def on_error(request: Request, error: Exception) -> Response:
     said["detail"] = _shown(said["detail"])
     if isinstance(error, UnknownPerson):  # who else there is, administrators can list
         said["detail"] = f"{_shown(repr(error.name))} is not a person on this desk."
+    if isinstance(error, UnknownRole):
+        said["detail"] = f"Nobody holds the role {_shown(repr(error.role))}."
+        said["more"] = {"role": error.role, "known": ()}
     if isinstance(error, BadValue) and error.path:
         said["fields"] = {one_line(error.path, 200): said["detail"]}
     return _response(said, _headers(error, status))

@@ -45,6 +45,14 @@ class Service:
         """Do one unit of work with the database on a thread, so that nobody else waits for it."""
         return await to_thread.run_sync(unit, limiter=self._threads)
 
+    def count_stranger(self, connection: HTTPConnection) -> None:
+        """Count a request of somebody who has no credential that counts.
+
+        Raises:
+            Problem: there were too many from there (429).
+        """
+        self.strangers.take(connection.client.host if connection.client else "")
+
     def start(self) -> None:
         """Begin, on the event loop that serves."""
         self._loop = asyncio.get_running_loop()

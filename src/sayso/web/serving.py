@@ -149,7 +149,7 @@ def serve(
         ready: Called once it serves.
         stopping: Called from the signal: ends long-polls and event streams.
     """
-    helpers = _helpers(desk, door.url(sockets[0].getsockname()[1]), workers)
+    helpers = _helpers(desk, workers)
 
     def halt() -> None:
         desk.crew.halt()
@@ -186,9 +186,9 @@ class _Workers:
         self._desk.crew.stop(GRACE)
 
 
-def _helpers(desk: Desk, url: str, workers: int) -> list[_Helper]:
+def _helpers(desk: Desk, workers: int) -> list[_Helper]:
     serves = bool(desk.flows) and workers > 0
-    courier = Courier(lambda: desk.store, public_url=url)
+    courier = Courier(lambda: desk.store)
     return [_Workers(desk, workers) if serves else Sweeper(desk), courier]
 
 

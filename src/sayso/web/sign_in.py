@@ -13,13 +13,14 @@ from urllib.parse import parse_qsl
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from starlette.responses import PlainTextResponse, RedirectResponse
 
 from sayso.access.caller import Caller
 from sayso.access.passwords import LONGEST, check_password
 from sayso.access.sessions import LASTS, caller_of_session, end_session, open_session, use_link
 from sayso.errors import NotSignedIn, TooManyTries
+from sayso.web.bodies import Sent
 from sayso.web.callers import Door, caller, signed_in
 from sayso.web.documents import Document, answers
 from sayso.web.pages import STYLE, command, page, paragraph, shown
@@ -27,6 +28,8 @@ from sayso.web.problems import Problem
 from sayso.web.service import Service, service_of
 
 LINK = "t"  # the name of the one-time secret in the address of the first page
+SMALL = frozenset(("/api/v1/session", "/sign-in"))  # a name and a password need little room
+_FIELDS = 10
 _WRONG = "The name or the password is wrong."
 _SPENT = "This link was used before, is older than five minutes, or belongs to another desk."
 _NO_REFERRER = {"Referrer-Policy": "no-referrer"}
@@ -37,11 +40,10 @@ router = APIRouter(route_class=Door)
 Known = Annotated[Caller, signed_in]
 
 
-class Credentials(BaseModel):
+class Credentials(Sent):
     """Who somebody says they are."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={"examples": [{"name": "anna", "password": "a few words are best"}]},
     )
     name: str = Field(max_length=200)
@@ -90,7 +92,7 @@ async def who_am_i(request: Request, who: Known) -> Response:
     tags=["session"],
     operation_id="sign_in",
     summary="Sign in",
-    responses={200: {"model": Me}, **answers(401, 403, 408, 413, 415, 422)},
+    responses={200: {"model": Me}, **answers(401, 403, 408, 413, 415, 422, 429)},
 )
 async def sign_in(request: Request, given: Credentials) -> Response:
     """Sign in with a password; the session comes back as a cookie.
@@ -138,9 +140,7 @@ async def _let_in(request: Request, name: str, password: str) -> Opened:
         Problem: it is wrong, or there is no such person; which is not said.
         TooManyTries: too many wrong ones came from there.
     """
-    service = service_of(request)
-    where = address(request)
-    service.strangers.take(where)
+    service, where = service_of(request), address(request)
     right = await to_thread.run_sync(
         lambda: check_password(service.store, name, password, address=where), limiter=_HASHING
     )
@@ -256,7 +256,7 @@ async def home(request: Request) -> Response:
 
 async def _by_link(request: Request, text: str) -> Response:
     service = service_of(request)
-    service.strangers.take(address(request))
+    service.count_stranger(request)
     if not await service.work(lambda: use_link(service.store, text)):
         return _how_to_come_in(_SPENT)
     session = await opened(request, None, "link")
@@ -287,15 +287,32 @@ async def sign_in_page(request: Request) -> Response:
 @router.post("/sign-in", include_in_schema=False)
 async def sign_in_form(request: Request) -> Response:
     """Take the form, as browsers send it without a script."""
-    given = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
-    to = onward(given.get("next"))
+    given: dict[str, str] = {}
     try:
+        service_of(request).count_stranger(request)
+        given = await _filled_in(request)
         session = await _let_in(request, given.get("name", ""), given.get("password", ""))
     except (Problem, TooManyTries) as error:
         words = str(error.detail) if isinstance(error, Problem) else str(error)
         status = error.status_code if isinstance(error, Problem) else 429
-        return _form(request, to, words, given.get("name", ""), status)
-    return with_session(RedirectResponse(to, 303), service_of(request), session)
+        to, name = onward(given.get("next")), given.get("name", "")
+        return _form(request, to, words, name, status)
+    answer = RedirectResponse(onward(given.get("next")), 303)
+    return with_session(answer, service_of(request), session)
+
+
+async def _filled_in(request: Request) -> dict[str, str]:
+    """Return the fields of the form.
+
+    Raises:
+        Problem: there are more than any form of ours has.
+    """
+    text = (await request.body()).decode("utf-8", "replace")
+    try:
+        return dict(parse_qsl(text, max_num_fields=_FIELDS))
+    except ValueError:
+        words = "The form has more fields than a name and a password need."
+        raise Problem(422, "invalid-request", words) from None
 
 
 @router.post("/sign-out", include_in_schema=False)
