@@ -118,7 +118,7 @@ def test_a_finish_without_a_begin_changes_nothing(
     assert journal(server, ask) == ["ask.opened", "ask.decided"]
 
 
-def test_a_result_of_somebody_else_is_evidence_and_no_result(
+def test_a_result_of_somebody_else_is_refused_while_the_call_is_carried_out(
     server: Served, bot: httpx2.Client, anna: httpx2.Client
 ) -> None:
     ask = opened(bot)
@@ -128,8 +128,9 @@ def test_a_result_of_somebody_else_is_evidence_and_no_result(
     body = {"attempt": call["attempt"], "holder": "somebody else", "result": 1}
     answer = bot.post(f"/api/v1/asks/{ask['id']}/finish", json=body)
 
-    assert (answer.status_code, answer.json()["code"]) == (409, "finished-late")
-    assert bot.get(f"/api/v1/asks/{ask['id']}").json()["effect"]["status"] == "intended"
+    assert (answer.status_code, answer.json()["code"]) == (409, "not-approved")
+    effect = bot.get(f"/api/v1/asks/{ask['id']}").json()["effect"]
+    assert (effect["status"], effect["late"]) == ("intended", [])
 
 
 def test_a_call_in_doubt_becomes_a_question_to_people(
