@@ -60,7 +60,7 @@ POST   /api/v1/asks/{ask}/claim                   401    403    403    404    20
 POST   /api/v1/asks/{ask}/assign                  401    403    403    404    200    200    401    401    401    403    200    403
 POST   /api/v1/asks/{approved}/begin              401    200    404    404    200    200    401    401    401    403    200    403
 POST   /api/v1/asks/{begun}/finish                401    200    404    404    409    409    401    401    401    403    409    403
-POST   /api/v1/asks/{begun}/doubt                 401    200    404    404    200    200    401    401    401    403    200    403
+POST   /api/v1/asks/{begun}/doubt                 401    200    404    404    409    409    401    401    401    403    409    403
 POST   /api/v1/asks/{ask}/withdraw                401    200    404    404    200    200    401    401    401    403    200    403
 POST   /api/v1/leases/{holder}                    401    200    200    200    200    200    401    401    401    403    200    403
 GET    /api/v1/events                             401    200    200    200    200    200    401    401    401    403    200    200
