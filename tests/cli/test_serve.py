@@ -11,7 +11,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -324,7 +324,10 @@ def listening(service: Service) -> int:
 
 
 def _sockets(pid: int) -> set[str]:
-    links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
+    links = set()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            links.add(os.readlink(link))
     return {link[8:-1] for link in links if link.startswith("socket:[")}
 
 

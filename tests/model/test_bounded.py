@@ -161,3 +161,11 @@ def test_the_same_item_is_what_json_takes_for_the_same(items: list[Any], unique:
 
 def test_many_different_objects_are_told_apart_at_once() -> None:
     assert violations({"uniqueItems": True}, [{"n": n} for n in range(50_000)]) == {}
+
+
+def test_a_list_that_is_too_long_anyway_is_not_gone_through() -> None:
+    schema = {"type": "array", "maxItems": 10, "items": {"type": "object", "required": ["a"]}}
+
+    (fault,) = violations(schema, [{}] * 20_000).values()
+
+    assert "10" in fault

@@ -59,10 +59,23 @@ def bounded_validator() -> type[Draft202012Validator]:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
         "uniqueItems": _unique_items,
+        "items": _unless_too_long(Draft202012Validator.VALIDATORS["items"]),
     }
     every = {**Draft202012Validator.VALIDATORS, **ours}
     counted = {name: _counted(keyword) for name, keyword in every.items()}
     return extend(Draft202012Validator, counted)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _unless_too_long(keyword: Keyword) -> Keyword:
+    """Leave out the items of a list that is refused for its length anyway."""
+
+    def check(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any] | None:  # noqa: ANN401 - JSON
+        most = schema.get("maxItems")
+        if isinstance(value, list) and most is not None and len(value) > most:
+            return None
+        return keyword(validator, rule, value, schema)
+
+    return check
 
 
 def _counted(keyword: Keyword) -> Keyword:
