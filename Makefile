@@ -22,7 +22,7 @@ CODE  := $(wildcard src tests benchmarks examples)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check soak bench docs format lock clean
+.PHONY: help demo test curl check soak bench docs format lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -31,13 +31,21 @@ help: ## this list
 demo: $(RUN) ## a short story in your terminal: a gated call, your decision, the journal
 	@$(BIN)/sayso demo
 
-test: check ## everything that must hold before a commit: check, then the tests
+test: check curl ## everything that must hold before a commit: check, then the tests
 	@$(BIN)/python -m pytest -q $(TERMINALS) > $(VENV)/terminals.txt 2>&1 & terminals=$$!; \
 	$(BIN)/python -m pytest -q $(SERVERS) > $(VENV)/servers.txt 2>&1 & servers=$$!; \
 	failed=0; $(BIN)/python -m pytest -q $(addprefix --ignore=,$(TERMINALS) $(SERVERS)) || failed=1; \
 	wait $$terminals || failed=1; echo; echo "And $(TERMINALS):"; cat $(VENV)/terminals.txt; \
 	wait $$servers || failed=1; echo; echo "And $(SERVERS):"; cat $(VENV)/servers.txt; \
 	exit $$failed
+
+# The page of the HTTP API shows curl, and its test runs what it shows. Debian may lack it.
+curl:
+	@command -v curl > /dev/null || if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		echo "Installing curl ..."; export DEBIAN_FRONTEND=noninteractive; \
+		log=$$(apt-get update 2>&1 && apt-get install --yes --no-install-recommends curl 2>&1) \
+			|| { echo "$$log" >&2; exit 1; }; \
+	else echo "The tests need curl. Run this, then try again: sudo apt-get install curl" >&2; exit 1; fi
 
 check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/ruff check --quiet .

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from tests.docs.pages import DOCS, blocks
 from tests.served import Served
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
 def test_the_session_on_the_page_does_what_it_says(server: Served, tmp_path: Path) -> None:
     shown = next(one for one in blocks(DOCS / "reference/http.md") if one.language == "sh")
     tokens = {

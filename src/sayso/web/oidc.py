@@ -34,7 +34,6 @@ from joserfc.jwk import KeySet
 from starlette.responses import RedirectResponse
 
 from sayso.access.identities import person_of_identity
-from sayso.access.sessions import caller_of_session, open_session
 from sayso.asks.people import put
 from sayso.desk import Desk
 from sayso.model.actor import Origin, Person
@@ -42,8 +41,8 @@ from sayso.model.text import one_line
 from sayso.store.contract import Store
 from sayso.web.pages import command, page, paragraph
 from sayso.web.provider import Provider, private
-from sayso.web.service import Service, service_of
-from sayso.web.sign_in import Opened, address, visitor, with_session
+from sayso.web.service import Service
+from sayso.web.sign_in import address, opened, with_session
 
 _log = logging.getLogger("sayso.web")
 BACK = "/sign-in/oidc/back"
@@ -305,33 +304,12 @@ def routes(service: Service, provider: Provider) -> APIRouter:
         if name is None:
             return _stranger(subject)
         await service.work(lambda: _give_roles(service.desk, name, subject, provider))
-        session = await _opened(request, name, subject.since)
+        session = await opened(request, name, "oidc", since=subject.since)
         here = with_session(RedirectResponse("/", 303), service, session)
         here.delete_cookie(kept, path="/", secure=kept.startswith("__Host-"), httponly=True)
         return here
 
     return router
-
-
-async def _opened(request: Request, name: str, since: datetime) -> Opened:
-    """Open a session that counts from then, in place of the one this browser had."""
-    service, before = service_of(request), await visitor(request)
-    old = before.credential if before is not None and before.signed_in_at is not None else None
-    agent = request.headers.get("user-agent", "")
-
-    def session() -> Opened:
-        _, secret = open_session(
-            service.store,
-            name,
-            how="oidc",
-            address=address(request),
-            agent_string=agent,
-            replaces=old,
-            since=since,
-        )
-        return Opened(secret, caller_of_session(service.store, secret))
-
-    return await service.work(session)
 
 
 def _keep(answer: Response, cookie: str, secret: str) -> None:

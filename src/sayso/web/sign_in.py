@@ -149,8 +149,10 @@ async def _let_in(request: Request, name: str, password: str) -> Opened:
     return await opened(request, name, "password")
 
 
-async def opened(request: Request, person: str | None, how: str) -> Opened:
-    """Open a session in place of the one this browser had."""
+async def opened(
+    request: Request, person: str | None, how: str, *, since: datetime | None = None
+) -> Opened:
+    """Open a session in place of the one this browser had; it counts from now, or `since`."""
     service = service_of(request)
     before = await visitor(request)
     old = before.credential if before is not None and before.signed_in_at is not None else None
@@ -164,6 +166,7 @@ async def opened(request: Request, person: str | None, how: str) -> Opened:
             address=address(request),
             agent_string=agent,
             replaces=old,
+            since=since,
         )
         return Opened(secret, caller_of_session(service.store, secret))
 
