@@ -1,0 +1,1 @@
+"""Forms from JSON Schema: drawn on the server, read back with every type kept."""

@@ -1,0 +1,380 @@
+"""What the pages show, as plain values: templates draw these and know nothing else.
+
+Every text that an agent, a tool or a person elsewhere wrote is kept as it is. Templates make it
+visible (the filters `shown` and `line`) and put it where it cannot be taken for our own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from sayso.channels.facts import Fact
+from sayso.channels.worddiff import Change
+from sayso.model.confidence import Confidence
+from sayso.model.content import Option
+from sayso.model.verdicts import Kind, Verdict
+from sayso.web.forms.fields import Field, Form
+
+Group = Literal["soon", "needs", "info", "decided"]
+Shape = Literal["critical", "high", "medium", "low", "none"]
+
+
+# --- the queue ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A filter that can be switched on: `Mine`, `Team`, `High risk`, `Decided`."""
+
+    label: str
+    href: str
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """A filter that is on beside the chip, and how to let go of it: agent, tool, kind, run, words."""
+
+    name: str
+    value: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One ask in the list. `bulk` is the digest to decide it with, if it may be decided in bulk."""
+
+    id: str
+    href: str
+    kind: Kind
+    title: str
+    agent: str
+    opened_at: datetime
+    due_at: datetime | None = None
+    shape: Shape = "none"
+    group: Group = "needs"
+    bulk: str | None = None
+    outcome: str | None = None
+    assignee: str | None = None
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """The list, its count from the same statement, and what it was asked with."""
+
+    rows: tuple[Row, ...]
+    counted: str
+    chips: tuple[Chip, ...]
+    narrowed: tuple[Narrowing, ...] = ()
+    search: str = ""
+    query: str = ""
+    more: str | None = None
+    damaged: tuple[str, ...] = ()
+    last_at: datetime | None = None
+    decided: bool = False
+
+
+# --- one ask -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """One verdict that can be given. `needs` is what goes with it, as the verdict table says."""
+
+    verdict: Verdict
+    label: str
+    key: str
+    takes: str
+    primary: bool = False
+    means: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Banner:
+    """How an ask stands if it can no longer simply be decided; `tone` is wait, done, warn or stop."""
+
+    state: Literal[
+        "decided", "settling", "superseded", "expired", "withdrawn", "gone", "erased", "voted"
+    ]
+    tone: Literal["wait", "done", "warn", "stop"]
+    text: str
+    detail: str | None = None
+    until: datetime | None = None
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteLine:
+    """What one person has said so far."""
+
+    by: str
+    verdict: Verdict
+    at: datetime
+    how: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step of a plan in the editor. `was` is its place in what was proposed, `None` for a new one."""
+
+    title: str
+    detail: str | None = None
+    more: tuple[tuple[str, Any], ...] = ()
+    was: int | None = None
+    moved: bool = False
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEditor:
+    """The steps, and those that were dropped, which can be put back."""
+
+    steps: tuple[Step, ...]
+    dropped: tuple[Step, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftVersion:
+    """One version of a draft and what changed since the one before."""
+
+    number: int
+    by: str
+    at: datetime
+    guidance: str | None
+    changes: Change | None
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A text under review: as it is typed now, and how it came about."""
+
+    text: str
+    proposed: str
+    versions: tuple[DraftVersion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionCard:
+    """One option of a choice."""
+
+    number: int
+    option: Option
+    facts: tuple[Fact, ...] = ()
+    pick: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLink:
+    """A file beside an ask. Only an image that is one is shown; everything else is offered."""
+
+    name: str
+    media: str
+    size: int
+    href: str
+    image: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sibling:
+    """Another call of the same turn."""
+
+    id: str
+    href: str
+    title: str
+    shape: Shape
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of it: nothing yet, running, done, failed, unknown."""
+
+    state: Literal["waits", "running", "done", "failed", "unknown"]
+    text: str
+    facts: tuple[Fact, ...] = ()
+    at: datetime | None = None
+    doubt: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """What a person had typed when something came between, so that nothing of it is lost."""
+
+    note: str = ""
+    kind: str = ""
+    end: bool = False
+    answer: str = ""
+    tab: Literal["form", "json"] = "form"
+    json_text: str | None = None
+    summary: tuple[tuple[str, str], ...] = ()  # (id of the field or "", what is wrong)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineStep:
+    """One step of a run: done, waiting for people, still to come, failed."""
+
+    state: Literal["done", "wait", "todo", "failed"]
+    title: str
+    tool: str | None = None
+    at: datetime | None = None
+    took: str | None = None
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """The run that asks."""
+
+    id: str
+    workflow: str
+    status: str
+    progress: float | None
+    steps: tuple[TimelineStep, ...]
+    earlier: int = 0
+    thread: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordView:
+    """The last decisions on the same tool by the same agent, the oldest first."""
+
+    verdicts: tuple[Verdict, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarCase:
+    """Something like it that people decided before."""
+
+    id: str
+    href: str
+    about: str
+    verdict: Verdict
+    by: str
+    at: datetime
+    note: str | None
+    score: int
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What stands beside an ask."""
+
+    run: RunView | None = None
+    record: RecordView | None = None
+    similar: tuple[SimilarCase, ...] = ()
+    policy: tuple[str, ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskView:
+    """Everything on the page of one ask, from the top down."""
+
+    id: str
+    kind: Kind
+    kind_word: str
+    title: str
+    agent: str
+    opened_at: datetime
+    now: datetime
+    version: int
+    digest: str
+    status: str
+    tool: str | None = None
+    team: str | None = None
+    asking: str = ""
+    shape: Shape = "none"
+    risk_word: str = "risk not stated"
+    risk_sentence: str = ""
+    undone: str | None = None
+    confidence: Confidence | None = None
+    due_at: datetime | None = None
+    then: str | None = None
+    why: str | None = None
+    conflicts: tuple[str, ...] = ()
+    affected: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    votes: tuple[VoteLine, ...] = ()
+    missing: str | None = None
+    impact: str | None = None
+    facts: tuple[Fact, ...] = ()
+    preview: tuple[Fact, ...] = ()
+    shown: tuple[Fact, ...] = ()
+    stale_preview: bool = False
+    beware: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    opaque: tuple[str, ...] = ()
+    evidence: tuple[Fact, ...] = ()
+    about: str | None = None
+    assignee: str | None = None
+    repeats: int = 0
+    files: tuple[FileLink, ...] = ()
+    banner: Banner | None = None
+    buttons: tuple[Button, ...] = ()
+    barred: str | None = None
+    confirm: str | None = None
+    hold: float = 0.0
+    form: Form | None = None
+    answer: Field | None = None
+    rows: Field | None = None
+    plan: PlanEditor | None = None
+    draft: Draft | None = None
+    options: tuple[OptionCard, ...] = ()
+    changes: tuple[Change, ...] = ()
+    edited: bool = False
+    outcome: Outcome | None = None
+    decided: VoteLine | None = None
+    typed: Typed = field(default_factory=Typed)
+    context: Context = field(default_factory=Context)
+    request: str = ""
+
+
+# --- pages -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toast:
+    """What was just done, and whether it can be undone: until when, and in which words."""
+
+    text: str
+    ask: str
+    until: datetime | None = None
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkItem:
+    """One of several asks that are decided together, and what came of it."""
+
+    id: str
+    title: str
+    digest: str
+    result: str | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What every page has around it: who is signed in, what the counts are, how it should look."""
+
+    title: str
+    who: str
+    counted: str = ""
+    theme: Literal["light", "dark", "system"] = "system"
+    keys: bool = True
+    place: Literal["queue", "ask", "page"] = "page"
+    now: datetime | None = None
+    query: str = ""
+    toast: Toast | None = None
+    admin: bool = False
+    extra: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""How pages look: templates, what they are made of, and how text of others is drawn."""
