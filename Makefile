@@ -16,36 +16,50 @@ PEER  := $(PEERS)/.installed
 
 # Tests that start processes or servers wait more than they work: they run beside the others.
 TERMINALS := $(wildcard $(addprefix tests/,cli docs channels journeys))
-SERVERS   := $(wildcard $(addprefix tests/,access conformance crash evidence races remote web))
+SERVERS   := $(wildcard $(addprefix tests/,access conformance crash demo evidence races remote web))
+BROWSERS  := $(wildcard tests/browser)
 
-CODE  := $(wildcard src tests benchmarks examples)
+# A program that the tests start may be missing on a fresh Debian. Root gets it installed; anyone else
+# is told the command. $(call debian,the sentence that says what is missing,packages)
+debian = if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		echo "Installing $(2) ..."; export DEBIAN_FRONTEND=noninteractive; \
+		log=$$(apt-get update 2>&1 && apt-get install --yes --no-install-recommends $(2) 2>&1) \
+			|| { echo "$$log" >&2; exit 1; }; \
+	else echo "$(1) Run this, then try again: sudo apt-get install $(2)" >&2; exit 1; fi
+CHROMIUM := chromium fonts-dejavu-core fonts-noto-color-emoji
+
+CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test curl check soak bench docs format lock clean
+.PHONY: help demo test curl chromium check soak bench docs pictures format lock vendor clean
 .DELETE_ON_ERROR:
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 
-demo: $(RUN) ## a short story in your terminal: a gated call, your decision, the journal
-	@$(BIN)/sayso demo
+demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" for options
+	@$(BIN)/sayso demo $(DEMO)
 
-test: check curl ## everything that must hold before a commit: check, then the tests
+test: check curl chromium ## everything that must hold before a commit: check, then the tests
 	@$(BIN)/python -m pytest -q $(TERMINALS) > $(VENV)/terminals.txt 2>&1 & terminals=$$!; \
 	$(BIN)/python -m pytest -q $(SERVERS) > $(VENV)/servers.txt 2>&1 & servers=$$!; \
-	failed=0; $(BIN)/python -m pytest -q $(addprefix --ignore=,$(TERMINALS) $(SERVERS)) || failed=1; \
+	$(BIN)/python -m pytest -q $(BROWSERS) > $(VENV)/browsers.txt 2>&1 & browsers=$$!; \
+	failed=0; \
+	$(BIN)/python -m pytest -q $(addprefix --ignore=,$(TERMINALS) $(SERVERS) $(BROWSERS)) || failed=1; \
 	wait $$terminals || failed=1; echo; echo "And $(TERMINALS):"; cat $(VENV)/terminals.txt; \
 	wait $$servers || failed=1; echo; echo "And $(SERVERS):"; cat $(VENV)/servers.txt; \
+	wait $$browsers || failed=1; echo; echo "And $(BROWSERS):"; cat $(VENV)/browsers.txt; \
 	exit $$failed
 
-# The page of the HTTP API shows curl, and its test runs what it shows. Debian may lack it.
+# The page of the HTTP API shows curl, and its test runs what it shows.
 curl:
-	@command -v curl > /dev/null || if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-		echo "Installing curl ..."; export DEBIAN_FRONTEND=noninteractive; \
-		log=$$(apt-get update 2>&1 && apt-get install --yes --no-install-recommends curl 2>&1) \
-			|| { echo "$$log" >&2; exit 1; }; \
-	else echo "The tests need curl. Run this, then try again: sudo apt-get install curl" >&2; exit 1; fi
+	@command -v curl > /dev/null || { $(call debian,The tests need curl.,curl); }
+
+# The pages are tested in a real browser. SAYSO_CHROMIUM=/path/to/one names another than Debian's.
+chromium:
+	@test -n "$$SAYSO_CHROMIUM" || command -v chromium > /dev/null \
+		|| { $(call debian,The tests need a browser.,$(CHROMIUM)); }
 
 check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/ruff check --quiet .
@@ -55,15 +69,18 @@ check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/codespell
 	@echo "ruff, mypy, import-linter and codespell: nothing to report"
 
-soak: $(DEV) ## the same races many times over; takes minutes
+soak: $(DEV) chromium ## the same races many times over; takes minutes
 	@$(BIN)/python -m pytest -q -m soak --timeout=3600
 
-bench: $(DEV) $(PEER) ## measure against bare SQL and LangGraph; BENCH=benchmarks/store.py for one
+bench: $(DEV) $(PEER) chromium ## measure against bare SQL and LangGraph; BENCH=benchmarks/store.py for one
 	@set -e; python=$(BIN)/python; ! test -e $(PEER) || python=$(PEERS)/bin/python; \
 	for file in $(BENCH); do echo "== $$file"; $$python -m $$(echo $${file%.py} | tr / .); done
 
 docs: $(DEV) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt >&2; false; }
+
+pictures: $(DEV) chromium ## draw every page of the inbox into docs/images/, in the browser
+	@$(BIN)/python -m tools.pictures
 
 format: $(DEV) ## put the code into the house style
 	@$(BIN)/ruff check --quiet --fix-only .
@@ -75,6 +92,9 @@ lock: $(MADE) ## compile requirements/*.txt from pyproject.toml; LOCK=--upgrade 
 	@$(COMPILE) --output-file requirements/dev.txt --group dev --constraint requirements/run.txt pyproject.toml
 	@$(COMPILE) --output-file requirements/bench.txt --constraint requirements/dev.txt requirements/bench.in pyproject.toml
 
+vendor: $(MADE) ## fetch htmx, fonts and icons again, as vendored.json says; VENDOR=--update notes new hashes
+	@$(BIN)/python tools/vendor.py $(VENDOR)
+
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK)
 
@@ -84,22 +104,14 @@ clean: ## remove .venv and everything built
 
 # ---------------------------------------------------------------- the environment
 
-# Debian ships python3 without venv. Root gets it installed; anyone else is told the command.
+# Debian ships python3 without venv.
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "sayso needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
 		exit 1; }
 	@if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then \
 		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			echo "Installing $$package, which Debian keeps apart from python3 ..."; \
-			export DEBIAN_FRONTEND=noninteractive; \
-			log=$$(apt-get update 2>&1 && apt-get install --yes --no-install-recommends $$package 2>&1) \
-				|| { echo "$$log" >&2; exit 1; }; \
-		else \
-			echo "$(PYTHON) has no venv module. Run this, then try again: sudo apt-get install $$package" >&2; \
-			exit 1; \
-		fi; \
+		$(call debian,$(PYTHON) has no venv module.,$$package); \
 	fi
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@

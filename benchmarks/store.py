@@ -3,7 +3,8 @@
     store    asks opened and decided per second, beside bare SQL that makes the same commits:
              it makes an id, the times and the JSON of each ask and writes them, checks nothing
              and hashes nothing. Beside it, what remains if even its rows were made beforehand
-    inbox    the first page and the count of a large desk, beside those of a small one
+    inbox    the first page and the count of a large desk, beside those of a small one: of what
+             waits, however it is spread over groups and teams, and of what was decided
     import   `import sayso`, beside `import pydantic`
 
 Machines differ, and one machine differs from minute to minute. So both sides of a
@@ -27,7 +28,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -156,12 +157,13 @@ def through_sayso(desk: Desk) -> Side:
 EVENT = "stream, seq, kind, at, actor, payload, salt, digest, hash"
 ASK = (
     "id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version, opened_at,"
-    " due_at, effect, holder, lease_until, next_at, latest, agent, likeness, assignee, paced"
+    " due_at, effect, holder, lease_until, next_at, latest, agent, likeness, assignee, paced, tool,"
+    " closed_at"
 )
 READ = f"select {EVENT} from events where stream = ? order by seq"
 ADD_EVENT = f"insert into events ({EVENT}) values ({', '.join('?' * 9)})"
-ADD_ASK = f"insert into asks ({ASK}) values ({', '.join('?' * 23)})"
-CLOSE_ASK = "update asks set status = ?, voters = ? where id = ?"
+ADD_ASK = f"insert into asks ({ASK}) values ({', '.join('?' * 25)})"
+CLOSE_ASK = "update asks set status = ?, voters = ?, closed_at = ? where id = ?"
 
 Row = tuple[Any, ...]
 
@@ -180,7 +182,9 @@ class Sample:
         asked = ask(desk)
         row = execute(f"select {ASK} from asks where id = '{asked.id}'").fetchone()
         desk.approve(asked)
-        closed = execute(f"select status, voters from asks where id = '{asked.id}'").fetchone()
+        closed = execute(
+            f"select status, voters, closed_at from asks where id = '{asked.id}'"
+        ).fetchone()
         events = execute(f"select {EVENT} from events where stream = '{asked.id}' order by seq")
         parts = [((*e[1:5], *e[7:]), json.loads(e[5])) for e in events.fetchall()]
         return cls(parts, row, closed)
@@ -329,7 +333,7 @@ FILL_ASKS = f"""
 insert into asks ({ASK})
 select n.id, n.id, a.kind, a.status, a.rank, a.risk, a.run, a.thread, a.key, a.roles, a.voters,
        a.version, a.opened_at + n.n, a.due_at, a.effect, a.holder, a.lease_until, a.next_at,
-       a.latest, a.agent, null, a.assignee, a.paced
+       a.latest, a.agent, null, a.assignee, a.paced, a.tool, a.closed_at + n.n
   from ({{numbers}}) n join sample_asks a on a.waits = n.waits
 """
 NUMBERS = {
@@ -365,32 +369,101 @@ def filled(database: Database, name: str, waiting: int, closed: int) -> Desk:
     return desk
 
 
-def look(desk: Desk) -> float:
+# How what waits may be spread. Each is undone by the next one.
+MOVED = "update asks set rank = {rank}, due_at = {due}, latest = coalesce({due}, {never}), team = {team} where status = 'open'"
+NEVER = 2**62
+TURN = "(opened_at / 22)"  # asks of both desks alike: every second and every eleventh is open
+TENTH = f"{TURN} % 10 = 0"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where open asks stand in the queue, and who looks."""
+
+    name: str
+    rank: str = "1"
+    due: str = "null"
+    team: str = "''"
+    teams: tuple[str, ...] | None = None
+
+    def over(self, database: Database, name: str) -> None:
+        """Put all that is open on a desk there."""
+        due = self.due.replace("soon", str(now() + 3_600_000_000))
+        moved = MOVED.format(rank=self.rank, due=due, never=NEVER, team=self.team)
+        connection = database.connect(name)
+        for sql in (moved, *AFTER[database.name]):
+            connection.execute(sql)
+        connection.close()
+
+
+SPREADS = (
+    Spread("as one rank"),
+    Spread("all expiring soon", due="soon"),
+    Spread("a tenth not expiring", due=f"case when {TENTH} then null else soon end"),
+    Spread("all for information", rank="5"),
+    Spread(
+        "everywhere",
+        rank=f"{TURN} % 8",
+        due=f"case when {TURN} % 16 < 8 then soon else null end",
+    ),
+    Spread("of another team", team="'ops'", teams=("billing",)),
+    Spread(
+        "a tenth for none", team=f"case when {TENTH} then '' else 'ops' end", teams=("billing",)
+    ),
+    Spread(
+        "in eleven teams",
+        rank=f"{TURN} % 8",
+        team=f"'t' || cast({TURN} % 11 as text)",
+        teams=tuple(f"t{n}" for n in range(11)),
+    ),
+)
+
+
+def look(desk: Desk, *, decided: bool = False, teams: tuple[str, ...] | None = None) -> float:
     """Return how many milliseconds the first page takes a program that has not seen it before."""
     asked._remembered.clear()
     start = time.perf_counter()
-    page = desk.inbox()
+    page = desk.decided(teams=teams) if decided else desk.inbox(teams=teams)
     took = time.perf_counter() - start
-    if len(page) != 50 or page.count < 50:
+    if len(page) != min(page.count, 50):
         raise RuntimeError(f"the inbox of {desk} shows {len(page)} of {page.count}")
     return took * 1000
 
 
+def compared(sizes: Sizes, small: Callable[[], float], large: Callable[[], float]) -> Row:
+    """Return the medians of both, in turns."""
+    for _ in range(sizes.looks // 4):  # PostgreSQL settles on a plan after ten times
+        small(), large()
+    pairs = [(small(), large()) for _ in range(sizes.looks)]
+    return tuple(median(side) for side in zip(*pairs, strict=True))
+
+
 def measure_inbox(database: Database, sizes: Sizes) -> Iterator[Result]:
     start = time.perf_counter()
-    small = filled(database, "small", sizes.few, 0)
+    small = filled(database, "small", sizes.few, sizes.few)
     large = filled(database, "large", sizes.many, sizes.closed)
     print(f"  filled in {time.perf_counter() - start:.0f} s")
+    print(f"  {sizes.few:,} open and as many closed, {sizes.many:,} open among {sizes.closed:,}")
     with small, large:
-        for _ in range(sizes.looks // 4):  # PostgreSQL settles on a plan after ten times
-            look(small), look(large)
-        pairs = [(look(small), look(large)) for _ in range(sizes.looks)]
-        shown = large.inbox().counted
-    few, many = (median(side) for side in zip(*pairs, strict=True))
-    print(f"  {sizes.few:,} open, none closed: {few:.2f} ms")
-    print(f"  {sizes.many:,} open among {sizes.closed:,} closed: {many:.2f} ms, says {shown}")
-    yield Result(f"{database.name}: first inbox page, large desk by small", many / few, "", 2)
-    yield Result(f"{database.name}: first inbox page, large desk", many, "ms", 10)
+        for spread in SPREADS:
+            spread.over(database, "small")
+            spread.over(database, "large")
+            few, many = compared(
+                sizes,
+                partial(look, small, teams=spread.teams),
+                partial(look, large, teams=spread.teams),
+            )
+            shown = large.inbox(teams=spread.teams).counted
+            print(f"  {spread.name}: {few:.2f} ms and {many:.2f} ms, says {shown}")
+            what = f"{database.name}: inbox, {spread.name}, large by small"
+            yield Result(what, many / few, "", 2)
+            if spread is SPREADS[0]:
+                yield Result(f"{database.name}: first inbox page, large desk", many, "ms", 10)
+        few, many = compared(
+            sizes, partial(look, small, decided=True), partial(look, large, decided=True)
+        )
+        print(f"  decided: {few:.2f} ms and {many:.2f} ms")
+        yield Result(f"{database.name}: decided, large by small", many / few, "", 2)
 
 
 # --- import -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ Dialect = Literal["sqlite", "postgres"]
 TABLES = (
     *("events", "asks", "people", "runs", "workers", "cases", "readers"),
     *("tokens", "sessions", "passwords", "tries", "links", "identities"),
-    *("webhooks", "deliveries"),
+    *("webhooks", "deliveries", "texts", "files", "ask_files"),
 )
 
 

@@ -34,7 +34,8 @@ class Served:
 
     def __enter__(self) -> Self:
         # Bound before the server runs: whoever connects early waits until it accepts.
-        self._socket = socket.socket()
+        # As TCP, so that the event loop sends an answer at once and does not wait for more of it.
+        self._socket = socket.socket(proto=socket.IPPROTO_TCP)
         self._socket.bind(("127.0.0.1", 0))
         self._socket.listen(512)
         self.port: int = self._socket.getsockname()[1]

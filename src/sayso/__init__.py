@@ -5,6 +5,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from sayso.asks.carrying import CannotTell, DidNotHappen, Happened, current_call, tool
+from sayso.asks.files import File
 from sayso.asks.forms import Feedback
 from sayso.asks.inbox import Inbox
 from sayso.asks.later import Later
@@ -61,6 +62,7 @@ __all__ = [
     "Event",
     "Facts",
     "Feedback",
+    "File",
     "Happened",
     "Inbox",
     "Later",

@@ -53,7 +53,7 @@ _log = logging.getLogger("sayso.desk")
 
 DEFAULT_URL = "sqlite:///sayso.db"
 LEASE_SECONDS = 30.0
-_READ_ON = 2000  # events that a sweep takes into the index of cases
+_READ_ON = 2000  # events that a sweep takes into each index for searching
 
 
 class Desk(Asking, Gates, RunDesk):
@@ -175,13 +175,14 @@ class Desk(Asking, Gates, RunDesk):
         return swept
 
     def _read_on(self) -> None:
-        """Take what was decided into the index of cases; whoever searches does so again."""
-        from sayso.insight.indexing import catch_up
+        """Take what happened into the indexes for searching; whoever searches does so again."""
+        from sayso.insight.indexing import catch_up, catch_up_texts
 
         try:
             catch_up(self.store, most=_READ_ON)
+            catch_up_texts(self.store, most=_READ_ON)
         except StoreError as error:
-            _log.warning("The index of cases is behind: %s", error)
+            _log.warning("The indexes for searching are behind: %s", error)
 
     def cases(
         self, text: str, *, tool: str | None = None, limit: int = 5, least: float = NEAR

@@ -6,6 +6,7 @@ SaysoError
 │   ├── BadValue           a value that cannot be stored, is too large, or is of the wrong shape
 │   ├── UnknownAsk         no ask has this id
 │   ├── UnknownRun         no run has this id
+│   ├── UnknownFile        the ask has no file of this number
 │   ├── UnknownPerson      nobody of this name may decide here
 │   ├── UnknownRole        nobody could ever hold this role
 │   ├── UnknownWebhook     no webhook, or no delivery, has this id
@@ -176,6 +177,18 @@ class UnknownRun(Misuse):
             "the program and you use the same database (SAYSO_URL)."
         )
         self.run_id = run_id
+
+
+class UnknownFile(Misuse):
+    """The ask has no file of this number."""
+
+    code = "unknown-file"
+
+    def __init__(self, ask_id: str, number: object, there: int) -> None:
+        have = f"It has {there}, counted from 1" if there else "It has none"
+        super().__init__(f"There is no file {number!r} beside {ask_id}. {have}.")
+        self.ask_id = ask_id
+        self.number = number
 
 
 class UnknownPerson(Misuse):

@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from sayso.asks.carrying import CURRENT, Do, Gated, Pause, at_once, gated, refused, tried
 from sayso.asks.docket import Docket
+from sayso.asks.files import File
 from sayso.asks.forms import Forms
 from sayso.asks.leases import Heartbeat
 from sayso.errors import (
@@ -114,6 +115,7 @@ class Gates:
         team: str | None = ...,
         tags: Iterable[str] = ...,
         conflicts: Iterable[str] = ...,
+        files: Iterable[File] = ...,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
     def gate(self, fn: Callable[P, R] | None = None, **given: Any) -> Any:
         """Put a function behind a gate: it runs only after somebody approved exactly this call.

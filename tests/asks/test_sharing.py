@@ -111,7 +111,10 @@ def _listened(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("what", FORKED)
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "while a thread waits"])
+@pytest.mark.parametrize(
+    "busy",
+    [pytest.param(False, id="idle", marks=pytest.mark.soak), pytest.param(True, id="busy")],
+)
 def test_a_forked_child_uses_the_desk_and_the_parent_goes_on(
     place: Place, what: str, busy: bool
 ) -> None:

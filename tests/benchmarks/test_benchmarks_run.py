@@ -60,6 +60,14 @@ HTTP = [
     "SQLite: memory of one who follows",
     "PostgreSQL: memory of one who follows",
 ]
+WEB = [
+    "first load on the wire",
+    "click to visible decision",
+    "click to the next ask",
+    "j or k to the other ask",
+    "SQLite: inbox, many open by few",
+    "PostgreSQL: inbox, many open by few",
+]
 # LangGraph belongs to the environment of `make bench`; here its side is missing.
 BY_LANGGRAPH = re.compile(r"by LangGraph$")
 
@@ -102,6 +110,7 @@ def test_one_part_can_be_run_alone() -> None:
     assert figures(run("store", "--only", "import")) == STORE[:1]
 
 
+@pytest.mark.soak  # half a minute
 def test_the_cycle_of_a_run_is_measured_beside_bare_sql_even_without_langgraph() -> None:
     printed = run("cycle")
     found = [figure for figure in figures(printed) if not BY_LANGGRAPH.search(figure)]
@@ -150,6 +159,7 @@ def test_the_policy_is_measured_by_rulings_by_rules_and_by_loading() -> None:
     assert re.search(r"one more rule: -?[\d.]+ microseconds a ruling if it names the tool", printed)
 
 
+@pytest.mark.soak  # half a minute
 def test_http_is_measured_beside_the_store_and_by_who_follows() -> None:
     printed = run("http")
 
@@ -158,3 +168,11 @@ def test_http_is_measured_beside_the_store_and_by_who_follows() -> None:
         len(re.findall(r"round 1: +\d+ decisions/s over HTTP, +\d+/s at the store", printed)) == 2
     )
     assert re.findall(r"(\d+) follow: [\d.]+ MB", printed) == ["0", "40", "60"] * 2
+
+
+def test_the_inbox_is_measured_in_a_browser_and_with_many_asks() -> None:
+    printed = run("web")
+
+    assert figures(printed) == WEB
+    assert re.search(r"Document: 1 answers, [\d.]+ KB", printed)
+    assert len(re.findall(r"60 open: [\d.]+ ms; 200 open: [\d.]+ ms", printed)) == 2

@@ -15,8 +15,9 @@ from rich.console import Console as Screen
 from rich.console import RenderableType
 
 from sayso import Ask, Desk, Option
-from sayso.channels.card import GONE, Card, outcome, summary
+from sayso.channels.card import Card, outcome, summary
 from sayso.channels.changes import Changes
+from sayso.channels.explanation import GONE
 from sayso.model.content import Content, Risk
 from sayso.store.contract import Lease
 from sayso.testing import FakeClock

@@ -1,7 +1,8 @@
-"""`sayso demo`: the story plays with a person and by itself."""
+"""`sayso demo --terminal`: the story plays with a person and by itself."""
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.cli.conftest import AtTerminal, Sayso
 def test_without_a_terminal_it_plays_by_itself(
     sayso: Sayso, here: Path, args: tuple[str, ...]
 ) -> None:
-    done = sayso("demo", *args, env={"EDITOR": "false"})
+    done = sayso("demo", "--terminal", *args, env={"EDITOR": "false"})
 
     assert done.code == 0
     assert "approved with edits" in done.out
@@ -26,7 +27,7 @@ def test_without_a_terminal_it_plays_by_itself(
 
 
 def test_at_a_terminal_the_user_decides(at_terminal: AtTerminal, here: Path) -> None:
-    with at_terminal("demo") as terminal:
+    with at_terminal("demo", "--terminal") as terminal:
         shown = terminal.wait_for("Your choice (1-4): ")
         assert "You decide; nothing runs before that." in shown
         terminal.type("4")
@@ -48,7 +49,26 @@ def test_at_a_terminal_the_user_decides(at_terminal: AtTerminal, here: Path) -> 
 
 
 def test_a_terminal_may_also_only_watch(at_terminal: AtTerminal) -> None:
-    with at_terminal("demo", "--auto") as terminal:
+    with at_terminal("demo", "--terminal", "--auto") as terminal:
         assert terminal.ended() == 0
 
     assert "A scripted reviewer decides" in terminal.text
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_done(sayso: Sayso, here: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        done = sayso("demo", "--port", port, "--keep", "company")
+
+    assert done.code != 0
+    assert f"Port {port} is taken" in done.err
+    assert list((here / "company").iterdir()) == []
+
+
+def test_auto_is_for_the_story_in_the_terminal(sayso: Sayso) -> None:
+    done = sayso("demo", "--auto")
+
+    assert done.code != 0
+    assert "--terminal" in done.err

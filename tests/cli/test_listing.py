@@ -126,6 +126,43 @@ def test_filters_narrow_the_list(sayso: Sayso, desk: Desk) -> None:
     assert "1 match" in sayso("inbox", "--risk", "low").out
 
 
+def test_asks_are_searched_and_listed_by_agent_tool_and_risk(sayso: Sayso, desk: Desk) -> None:
+    wire = desk.open("wire", {"to": "zzyzx"}, agent="bank", risk="critical")
+    mail = desk.open("mail", {"to": "quimby"}, risk="low")
+
+    def listed(*args: str) -> list[str]:
+        return [found["id"] for found in sayso("inbox", "list", "--json", *args).json["asks"]]
+
+    assert listed("--agent", "bank") == listed("--tool", "wire") == [wire.id]
+    assert listed("--least", "high") == listed("--search", "bank zzy") == [wire.id]
+    assert listed("--search", "quimby", "--tool", "wire") == []
+    assert sayso("inbox", "--search", "quim").out.startswith("desk: ./sayso.db, 1 match")
+    desk.reject(mail)
+    assert listed() == [wire.id]
+    assert listed("--decided") == listed("--decided", "--search", "quimby") == [mail.id]
+
+
+def test_what_was_decided_is_listed_with_its_outcome_newest_first(sayso: Sayso, desk: Desk) -> None:
+    first, second, third = (desk.open("pay", {"n": n}) for n in range(3))
+    desk.approve(first)
+    desk.edit(second, {"n": 7})
+    desk.withdraw(third)
+
+    done = sayso("inbox", "list", "--decided")
+
+    head, blank, names, *lines = done.out.splitlines()
+    assert (done.code, head, blank) == (0, "desk: ./sayso.db, 3 decided", "")
+    assert names.split() == ["ID", "KIND", "AGO", "OUTCOME", "WHAT"]
+    assert [line.split()[0] for line in lines[:3]] == [third.id, second.id, first.id]
+    assert "withdrawn" in lines[0]
+    assert "approved with edits by " in lines[1]
+    assert sayso("inbox", "list", "--decided", "--json").json["decided"] == "3"
+    more = sayso("inbox", "list", "--decided", "--limit", "2").out.splitlines()[-1]
+    assert more.startswith("More: sayso inbox list ")
+    assert first.id in sayso(*shlex.split(more.removeprefix("More: "))[1:]).out
+    assert sayso("inbox", "list", "--decided", "--role", "senior").code == 2
+
+
 def test_a_full_page_says_how_to_see_the_next_one(sayso: Sayso, desk: Desk) -> None:
     asks = {desk.open(f"t{n}", {"n": n}, risk="high").id for n in range(5)}
 

@@ -118,8 +118,8 @@ def test_somebody_at_this_machine_opens_the_link_once_and_gets_another(
     assert service.said[0] == "desk: ./sayso.db, 1 open\n"
 
     with browser(service) as first, browser(service) as second:
-        assert first.get(service.link).headers["location"] == "/"
-        assert "1 waiting" in first.get("/").text
+        assert first.get(service.link).headers["location"] == "/?to=%2Finbox"
+        assert "<b>1</b> waiting" in first.get("/inbox").text
         again = second.get(service.link)
         assert again.status_code == 401
         assert "sayso serve --url" in again.text

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sayso import Ask, Desk
-from sayso.channels.card import GONE
+from sayso.channels.explanation import GONE
 from sayso.store.contract import Lease
 from tests import hostile
 from tests.cli.conftest import COMMAND, AtTerminal, Sayso

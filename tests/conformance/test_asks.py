@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +95,35 @@ def test_the_inbox_shows_what_waits_and_nothing_else(house: House) -> None:
     for wrong in ({"kind": "x"}, {"risk": "x"}, {"limit": 0}, {"limit": 501}):
         with pytest.raises(BadValue):
             house.anna.inbox(**wrong)
+
+
+def test_lists_are_narrowed_and_searched_and_tell_what_was_decided(house: House) -> None:
+    first = house.asker.open("wire", {"to": "zzyzx"}, risk="low", within="1h")
+    second = house.asker.open("mail", {"to": "quimby"}, risk="high")
+
+    def listed(**wanted: Any) -> list[str]:
+        page = house.anna.inbox(**wanted)
+        assert page.count == len(page)
+        return [ask.id for ask in page]
+
+    assert listed() == [first.id, second.id], "what expires soon comes first"
+    assert listed(tool="wire") == listed(text="zzy") == [first.id]
+    assert listed(least="high") == listed(text="quimby", agent="bot") == [second.id]
+    assert listed(agent="other") == listed(text="nobody") == []
+    house.anna.reject(first)
+    house.anna.reject(second)
+    closed = [house.anna.get(ask.id) for ask in (first, second)]
+    newest, other = sorted(closed, key=lambda ask: (ask.closed_at, ask.id), reverse=True)
+    assert list(house.anna.decided()) == [newest, other]
+    assert [ask.id for ask in house.asker.decided(text="zzyzx")] == [first.id]
+    one = house.anna.decided(limit=1)
+    assert (list(one), one.count) == ([newest], 2)
+    assert list(house.anna.decided(limit=1, after=one.cursor)) == [other]
+    for wrong in ({"least": "x"}, {"agent": ""}, {"text": 7}, {"limit": 0}):
+        with pytest.raises(BadValue):
+            house.anna.inbox(**wrong)
+        with pytest.raises(BadValue):
+            house.anna.decided(**wrong)
 
 
 def test_a_key_finds_the_same_ask_again(house: House) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import psycopg
 
-from sayso import Call, Desk
+from sayso import Call, Desk, File
 
 Order = dict[str, Any]
 
@@ -102,6 +102,11 @@ PREPARE: dict[str, Callable[[Desk, Order], Any]] = {
 }
 WORK: dict[str, Callable[[Desk, Order, Any], Any]] = {
     "open": lambda desk, order, _: desk.open("pay", {"amount": 40}, key=order["key"]).id,
+    "open with files": lambda desk, order, _: (
+        desk.open(
+            "pay", {"amount": 40}, key=order["key"], files=[File("note", order["key"].encode())]
+        ).id
+    ),
     "approve": lambda desk, order, ask: desk.approve(ask, note="yes").status,
     "edit": lambda desk, order, ask: desk.edit(ask, {"amount": 30}).status,
     "hold": lambda desk, order, ask: desk.approve(ask, hold="1h").status,

@@ -115,6 +115,26 @@ def test_open_is_whole_or_not_there(live: Desk, place: Place, mortal: Mortal) ->
     die_everywhere(mortal, place, "open", lambda _: {"key": f"k{next(counter)}"}, check)
 
 
+def test_an_ask_and_its_files_are_there_or_neither(
+    live: Desk, place: Place, mortal: Mortal
+) -> None:
+    live.inbox()
+
+    def check(order: dict[str, Any], _death: Death) -> bool:
+        found = live.store.find_key(order["key"])
+        kept = {row[0] for row in place.sql("select ask from ask_files")}
+        if found is None:
+            assert place.count("ask_files") == place.count("files") == live.inbox().count
+            return False
+        assert found in kept
+        assert live.file(found, 1) == order["key"].encode()
+        return True
+
+    counter = iter(range(1000))
+    prepare = lambda _: {"key": f"k{next(counter)}"}  # noqa: E731
+    die_everywhere(mortal, place, "open with files", prepare, check)
+
+
 def on_an_ask(state: Callable[[], Ask]) -> Prepare:
     return lambda _: {"ask": state().id}
 

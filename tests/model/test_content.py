@@ -22,6 +22,7 @@ from sayso.model.content import (
     check_title,
     shown,
 )
+from sayso.model.file import note_file
 from sayso.model.requirement import Requirement
 
 FULL = Content(
@@ -104,6 +105,7 @@ CHANGES: list[dict[str, Any]] = [
     {"requester": "anna"},
     {"owner": "ben"},
     {"team": "billing"},
+    {"files": (note_file("note.txt", b"charged twice"),)},
 ]
 
 

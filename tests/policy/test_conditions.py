@@ -43,6 +43,7 @@ SEEN: list[tuple[str, dict[str, Any]]] = [
     ("confidence < 0.7", {"confidence": 0.69}),
     ("conflict", {"conflict": True}),
     ("unseen", {"unseen": True}),
+    ("unreadable", {"unreadable": True}),
     ("reversible == false", {"reversible": False}),
     ('affects == "customers"', {"affects": "customers"}),
     ('"pii" in tags', {"tags": ("pii", "eu")}),
@@ -285,6 +286,7 @@ facts = st.builds(
     confidence=st.none() | st.floats(0, 1),
     conflict=st.booleans(),
     unseen=st.booleans(),
+    unreadable=st.booleans(),
     reversible=st.none() | st.booleans(),
 )
 

@@ -33,6 +33,48 @@ def ruled(text: str = "", **facts: Any) -> Ruling:
     return policy(text).ruling(Facts(**facts), NOW)
 
 
+# --- what nobody can read (B1) ---
+
+
+@pytest.mark.parametrize(
+    ("facts", "tier", "needs"),
+    [
+        ({"risk": "low"}, "medium", "1 junior"),
+        ({"risk": "medium"}, "high", "1 senior"),
+        ({"risk": "high"}, "critical", "1 senior and 1 security"),
+        ({"risk": "critical"}, "critical", "1 senior and 1 security"),
+        ({}, None, "1 reviewer"),
+        ({"always": True}, None, "1 reviewer"),
+        ({"requested": True}, None, "1 reviewer"),
+    ],
+)
+def test_what_cannot_be_read_counts_as_one_level_riskier(
+    facts: dict[str, Any], tier: str | None, needs: str
+) -> None:
+    said = ruled(unreadable=True, **facts)
+
+    assert (said.effect, said.tier, str(said.needs)) == ("ask", tier, needs)
+    assert "cannot be read by anybody" in said.sentence
+    assert said.on_timeout == "reject"
+    assert "cannot be read" not in ruled(**facts).sentence
+
+
+def test_a_tier_of_a_rule_is_raised_too() -> None:
+    said = ruled('[tools]\nsend = "low"', tool="send", risk="high", unreadable=True)
+
+    assert (said.tier, str(said.needs), said.rules) == ("medium", "1 junior", ("tools.send",))
+
+
+def test_a_policy_may_allow_or_deny_what_cannot_be_read() -> None:
+    lets = '[[rules]]\nname = "pictures"\ntools = ["upload"]\neffect = "allow"'
+    stops = '[[rules]]\nname = "blobs"\nwhen = "unreadable"\neffect = "deny"'
+
+    assert ruled(lets, tool="upload", unreadable=True).effect == "allow"
+    assert ruled(lets, tool="upload", unreadable=True, risk="low").effect == "ask"
+    assert ruled(stops, tool="upload", unreadable=True).effect == "deny"
+    assert ruled(stops, tool="upload").effect == "allow"
+
+
 # --- the default policy (S2.6) ---
 
 
@@ -414,6 +456,7 @@ FACTS: dict[str, tuple[Any, ...]] = {
     "confidence": (None, 0.5, 1.0, 1, True, 0, False, 0.0),
     "conflict": (False, True),
     "unseen": (False, True),
+    "unreadable": (False, True),
     "reversible": (None, False, True, 0, 1),
     "affects": (None, "", "others"),
     "tags": ((), ("pii",), ["pii"], (1,), (True,)),

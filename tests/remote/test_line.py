@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso import Desk
+from sayso import Desk, File
 from sayso.errors import (
     BadValue,
     Forbidden,
@@ -29,8 +29,11 @@ from sayso.errors import (
     SchemaMismatch,
     StoreBusy,
     StoreUnavailable,
+    Tampered,
+    UnknownFile,
     UnknownRun,
 )
+from sayso.model.wire import write_ask
 from sayso.remote import line, stream, waiting
 from sayso.remote.desk import RemoteDesk
 from tests.places import Place
@@ -433,3 +436,30 @@ async def test_whoever_begins_to_wait_while_nobody_is_there_hears_of_it() -> Non
             next(desk.events(follow=True))
         with pytest.raises(StoreUnavailable):
             desk.on("*", print)
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def test_bytes_that_the_ask_did_not_show_are_not_handed_on(sqlite: Place) -> None:
+    """Whoever stands between a program and its server may change them."""
+    with Desk(sqlite.url, agent="bot", account="sam") as local:
+        shown = write_ask(local.open("look", files=[File("a", b"40 EUR")]))
+
+    def answer(handler: BaseHTTPRequestHandler) -> Answer:
+        asked_for_file = "/files/" in handler.path
+        return 200, OURS, b"4,000 EUR" if asked_for_file else json.dumps(shown).encode()
+
+    with (
+        stranger(answer) as (port, asked),
+        Desk(f"http://127.0.0.1:{port}", token=SECRET) as desk,
+    ):
+        with pytest.raises(Tampered, match="not what was shown"):
+            desk.file(shown["id"], 1)
+        before = len(asked)
+        with pytest.raises(UnknownFile):
+            desk.file(shown["id"], 2)
+        for number in ("1", None, 1.0, True):
+            with pytest.raises(BadValue, match="number="):
+                desk.file(shown["id"], number)  # type: ignore[arg-type]
+        assert not [path for _, path, _ in asked[before:] if "/files/" in path]

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from sayso import Ask, Desk
+from sayso import Ask, Desk, File
 from sayso.asks.opening import opening
 from sayso.asks.standing import grow
 from sayso.errors import BadValue
 from sayso.model.actor import CLOCK, Actor, Origin, Person
 from sayso.model.event import GENESIS, Event, link
+from sayso.model.file import note_file
 from sayso.model.folding import fold
 from sayso.store import Store
 from sayso.store.contract import (
@@ -433,6 +434,20 @@ def test_an_empty_page_still_has_a_count(store: Store) -> None:
     assert (page.loaded, page.count, page.cursor) == ((), 0, None)
 
 
+def test_what_is_closed_is_a_page_of_its_own(desk: Desk, store: Store) -> None:
+    asks = [opened(desk, f"a-000{n}") for n in range(3)]
+    for ask in asks[:2]:
+        desk.reject(ask)
+
+    page = store.closed(InboxQuery(limit=1))
+
+    assert (page.count, store.inbox(InboxQuery()).count) == (2, 1)
+    assert [loaded.events[0].stream for loaded in page.loaded] == [asks[1].id]
+    rest = store.closed(InboxQuery(after=page.cursor))
+    assert [loaded.events[0].stream for loaded in rest.loaded] == [asks[0].id]
+    assert rest.cursor is None
+
+
 # --- the index ---
 
 
@@ -485,6 +500,23 @@ def test_an_erasure_that_lost_a_race_erases_nothing(desk: Desk, store: Store) ->
     assert not store.erase(ask.stream, [1], stale)
 
     assert store.stream(ask.stream)[0].text is not None
+
+
+def test_bytes_are_kept_once_and_go_with_the_last_ask_that_shows_them(
+    desk: Desk, store: Store, place: Place
+) -> None:
+    note = note_file("note.txt", b"charged twice")
+    asks = [desk.open("refund", {"order": n}, files=[File("a", b"charged twice")]) for n in (1, 2)]
+
+    assert store.file(note.digest) == b"charged twice"
+    assert (place.count("files"), place.count("ask_files")) == (1, 2)
+
+    left = []
+    for ask in asks:
+        assert store.erase(ask.stream, [1], next_of(ask, "payload.erased", at=store.now()))
+        left.append(store.file(note.digest))
+    assert left == [b"charged twice", None]
+    assert place.count("ask_files") == 0
 
 
 # --- the bell ---

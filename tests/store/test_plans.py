@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from sayso import Desk
+from sayso.insight.record import track_record
 from tests.places import Place
 
 # Small tables are read whole, whatever indexes there are; so the planner is told not to.
 ONLY_INDEXES = ("set enable_seqscan = off", "set enable_bitmapscan = off", "set enable_sort = off")
 
 
-def plan(desk: Desk, place: Place, name: str, **parameters: Any) -> str:
+def plan(desk: Desk, place: Place, name: str, /, **parameters: Any) -> str:
     """Return how a named query of the store is carried out, in the database's own words."""
     store: Any = desk.store
     given = {"now": store._now(), **parameters}
@@ -30,30 +33,122 @@ def plan(desk: Desk, place: Place, name: str, **parameters: Any) -> str:
         return "\n".join(row[0] for row in rows)
 
 
-def inbox_parameters(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what the store asks its database for when somebody looks at the inbox."""
+NUMBERS = {
+    "sqlite": "(with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)"
+    " select i from n)",
+    "postgres": "(select i from generate_series(1, 5000) i)",
+}
+COPIED = {
+    "asks": (
+        "kind, status, rank, roles, voters, version, opened_at, latest, agent, team, closed_at",
+        "kind, status, rank, roles, voters, version, opened_at, latest, agent, 'x' || (n.i - n.i / 50 * 50),"
+        " closed_at + n.i",
+    ),
+    "cases": (
+        "kind, tool, agent, verdict, at, about, said",
+        "kind, case when (n.i - n.i / 50 * 50) > 0 then 'x' || (n.i - n.i / 50 * 50) end, 'shop', verdict, at + n.i, about, said",
+    ),
+}
+
+
+def crowd(place: Place) -> None:
+    """Let there be far more than what is looked for: rows alone, whose journals nobody reads."""
+    for table, (columns, values) in COPIED.items():
+        stream = ", stream" if table == "asks" else ""
+        place.sql(
+            f"insert into {table} (id{stream}, {columns})"
+            f" select 'a-x' || n.i{stream}, {values}"
+            f" from {NUMBERS[place.dialect]} n, (select * from {table} limit 1) a"
+        )
+    place.sql("analyze")
+
+
+def asked_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]
+) -> tuple[str, dict[str, Any]]:
+    """Return what the store asks its database for when somebody looks."""
     store: Any = desk.store
-    asked: list[dict[str, Any]] = []
+    asked: list[tuple[str, dict[str, Any]]] = []
     really = store._rows
 
-    def noted(name: str, **parameters: Any) -> Any:
-        asked.append(parameters)
+    def noted(name: str, /, **parameters: Any) -> Any:
+        asked.append((name, parameters))
         return really(name, **parameters)
 
-    monkeypatch.setattr(store, "_rows", noted)
-    desk.inbox()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "_rows", noted)
+        look()
     return asked[-1]
 
 
+@pytest.mark.parametrize(
+    ("teams", "index"), [(None, "asks_open"), (["billing", "ops"], "asks_open_of_team")]
+)
 def test_page_and_count_walk_the_index_of_open_asks_until_they_have_enough(
-    live: Desk, place: Place, monkeypatch: pytest.MonkeyPatch
+    live: Desk,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    teams: list[str] | None,
+    index: str,
 ) -> None:
     live.open("refund")
-    steps = plan(live, place, "inbox", **inbox_parameters(live, monkeypatch))
+    crowd(place)
+    name, given = asked_for(live, monkeypatch, lambda: live.inbox(teams=teams))
+    steps = plan(live, place, name, **given)
 
-    assert steps.count("asks_open") == 2
+    assert steps.count(index) == 2
+    span = (
+        r"rank=\? AND (latest|\(latest)" if place.dialect == "sqlite" else r"\(rank = s\w*\.rank\)"
+    )
+    assert len(re.findall(span, steps)) == 2, "each span is looked up, not passed through"
     assert "MATERIALIZE wanted" not in steps  # SQLite: every open ask gathered first
     assert "CTE wanted" not in steps  # PostgreSQL: the same
+
+
+@pytest.mark.parametrize(
+    ("teams", "index"), [(None, "asks_closed"), (["billing", "ops"], "asks_closed_of_team")]
+)
+def test_what_was_decided_is_read_from_its_newest_end(
+    live: Desk,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    teams: list[str] | None,
+    index: str,
+) -> None:
+    live.reject(live.open("refund"))
+    live.cases("refund")  # reads on
+    crowd(place)
+    name, given = asked_for(live, monkeypatch, lambda: live.decided(teams=teams))
+    steps = plan(live, place, name, **given)
+
+    assert len(re.findall(rf"{index}\b", steps)) == 2
+    assert "MATERIALIZE wanted" not in steps
+    assert "CTE wanted" not in steps
+
+
+@pytest.mark.parametrize("teams", [None, ()])
+@pytest.mark.parametrize(("tool", "index"), [("refund", "cases_of_call"), (None, "cases_of_kind")])
+def test_a_track_record_is_read_from_its_newest_end(
+    live: Desk,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: str | None,
+    index: str,
+    teams: tuple[str, ...] | None,
+) -> None:
+    live.reject(live.open("refund") if tool else live.later.plan(["Look"]).ask)
+
+    def look() -> None:
+        track_record(live.store, agent="shop", tool=tool, kind="plan", teams=teams)
+
+    look()  # reads on
+    crowd(place)
+    name, given = asked_for(live, monkeypatch, look)
+    steps = plan(live, place, name, **given)
+
+    assert re.search(rf"{index}{'' if teams is None else '_in_team'}\b", steps)
+    assert "SCAN cases" not in steps
+    assert "TEMP B-TREE" not in steps
 
 
 @pytest.mark.parametrize(("name", "index"), [("due", "asks_next"), ("lapsed", "asks_lapsing")])

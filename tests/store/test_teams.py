@@ -13,8 +13,8 @@ import pytest
 
 from sayso import Desk
 from sayso.errors import ThreadBusy
-from sayso.store.queries import read_migrations
 from tests.places import Place
+from tests.store.before import database_at
 
 _KEPT = {
     "events": "stream, seq, kind, at, actor, payload, salt, digest, hash",
@@ -30,25 +30,8 @@ _KEPT = {
 @pytest.fixture(params=["sqlite", "postgres"])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A database as it was before there were teams, without anything in it."""
-    steps = [step for step in read_migrations(request.param) if step[0] <= 4]
-    if request.param == "sqlite":
-        with closing(sqlite3.connect(tmp_path / "old.db")) as file:
-            for number, _, sql in steps:
-                file.executescript(f"{sql}; pragma user_version = {number}")
-        yield Place("sqlite", f"sqlite:///{tmp_path}/old.db")
-        return
-    cluster: str = request.getfixturevalue("cluster")
-    with psycopg.connect(cluster, autocommit=True) as connection:
-        connection.execute("create database before_teams")
-        try:
-            place = Place("postgres", cluster.replace("/postgres?", "/before_teams?"))
-            place.sql("create table sayso_schema (version int not null)")
-            place.sql("insert into sayso_schema values (4)")
-            for _, _, sql in steps:
-                place.sql(sql)
-            yield place
-        finally:
-            connection.execute("drop database before_teams with (force)")
+    with database_at(request, tmp_path, 4) as place:
+        yield place
 
 
 def test_what_was_asked_before_there_were_teams_is_for_everybody(
@@ -113,7 +96,7 @@ def _explained(place: Place, desk: Desk) -> str:
     sql, names = desk.store._sql["inbox_of_teams"]  # type: ignore[attr-defined]
     teams: object = json.dumps(["billing"]) if place.dialect == "sqlite" else ["billing"]
     given: dict[str, object] = {"teams": teams, "count_limit": 1000, "limit": 20, "now": 0}
-    given |= {"rank": -1, "latest": 0, "opened_at": 0, "id": ""}
+    given |= {"place": 0, "latest": -1, "opened_at": 0, "id": "", "soon_span": 1}
     values = [given.get(name) for name in names]
     if place.dialect == "sqlite":
         with closing(sqlite3.connect(place.file)) as file:

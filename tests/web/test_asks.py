@@ -525,12 +525,59 @@ def test_a_list_shows_an_agent_its_own_and_a_person_those_of_their_teams(
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("limit=0", "limit"), ("kind=x", "kind"), ("status=decided", "status"), ("risk=x", "risk")],
+    [
+        ("limit=0", "limit"),
+        ("kind=x", "kind"),
+        ("status=x", "status"),
+        ("risk=x", "risk"),
+        ("least=x", "least"),
+    ],
 )
 def test_a_filter_that_names_nothing_is_refused(bot: httpx2.Client, query: str, field: str) -> None:
     answer = bot.get(f"/api/v1/asks?{query}")
 
     assert (answer.status_code, list(answer.json()["fields"])) == (422, [field])
+
+
+def test_lists_are_narrowed_by_agent_tool_risk_and_words(
+    bot: httpx2.Client, anna: httpx2.Client, ben: httpx2.Client
+) -> None:
+    first = opened(bot, tool="wire", args={"to": "zzyzx"}, risk="high")
+    second = opened(bot, tool="wire", args={"to": "quimby"}, risk="low")
+
+    def listed(client: httpx2.Client, **wanted: str) -> list[str]:
+        found = client.get("/api/v1/asks", params={"tool": "wire", **wanted}).json()
+        assert found["count"] == len(found["asks"])
+        return [ask["id"] for ask in found["asks"]]
+
+    assert listed(anna) == listed(bot) == [first["id"], second["id"]]
+    assert listed(anna, least="medium") == listed(anna, q="zzy") == [first["id"]]
+    assert listed(anna, agent="bot") == listed(anna)
+    assert listed(anna, agent="rival") == listed(anna, q="wire zzy q") == []
+    decide(anna, second, "reject")
+    assert listed(anna) == [first["id"]]
+    assert listed(anna, status="decided") == listed(bot, status="decided") == [second["id"]]
+    assert listed(bot, status="decided", q="quimby") == [second["id"]]
+    assert listed(anna, status="decided", q="zzyzx") == []
+
+
+def test_nobody_may_decide_what_is_closed_so_no_role_narrows_it(anna: httpx2.Client) -> None:
+    answer = anna.get("/api/v1/asks?status=decided&role=senior")
+
+    assert (answer.status_code, "role" in answer.json()["detail"]) == (422, True)
+
+
+def test_agents_find_by_words_only_what_they_asked(
+    bot: httpx2.Client, rival: httpx2.Client, anna: httpx2.Client
+) -> None:
+    ask = opened(bot, tool="cable", args={"to": "rosebud"})
+
+    for status in ("open", "decided"):
+        query = f"/api/v1/asks?q=rosebud&status={status}"
+        assert [one["id"] for one in bot.get(query).json()["asks"]] == [ask["id"]]
+        assert rival.get(query).json()["asks"] == []
+        if status == "open":
+            decide(anna, ask, "reject")
 
 
 def test_a_cursor_of_nowhere_is_refused(bot: httpx2.Client) -> None:

@@ -116,10 +116,10 @@ def test_it_asks_for_a_code_with_pkce_state_and_nonce_and_nothing_in_the_clear(
 
 
 def test_the_sign_in_page_leads_to_the_provider(house: House, idp: Idp) -> None:
-    assert (
-        f'<a href="/sign-in/oidc">Sign in with {idp.url}</a>'
-        in house.browser().get("/sign-in").text
-    )
+    page = house.browser().get("/sign-in").text
+
+    assert 'href="/sign-in/oidc"' in page
+    assert idp.url in page
 
 
 def test_whom_nobody_knows_is_told_what_an_administrator_types(house: House, idp: Idp) -> None:
@@ -129,7 +129,7 @@ def test_whom_nobody_knows_is_told_what_an_administrator_types(house: House, idp
 
     assert refused(came)
     assert "sayso people link NAME --oidc" in came.text
-    assert "&#x27;&lt;b&gt;mallory&lt;/b&gt;; rm -rf&#x27;" in came.text, "quoted for a shell"
+    assert "&#39;&lt;b&gt;mallory&lt;/b&gt;; rm -rf&#39;" in came.text, "quoted for a shell"
     assert "<b>" not in came.text
 
 

@@ -122,7 +122,7 @@ def _cases(operation: APIOperation, there: Mapping[str, list[str]]) -> st.Search
 
 
 def _about(case: Case, named: str) -> Case:
-    case.path_parameters = {"id": named}
+    case.path_parameters = {**(case.path_parameters or {}), "id": named}
     return case
 
 

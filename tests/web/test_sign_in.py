@@ -66,16 +66,15 @@ def test_a_link_is_swapped_for_a_strict_cookie_and_leaves_the_address(alone: Hou
     came = browser.get("/", params={"t": make_link(alone.desk.store)})
 
     assert came.status_code == 303
-    assert came.headers["location"] == "/"
+    assert came.headers["location"] == "/?to=%2Finbox"
     assert came.headers["referrer-policy"] == "no-referrer"
     cookie = came.headers["set-cookie"]
     assert cookie.startswith(f"sayso_{alone.port}=")
     for word in ("HttpOnly", "SameSite=strict", "Path=/", "Max-Age="):
         assert word in cookie
     assert "Domain" not in cookie
-    page = browser.get("/")
-    assert page.status_code == 200
-    assert "whoever sits at this machine (link)" in page.text
+    page = browser.get(came.headers["location"], follow_redirects=True)
+    assert (page.status_code, page.url.path) == (200, "/inbox")
 
 
 def test_a_link_works_once_also_for_those_who_come_at_the_same_moment(alone: House) -> None:
@@ -313,8 +312,10 @@ def test_the_form_works_without_a_script(team: House) -> None:
 
     came = browser.post("/sign-in", data={**fields, "name": "anna", "password": PASSWORD})
 
-    assert (came.status_code, came.headers["location"]) == (303, "/inbox/a-7f3k")
-    assert "Signed in as anna (password)" in browser.get("/").text
+    assert came.status_code == 303
+    there = browser.get(came.headers["location"])
+    assert (there.status_code, there.headers["location"]) == (303, "/inbox/a-7f3k")
+    assert re.search(r"Signed in as <b>.*anna", browser.get("/inbox").text)
     assert browser.post("/sign-out").status_code == 303
     assert browser.get("/").headers["location"] == "/sign-in"
 
@@ -356,10 +357,23 @@ def test_hostile_text_in_the_form_stays_text(team: House, text: str) -> None:
 )
 def test_signing_in_leads_nowhere_else(team: House, to: str) -> None:
     form = {"name": "anna", "password": PASSWORD, "next": to}
+    browser = team.browser()
+    came = browser.post("/sign-in", data=form)
+
+    assert came.status_code == 303
+    assert browser.get(came.headers["location"]).headers["location"] == "/inbox"
+    assert onward(to) == "/"
+
+
+def test_a_browser_that_keeps_no_cookie_is_told_so(team: House) -> None:
+    form = {"name": "anna", "password": PASSWORD, "next": "/inbox/a-7f3k"}
     came = team.browser().post("/sign-in", data=form)
 
-    assert (came.status_code, came.headers["location"]) == (303, "/")
-    assert onward(to) == "/"
+    there = team.browser().get(came.headers["location"])
+
+    assert there.status_code == 401
+    assert "did not keep the cookie" in there.text
+    assert "/sign-in?next=%2Finbox%2Fa-7f3k" in there.text
 
 
 def test_the_page_says_how_many_wait_for_whom(office: House) -> None:
@@ -367,8 +381,8 @@ def test_the_page_says_how_many_wait_for_whom(office: House) -> None:
     office.desk.open("deploy", needs=["senior"])
     office.person("ben")
 
-    assert "2 waiting" in office.signed_in("anna").get("/").text
-    assert "1 waiting" in office.signed_in("ben").get("/").text
+    assert "<b>2</b> waiting" in office.signed_in("anna").get("/inbox").text
+    assert "<b>1</b> waiting" in office.signed_in("ben").get("/inbox").text
 
 
 def test_a_name_of_a_cookie_has_the_port_and_on_https_the_host() -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar, Unpack
+from dataclasses import replace
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from sayso.asks.forms import Form, Terms
 from sayso.asks.inbox import Inbox
@@ -29,6 +30,38 @@ from sayso.model.text import one_line
 from sayso.store.contract import InboxQuery, Lease
 
 T = TypeVar("T")
+
+
+class Wanted(TypedDict, total=False):
+    """Which asks are listed, and which page of them; all of it optional.
+
+    Attributes:
+        kind: Only asks of this kind.
+        risk: Only asks of this declared risk.
+        least: Only asks of at least this risk, by what they declare or by their tier.
+        agent: Only asks of this agent.
+        tool: Only calls of this tool.
+        text: Only asks with all of these words; the last may be the beginning of one.
+        run: Only asks of this run.
+        thread: Only asks of this thread.
+        assignee: Only asks that this person looks into, or looked into.
+        teams: Only what somebody of these teams sees: theirs, and what belongs to none.
+        limit: How many on a page, at most 500; 50 unless told.
+        after: The `cursor` of the page before.
+    """
+
+    kind: str | None
+    risk: str | None
+    least: str | None
+    agent: str | None
+    tool: str | None
+    text: str | None
+    run: str | None
+    thread: str | None
+    assignee: str | None
+    teams: Iterable[str] | str | None
+    limit: int
+    after: str | None
 
 
 class Asking(Verbs, Reviews):
@@ -153,45 +186,29 @@ class Asking(Verbs, Reviews):
         return self.docket.look(ask_id)
 
     def inbox(
-        self,
-        *,
-        role: str | None = None,
-        person: str | None = None,
-        kind: str | None = None,
-        risk: str | None = None,
-        run: str | None = None,
-        thread: str | None = None,
-        assignee: str | None = None,
-        teams: Iterable[str] | str | None = None,
-        limit: int = 50,
-        after: str | None = None,
+        self, *, role: str | None = None, person: str | None = None, **wanted: Unpack[Wanted]
     ) -> Inbox:
-        """Return a page of what waits: the riskiest first, then what has the least time left.
+        """Return a page of what waits: what expires within two hours, what needs people, the rest.
+
+        Each of the three has the riskiest first, then what has the least time left, then the
+        oldest. Notices, feedback and optional drafts are for information: the rest.
 
         Args:
             role: Only what somebody of this role may decide.
             person: Only what waits for this person: their roles and teams, not yet voted on.
-            kind: Only asks of this kind.
-            risk: Only asks of this declared risk.
-            run: Only asks of this run.
-            thread: Only asks of this thread.
-            assignee: Only asks that this person looks into.
-            teams: Only what somebody of these teams sees: theirs, and what belongs to none.
-            limit: How many on a page, at most 500.
-            after: The `cursor` of the page before.
+            wanted: Which of these, and which page: see `Wanted`.
         """
-        query = InboxQuery(
-            kind=kind,
-            risk=risk,
-            run=run,
-            thread=thread,
-            assignee=assignee,
-            teams=named_teams(teams),
-            limit=limit,
-            after=after,
-            not_voted=person,
-        )
+        query = replace(_query(wanted), not_voted=person)
         return self.docket.listed(query, role=role, person=person)
+
+    def decided(self, *, person: str | None = None, **wanted: Unpack[Wanted]) -> Inbox:
+        """Return a page of what was put to people and is closed, the newest first.
+
+        Args:
+            person: Only what this person sees: of their teams, and of none.
+            wanted: Which of these, and which page: see `Wanted`.
+        """
+        return self.docket.decided(_query(wanted), person=person)
 
     # --- taking back, waiting, carrying out ---
 
@@ -253,6 +270,16 @@ class Asking(Verbs, Reviews):
         """
         return self.docket.versions(id_of(ask))
 
+    def file(self, ask: Ask | str, number: int) -> bytes:
+        """Return the bytes of a file beside an ask; `ask.content.files` lists them, from 1 on.
+
+        Raises:
+            BadValue: this is no number.
+            UnknownFile: there is none of this number, or the ask was erased.
+            Tampered: what came is not what the ask showed.
+        """
+        return self.docket.file(id_of(ask), number)
+
     def events(self, *, after: str | None = None, follow: bool = False) -> Iterator[Event]:
         """Go through the journal from a cursor on; with `follow`, wait for more for ever."""
         return self.docket.follow(after) if follow else self.docket.events(after)
@@ -266,6 +293,13 @@ class Asking(Verbs, Reviews):
         if not isinstance(kind, str) or not callable(handler):
             raise BadValue('on() takes the kind of event and a function: on("ask.opened", tell).')
         return self.ears.on(kind, handler)
+
+
+def _query(wanted: Wanted) -> InboxQuery:
+    strange = next((name for name in wanted if name not in Wanted.__annotations__), None)
+    if strange is not None:  # a query has more fields, and they are not for callers
+        raise TypeError(f"{strange}= is no filter of a list: {', '.join(Wanted.__annotations__)}")
+    return InboxQuery(**wanted | {"teams": named_teams(wanted.get("teams"))})  # type: ignore[arg-type]
 
 
 def _decision(ask: Ask) -> Decision:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from sayso.asks.forms import Forms, Terms
 from sayso.asks.spending import Allowed
@@ -28,6 +28,7 @@ from sayso.model.tool import Bound, Tool
 
 _log = logging.getLogger("sayso.gate")
 _TRIES = 3
+F = TypeVar("F", bound=Callable[..., Any])
 MISSING = object()
 CURRENT: ContextVar[Call | Allowed] = ContextVar("sayso_current_call")
 
@@ -182,7 +183,11 @@ def gated_of(fn: object) -> Gated | None:
     return getattr(fn, "__sayso_gate__", None)
 
 
-def tool(fn: Callable[..., Any] | None = None, **given: Any) -> Any:  # noqa: ANN401 - a decorator
+@overload
+def tool(fn: F) -> F: ...
+@overload
+def tool(fn: None = None, **given: Any) -> Callable[[F], F]: ...  # noqa: ANN401
+def tool(fn: Callable[..., Any] | None = None, **given: Any) -> Any:
     """Declare what a function does to the world, for the desk of the run that calls it.
 
     It stays a plain function; `run.call(fn, ...)` asks before it runs. It takes

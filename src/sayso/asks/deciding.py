@@ -45,7 +45,7 @@ from sayso.model.faults import violations
 from sayso.model.folding import cast, raised_to, vote_of
 from sayso.model.tally import decides
 from sayso.model.text import one_line
-from sayso.model.verdicts import REJECT_KINDS
+from sayso.model.verdicts import REJECT_KINDS, Verdict
 from sayso.store.contract import Append, Store
 
 MOST_HOLD = 86_400.0
@@ -85,7 +85,7 @@ def decide(
         if keep_time(store, at) is not None:
             continue
         person = reviewer(at.ask, at.roster, by, origin)
-        _check(at, ballot, seen)
+        check_shown(at, ballot.verdict, seen)
         check_role(at.ask, person, at.roster)
         said = _said(at.ask, ballot, seen, origin)
         asked = law if ballot.verdict in CONSENTS else None
@@ -149,8 +149,13 @@ def _lawful(
     return False
 
 
-def _check(at: Standing, ballot: Ballot, seen: str) -> None:
-    ask, verdict = at.ask, ballot.verdict
+def check_shown(at: Standing, verdict: Verdict, seen: str) -> None:
+    """Refuse a verdict on what is closed, or is not what was shown.
+
+    Raises:
+        AskClosed, Settling, AskChanged, CallerGone, VerdictNotAllowed: says which.
+    """
+    ask = at.ask
     if ask.settling:
         raise Settling(ask, attempted=verdict)
     if not ask.open:
@@ -252,7 +257,8 @@ def _edited_args(ask: Ask, ballot: Ballot) -> dict[str, Any]:
     if hidden:
         raise InvalidEdit(f"{', '.join(hidden)} is hidden on this ask and cannot be edited.")
     try:
-        edited = {**ask.args, **frozen(given, what="edit")}
+        kept = {name: ask.args[name] for name in ask.content.hidden if name in ask.args}
+        edited = {**(kept if ballot.whole else ask.args), **frozen(given, what="edit")}
     except BadValue as error:
         raise InvalidEdit(str(error), fields={error.path: "cannot be stored"}) from error
     wrong = violations(ask.proposal.schema, edited)

@@ -14,7 +14,8 @@ from datetime import datetime
 
 from sayso.asks.assigning import assign, claim
 from sayso.asks.deciding import decide
-from sayso.asks.inbox import Inbox, listing
+from sayso.asks.files import file_of
+from sayso.asks.inbox import Inbox, decided, listing
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.listening import follow, recorded
 from sayso.asks.opening import open_ask
@@ -59,6 +60,10 @@ class Docket(ABC):
     @abstractmethod
     def listed(self, query: InboxQuery, *, role: str | None, person: str | None) -> Inbox:
         """Return a page of what waits."""
+
+    @abstractmethod
+    def decided(self, query: InboxQuery, *, person: str | None) -> Inbox:
+        """Return a page of what is closed, the newest first."""
 
     @abstractmethod
     def decide(self, ask_id: str, ballot: Ballot, *, seen: str, by: str | None) -> Ask:
@@ -115,6 +120,10 @@ class Docket(ABC):
     @abstractmethod
     def versions(self, ask_id: str) -> list[Version]:
         """Return all versions up to this ask, the oldest first."""
+
+    @abstractmethod
+    def file(self, ask_id: str, number: int) -> bytes:
+        """Return the bytes of a file beside an ask, counted from 1."""
 
     @abstractmethod
     def tip(self) -> str:
@@ -181,7 +190,11 @@ class StoredDocket(Docket):
 
     def listed(self, query: InboxQuery, *, role: str | None, person: str | None) -> Inbox:
         """Return a page of what waits."""
-        return listing(self._find(), query, role=role, person=person)
+        return listing(self._find(), query, role=role, person=person, most=None)
+
+    def decided(self, query: InboxQuery, *, person: str | None) -> Inbox:
+        """Return a page of what is closed, the newest first."""
+        return decided(self._find(), query, person=person, most=None)
 
     def decide(self, ask_id: str, ballot: Ballot, *, seen: str, by: str | None) -> Ask:
         """Record one person's verdict."""
@@ -244,6 +257,10 @@ class StoredDocket(Docket):
     def versions(self, ask_id: str) -> list[Version]:
         """Return all versions up to this ask."""
         return versions(self._find(), ask_id)
+
+    def file(self, ask_id: str, number: int) -> bytes:
+        """Return the bytes of a file beside an ask."""
+        return file_of(self._find(), self.look(ask_id), number)[1]
 
     def tip(self) -> str:
         """Return the cursor of the last event there is."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
+from sayso.asks.files import File, frozen_files
 from sayso.errors import BadValue, Rejected
 from sayso.insight.bounds import nothing_known
 from sayso.model.actor import plain_name
@@ -63,6 +64,7 @@ class Terms(TypedDict, total=False):
     team: str | None
     tags: Iterable[str]
     conflicts: Iterable[str]
+    files: Iterable[File]
 
 
 @dataclass(frozen=True, slots=True)
@@ -648,6 +650,7 @@ _PLAIN: Mapping[str, Callable[[object], Any]] = {
     "team": check_team,
     "tags": lambda value: _words(value, "tags"),
     "conflicts": check_conflicts,
+    "files": frozen_files,
 }
 _TERMS = frozenset(Terms.__annotations__)
 

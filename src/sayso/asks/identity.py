@@ -60,11 +60,18 @@ def check_own(ask: Ask, content: Content, person: Actor) -> None:
     Raises:
         Forbidden: the person is one of them.
     """
+    own = _own(content, person)
+    if own is not None:
+        raise Forbidden(f'{ask.id} "{ask.label}": {own}')
+
+
+def _own(content: Content, person: Actor) -> str | None:
     own = person.id.casefold() in {_folded(content.requester), _folded(content.owner)}
-    if own and not content.ruled.requester:
-        asked = person.id.casefold() == _folded(content.requester)
-        what = "asked for it" if asked else "owns the agent that asks"
-        raise Forbidden(f'{ask.id} "{ask.label}": {person.id} {what}, so somebody else decides.')
+    if not own or content.ruled.requester:
+        return None
+    asked = person.id.casefold() == _folded(content.requester)
+    what = "asked for it" if asked else "owns the agent that asks"
+    return f"{person.id} {what}, so somebody else decides."
 
 
 def _folded(name: str | None) -> str | None:
@@ -80,12 +87,22 @@ def check_role(ask: Ask, person: Actor, roster: Roster) -> None:
     """
     if roster.solo:
         return
-    content = ask.content
-    check_own(ask, content, person)
+    check_own(ask, ask.content, person)
+    needs = _without_role(ask, person, roster)
+    if needs is not None:
+        raise Forbidden(f'{ask.id} "{ask.label}" {needs}')
+
+
+def barred(ask: Ask, person: Actor, roster: Roster) -> str | None:
+    """Say why the vote of this person could not count; `None` if it could."""
+    if roster.solo:
+        return None
+    own, needs = _own(ask.content, person), _without_role(ask, person, roster)
+    return own or (None if needs is None else f"It {needs}")
+
+
+def _without_role(ask: Ask, person: Actor, roster: Roster) -> str | None:
     if ask.needs.takes(roster.people[person.id]):
-        return
+        return None
     held = ", ".join(sorted(roster.people[person.id] - {person.id})) or "no role"
-    raise Forbidden(
-        f'{ask.id} "{ask.label}" needs {ask.needs}; {person.id} holds {held}, so this vote '
-        "would not count."
-    )
+    return f"needs {ask.needs}; {person.id} holds {held}, so this vote would not count."

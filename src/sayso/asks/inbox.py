@@ -1,9 +1,15 @@
-"""What waits for people: the riskiest first, then what has the least time left."""
+"""What waits for people, and what they decided: lists, each in one order everywhere.
+
+What expires soon comes first, then what needs people, then what is for information; inside each
+the riskiest, then what has the least time left, then the oldest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
 
 from sayso.asks.people import Names, seen_by
 from sayso.asks.standing import stand
@@ -11,22 +17,33 @@ from sayso.errors import BadValue, Tampered
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS, check_word
 from sayso.model.verdicts import KINDS
-from sayso.store.contract import COUNT_LIMIT, InboxQuery, Store
+from sayso.store.contract import COUNT_LIMIT, SOON, InboxPage, InboxQuery, Store, informs
+
+Group = Literal["soon", "needs", "info"]
+READ_ON = 2000  # events that a search reads on while somebody waits for the answer of a server
 
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """One page of what waits. The count is of everything that matches, from the same statement."""
+    """One page of a list. The count is of everything that matches, from the same statement.
+
+    `at` is the moment by which it was settled what expires soon: that of the first page, so
+    that pages fit together. A server does not tell it. `reading` says that the search has not
+    read the whole journal yet: there may be more, and whoever asks again finds it.
+    """
 
     asks: tuple[Ask, ...]
     count: int
     cursor: str | None
     damaged: tuple[str, ...] = ()
+    at: datetime | None = None
+    reading: bool = False
 
     @property
     def counted(self) -> str:
-        """The count as it is shown: exact up to 1,000."""
-        return f"{COUNT_LIMIT:,}+" if self.count > COUNT_LIMIT else f"{self.count:,}"
+        """The count as it is shown: exact up to 1,000, unless a search is still reading."""
+        more = "+" if self.reading or self.count > COUNT_LIMIT else ""
+        return f"{min(self.count, COUNT_LIMIT):,}{more}"
 
     def __iter__(self) -> Iterator[Ask]:
         """Go through the asks of this page."""
@@ -37,8 +54,27 @@ class Inbox:
         return len(self.asks)
 
 
-def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | None) -> Inbox:
+def group_of(ask: Ask, now: datetime) -> Group:
+    """Return the part of the inbox an open ask is in, by the moment the list was reckoned from.
+
+    Nothing is lost when the time of a notice is over: what is for information never hurries.
+    """
+    if informs(ask.content):
+        return "info"
+    return "soon" if ask.due_at is not None and ask.due_at <= now + SOON else "needs"
+
+
+def listing(
+    store: Store,
+    query: InboxQuery,
+    *,
+    role: str | None,
+    person: str | None,
+    most: int | None = READ_ON,
+) -> Inbox:
     """Return one page of open asks that this role or person may decide.
+
+    A search reads at most so many events of the journal first; `None` reads to its end.
 
     Raises:
         BadValue: a filter names what does not exist.
@@ -46,15 +82,28 @@ def listing(store: Store, query: InboxQuery, *, role: str | None, person: str | 
     """
     check_query(query)
     roles, own = seen_by(store, role, person)
-    page = store.inbox(replace(query, roles=roles, teams=_walls(query.teams, own)))
-    asks: list[Ask] = []
-    damaged: list[str] = []
-    for loaded in page.loaded:
-        try:
-            asks.append(stand(loaded).ask)
-        except Tampered as error:  # one damaged journal must not hide all the others
-            damaged.append(str(error))
-    return Inbox(tuple(asks), page.count, page.cursor, tuple(damaged))
+    wanted = replace(query, roles=roles, teams=_walls(query.teams, own))
+    wanted, reached = _searched(store, wanted, most)
+    return _shown(store.inbox(wanted), reading=not reached)
+
+
+def decided(
+    store: Store, query: InboxQuery, *, person: str | None, most: int | None = READ_ON
+) -> Inbox:
+    """Return one page of what was put to people and is closed, the newest first.
+
+    A person sees that of their teams and of none, whoever decided it. A search reads on as in
+    `listing`.
+
+    Raises:
+        BadValue: a filter names what does not exist.
+        UnknownPerson: there is no such person.
+    """
+    check_query(query)
+    _, own = seen_by(store, None, person)
+    wanted = replace(query, roles=None, not_voted=None, teams=_walls(query.teams, own))
+    wanted, reached = _searched(store, wanted, most)
+    return _shown(store.closed(wanted), reading=not reached)
 
 
 def check_query(query: InboxQuery) -> None:
@@ -65,12 +114,34 @@ def check_query(query: InboxQuery) -> None:
     """
     if query.kind is not None and query.kind not in KINDS:
         raise BadValue(f"kind={query.kind!r}: it is one of {', '.join(KINDS)}.")
-    if query.risk is not None and query.risk not in RISKS:
-        raise BadValue(f"risk={query.risk!r}: it is one of {', '.join(RISKS)}.")
+    for name, risk in (("risk", query.risk), ("least", query.least)):
+        if risk is not None and risk not in RISKS:
+            raise BadValue(f"{name}={risk!r}: it is one of {', '.join(RISKS)}.")
     if type(query.limit) is not int or not 1 <= query.limit <= 500:
         raise BadValue(f"limit={query.limit!r}: a page holds 1 to 500 asks.")
-    check_word(query.run, "run")
-    check_word(query.thread, "thread")
+    for name in ("run", "thread", "agent", "tool"):
+        check_word(getattr(query, name), name)
+    if query.text is not None and not isinstance(query.text, str):
+        raise BadValue(f"text={query.text!r}: asks are searched by a text.")
+
+
+def _searched(store: Store, query: InboxQuery, most: int | None) -> tuple[InboxQuery, bool]:
+    if query.text is None:
+        return query, True
+    from sayso.insight.searching import searched  # who never searches need not load it
+
+    return searched(store, query, most)
+
+
+def _shown(page: InboxPage, *, reading: bool) -> Inbox:
+    asks: list[Ask] = []
+    damaged: list[str] = []
+    for loaded in page.loaded:
+        try:
+            asks.append(stand(loaded).ask)
+        except Tampered as error:  # one damaged journal must not hide all the others
+            damaged.append(str(error))
+    return Inbox(tuple(asks), page.count, page.cursor, tuple(damaged), page.at, reading)
 
 
 def _walls(wanted: Names, own: Names) -> Names:

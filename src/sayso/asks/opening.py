@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from sayso.asks.files import kept_with
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled
@@ -208,7 +209,10 @@ def opening(
         previous=GENESIS,
     )
     ask = opened(event, asked)
-    return Opening(event=event, ask=ask, lease=lease, people=people, once=once, paced=paced)
+    kept = kept_with(ask_id, content.files) if content.files else ()
+    return Opening(
+        event=event, ask=ask, lease=lease, people=people, once=once, paced=paced, beside=kept
+    )
 
 
 def _same(store: Store, content: Content, key: str) -> Ask | None:

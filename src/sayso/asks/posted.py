@@ -7,12 +7,14 @@ checks that the verbs of a desk use.
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, cast
 
+from sayso.asks.files import File
 from sayso.asks.forms import Forms, Terms, check_term, draft_proposal
 from sayso.errors import BadValue
 from sayso.insight.bounds import check_bound
@@ -27,6 +29,7 @@ from sayso.model.content import (
     pairs,
 )
 from sayso.model.digest import read
+from sayso.model.file import FileNote
 from sayso.model.requirement import ONE_REVIEWER, Requirement
 from sayso.model.schema import check_schema
 from sayso.model.span import span
@@ -42,6 +45,14 @@ class Lent(TypedDict):
 
     holder: str
     seconds: float
+
+
+class PostedFile(TypedDict, total=False):
+    """A file beside an ask, with its bytes in base64."""
+
+    name: str
+    media: str
+    data: str
 
 
 class Post(TypedDict, total=False):
@@ -72,6 +83,7 @@ class Post(TypedDict, total=False):
     requester: str
     tags: list[str]
     conflicts: list[str]
+    files: list[PostedFile]
     optional: bool
     about: str
     needs: list[str]
@@ -95,7 +107,7 @@ class Posted:
 # The terms of every ask, and what only some kinds of it take.
 _TERMS = frozenset(
     {"why", "confidence", "risk", "within", "run", "thread", "team", "agent", "requester"}
-    | {"tags", "conflicts", "needs", "deny", "allow"}
+    | {"tags", "conflicts", "files", "needs", "deny", "allow"}
 )
 _EVERY = _TERMS | {"kind", "title", "lease", "key"}
 _CALL = frozenset(
@@ -130,6 +142,9 @@ def read_post(body: object, forms: Forms) -> Posted:
         raise BadValue(f"The body is an object with fields, not {type(body).__name__}.")
     given = {name: value for name, value in body.items() if value is not None}
     kind = _kind(given)
+    if "files" in given:
+        with _at("files"):
+            given["files"] = _files(given["files"])
     for name, value in given.items():
         with _at(name):
             if name in _CHECKS:
@@ -268,6 +283,23 @@ def _option(item: object) -> Option:
     return Option(item["label"], item.get("value"), check_words(item.get("detail"), "detail"))
 
 
+def _files(items: object) -> list[File]:
+    _check_list(items)
+    return [_file(item) for item in cast("list[object]", items)]
+
+
+def _file(item: object) -> File:
+    if not isinstance(item, Mapping) or item.keys() - {"name", "media", "data"}:
+        raise BadValue("A file has a name, its data in base64, and perhaps a media type.")
+    data = item.get("data")
+    if not isinstance(data, str):
+        raise BadValue("The data of a file is text: its bytes in base64.")
+    try:
+        return File(item.get("name", ""), b64decode(data, validate=True), item.get("media"))
+    except ValueError as error:
+        raise BadValue(f"The data of a file is its bytes in base64: {error}.") from error
+
+
 def _lease(lent: Mapping[str, Any] | None) -> Lease | None:
     return None if lent is None else Lease(lent["holder"], timedelta(seconds=lent["seconds"]))
 
@@ -388,6 +420,8 @@ def write_post(
         body["options"] = [
             {"label": o.label, "value": o.value, "detail": o.detail} for o in content.options
         ]
+    if content.files:
+        body["files"] = [_posted(note) for note in content.files]
     if always or content.needs != ONE_REVIEWER:
         body |= {"needs": [str(f) for f in content.needs.factors], "deny": content.needs.deny}
     if content.unseen is not None:
@@ -399,6 +433,11 @@ def write_post(
     if lease is not None and lease.span is not None:
         body["lease"] = {"holder": lease.holder, "seconds": lease.span.total_seconds()}
     return cast("Post", body)
+
+
+def _posted(note: FileNote) -> PostedFile:
+    media = note.claimed or note.media
+    return {"name": note.name, "media": media, "data": b64encode(note.data or b"").decode()}
 
 
 def _proposed(kind: Kind, proposal: Proposal) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from sayso.model.content import RISKS, Content
 from sayso.model.digest import Decoded, read, written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
 from sayso.model.ruled import CRITICAL
+from sayso.model.unreadable import unreadable
 from sayso.policy.facts import Facts
-from sayso.policy.rules import GATED
+from sayso.policy.rules import GATED, UNREADABLE
 from sayso.policy.ruling import Ruling, Rung, joined, together
 
 
@@ -38,6 +39,7 @@ def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
         reversible=content.reversible,
         affects=content.affects,
         tags=content.tags,
+        unreadable=carried_out(content) and unreadable(content.proposal.arguments),
         always=always or not carried_out(content),
         requested=requested,
     )
@@ -136,7 +138,8 @@ def wanted(content: Content) -> tuple[tuple[str, ...], int]:
 def _sentence(content: Content, ruling: Ruling) -> str:
     """Say why people are asked: in the policy's words, and in the asker's if there is more."""
     if not ruling.rules and ruling.tier is None:
-        return content.sentence
+        said = content.sentence
+        return f"{said} {UNREADABLE}".strip() if UNREADABLE in ruling.sentence else said
     return _in_both_words(content.sentence, ruling.sentence)
 
 

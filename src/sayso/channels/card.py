@@ -18,19 +18,28 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from sayso.channels.changes import Changes
-from sayso.channels.explanation import look_alikes, policy_words, requester_decides
+from sayso.channels.explanation import (
+    GONE,
+    LATE,
+    NO_REASON,
+    NOT_STATED,
+    STALE,
+    affected,
+    asks_for,
+    in_the_end,
+    policy_words,
+    undone,
+    warnings,
+    who_must_agree,
+)
 from sayso.channels.fence import Fence, Pairs, Row, said, told
 from sayso.channels.precedents import PAST, cases_row
 from sayso.channels.steps import Line, Step, more_of
-from sayso.channels.touched import in_words as names_in_words
-from sayso.channels.touched import touched
 from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask, Vote
 from sayso.model.confidence import Confidence, Level
-from sayso.model.lookalikes import unmasked
-from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.span import say_span
 from sayso.model.tally import missing
 from sayso.model.text import one_line, visible
@@ -47,9 +56,7 @@ _SURE: Mapping[Level, tuple[str, str]] = {
     "medium": ("■■□", "yellow"),
     "low": ("■□□", "red"),
 }
-_MOST_WORDS = 5
 _DOOR = ("via", "account", "request")  # how it came, which is for the journal
-GONE = "The program that asked has gone; it can only be closed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +90,7 @@ class Card:
         yield "Preview", _as_proposed(ask, _listed(content.preview, full=self.full))
         if ask.kind not in ("notice", "feedback"):
             yield "Facts", _listed(content.facts, full=self.full)
+        yield "Files", _files(ask)
         if ask.original is not None:
             yield "Edits", Changes(ask.original, ask.args, full=self.full, plan=ask.kind == "plan")
         yield "Known", _evidence(ask, full=self.full)
@@ -153,7 +161,7 @@ def moment(at: datetime) -> str:
 
 def _why(ask: Ask, *, full: bool) -> RenderableType:
     content = ask.content
-    reason: RenderableType = Text("The agent gave no reason.", style="yellow")
+    reason: RenderableType = Text(NO_REASON, style="yellow")
     if content.why and content.why.strip():
         reason = told(Text("the agent says:", style="dim"), Fence(content.why, full=full))
     if not content.conflicts:
@@ -173,51 +181,17 @@ def _sure(ask: Ask) -> RenderableType | None:
 
 
 def _who(ask: Ask, roster: Roster) -> RenderableType:
-    needs, team = ask.needs, ask.content.team
-    asking, affected = _asking(ask), _affected(ask)
-    if affected is None and ask.tool is not None:
-        asking.append(" Whom it affects is not stated.")
-    lines = [asking] if affected is None else [asking, affected]
-    if not ask.solo:
-        apart = ", each of them another person" if needs.several else ""
-        lines.append(Text(f"Needs {needs}{apart}."))
-    elif needs != ONE_REVIEWER:
-        lines.append(Text(f"Alone at a desk one person decides; in a team it would need {needs}."))
-    if team:
-        lines.append(Text(f"It is for the team {one_line(team, 60)}, and nobody else sees it."))
-    if needs.deny > 1:
-        lines.append(Text(f"{needs.deny} refusals end it."))
+    asking = Text.assemble((one_line(ask.content.agent, 60) or "(nobody)", "bold"), asks_for(ask))
+    touching = " ".join(affected(ask))
+    if not touching and ask.tool is not None:
+        asking.append(f" {NOT_STATED}")
+    lines = [asking, *([Text(touching)] if touching else [])]
+    lines += [Text(sentence) for sentence in who_must_agree(ask)]
     lines += [_vote(vote) for vote in ask.votes]
     short = () if ask.solo or not ask.open else missing(ask, roster)
     if ask.votes and short:
         lines.append(Text(f"Still missing: {' and '.join(map(str, short))}.", style="yellow"))
     return Group(*lines)
-
-
-def _asking(ask: Ask) -> Text:
-    """Say who asks, for whom, and through which other agents."""
-    content = ask.content
-    said = Text.assemble((one_line(content.agent, 60) or "(nobody)", "bold"), " asks")
-    if content.requester:
-        said.append(f", for {one_line(content.requester, 60)}")
-    if content.chain:
-        said.append(f", through {one_line(content.chain, 200)}")
-    said.append(".")
-    if content.owner:
-        said.append(f" It belongs to {one_line(content.owner, 60)}.")
-    own = [one_line(name, 60) for name in (content.requester, content.owner) if name]
-    if own and not ask.solo and not requester_decides(ask):
-        names = " and ".join(dict.fromkeys(own))
-        said.append(f" {names} cannot decide it.")
-    return said
-
-
-def _affected(ask: Ask) -> Text | None:
-    """Say whom and what a call affects: as the tool declares, and as its arguments name it."""
-    affects, named = ask.content.affects, touched(ask)
-    said = [f"It affects {one_line(affects, 120)}."] if affects else []
-    said += [f"It names {names_in_words(named)}."] if named else []
-    return Text(" ".join(said)) if said else None
 
 
 def _vote(vote: Vote) -> Text:
@@ -295,12 +269,8 @@ def _options(ask: Ask) -> Iterator[RenderableType]:
 
 
 def _risk(ask: Ask) -> RenderableType:
-    content = ask.content
     shape, word, style = RISKS[ask.risk]
-    said = [visible(content.sentence)]
-    if content.reversible is not None:
-        undone = "It can be undone." if content.reversible else "It cannot be undone."
-        said += [] if undone in content.sentence else [undone]  # a rule may have said so
+    said = filter(None, (visible(ask.content.sentence), undone(ask)))
     by = policy_words(ask)
     return told(
         Text.assemble((f"{shape} {word}", style), ". ", " ".join(said)),
@@ -309,13 +279,7 @@ def _risk(ask: Ask) -> RenderableType:
 
 
 def _beware(ask: Ask) -> RenderableType | None:
-    words = look_alikes(ask)
-    lines = [
-        f"{as_json(clipped(word, 40))}: {unmasked(word)} only looks Latin."
-        for word in words[:_MOST_WORDS]
-    ]
-    if len(words) > _MOST_WORDS:
-        lines.append(f"And {len(words) - _MOST_WORDS:,} such words more.")
+    lines = warnings(ask)
     return Text("\n".join(lines), style="yellow") if lines else None
 
 
@@ -323,7 +287,7 @@ def _as_proposed(ask: Ask, shown: RenderableType | None) -> RenderableType | Non
     """Mark what was worked out for the call as first proposed, once it has been edited."""
     if not shown or ask.original is None:
         return shown or None
-    return told(shown, Text("(worked out before the edit)", style="yellow"))
+    return told(shown, Text(f"({STALE})", style="yellow"))
 
 
 def _listed(text: str | None, *, full: bool) -> RenderableType | None:
@@ -339,6 +303,20 @@ def _facts(text: str | None) -> list[tuple[str, Any]]:
     return [] if text is None else [(name, value) for name, value in json.loads(text)]
 
 
+def _files(ask: Ask) -> RenderableType | None:
+    files = ask.content.files
+    if not files:
+        return None
+    lines: list[RenderableType] = []
+    for number, note in enumerate(files, start=1):
+        kind = f"{note.media}, {note.size:,} bytes"
+        lied = f"; it was said to be {note.claimed}" if note.claimed else ""
+        named = Text.assemble(visible(note.name), (f"  {kind}", "dim"), (lied, "yellow"))
+        lines.append(Row(f"{number}. ", named, _indent(files)))
+    lines.append(Text(f"Save them: sayso inbox files {ask.id} --save FOLDER", style="dim"))
+    return Group(*lines)
+
+
 def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
     content = ask.content
     if ask.kind != "doubt":
@@ -348,7 +326,7 @@ def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
         about = Text(f"It is about {content.about}; see `sayso inbox show {content.about}`.")
     late = [
         told(
-            Text("A result came after its time was up; it proves nothing by itself:"),
+            Text(LATE),
             Pairs([(n, v) for n, v in item.items() if n not in _DOOR], full=full),
         )
         for item in ask.evidence
@@ -369,12 +347,8 @@ def _deadline(ask: Ask, now: datetime) -> RenderableType | None:
     until = moment(ask.due_at)
     if ask.due_at <= now:
         return Text(f"passed at {until}; the clock closes it.", style="yellow")
-    then = "the clock rejects it"
-    if ask.content.optional:
-        then = "it is taken for good"
-    elif ask.content.ruled.on_timeout == "approve":
-        then = "silence counts as a yes"
-    return Text(f"{say_span(ask.due_at - now)} left (until {until}), then {then}.")
+    left = say_span(ask.due_at - now)
+    return Text(f"{left} left (until {until}), then {in_the_end(ask)}.")
 
 
 def _status(ask: Ask) -> RenderableType | None:

@@ -2,7 +2,7 @@
 
 What and who are computed from the frozen call; what the policy said is read from
 the ruling that was frozen with it. Nothing here is taken from the agent's word but
-the confidence, which is said to be.
+the confidence, which is said to be. A card in a terminal and a page say the same sentences.
 """
 
 from __future__ import annotations
@@ -11,12 +11,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from sayso.channels.touched import Touched, touched
-from sayso.channels.values import as_name
+from sayso.channels.touched import in_words as names_in_words
+from sayso.channels.values import as_json, as_name, clipped
 from sayso.model.ask import Ask
 from sayso.model.confidence import Confidence
 from sayso.model.digest import read
-from sayso.model.lookalikes import disguised
+from sayso.model.lookalikes import disguised, unmasked
+from sayso.model.requirement import ONE_REVIEWER
+from sayso.model.text import one_line
 
+NO_REASON = "The agent gave no reason."
+GONE = "The program that asked has gone; it can only be closed."
+LEFT = (
+    "The program that asked {id} has gone before it began, so it was not carried out. "
+    "Start the program again; it will ask again."
+)
+LATE = "A result came after its time was up; it proves nothing by itself:"
+STALE = "worked out before the edit"
+NOT_STATED = "Whom it affects is not stated."
+_MOST_WORDS = 5
 _SHOWN = ("title", "agent", "proposal", "why", "conflicts", "impact", "preview", "facts", "options")
 
 
@@ -40,6 +53,101 @@ def policy_words(ask: Ask) -> str:
 def requester_decides(ask: Ask) -> bool:
     """Whether the policy lets whoever asked for it decide it too."""
     return bool(ruling_of(ask).get("requester"))
+
+
+def asks_for(ask: Ask) -> str:
+    """Say for whom an agent asks, and through which others; its name stands before it."""
+    content = ask.content
+    said = " asks"
+    if content.requester:
+        said += f", for {one_line(content.requester, 60)}"
+    if content.chain:
+        said += f", through {one_line(content.chain, 200)}"
+    said += "."
+    if content.owner:
+        said += f" It belongs to {one_line(content.owner, 60)}."
+    own = [one_line(name, 60) for name in (content.requester, content.owner) if name]
+    if own and not ask.solo and not requester_decides(ask):
+        said += f" {' and '.join(dict.fromkeys(own))} cannot decide it."
+    return said
+
+
+def affected(ask: Ask) -> list[str]:
+    """Say whom and what a call affects: as the tool declares, and as its arguments name it."""
+    affects, named = ask.content.affects, touched(ask)
+    said = [f"It affects {one_line(affects, 120)}."] if affects else []
+    return said + ([f"It names {names_in_words(named)}."] if named else [])
+
+
+def who_must_agree(ask: Ask) -> list[str]:
+    """Say who must agree, who sees it, and how many refusals end it."""
+    needs, team = ask.needs, ask.content.team
+    said = []
+    if not ask.solo:
+        apart = ", each of them another person" if needs.several else ""
+        said.append(f"Needs {needs}{apart}.")
+    elif needs != ONE_REVIEWER:
+        said.append(f"Alone at a desk one person decides; in a team it would need {needs}.")
+    if team:
+        said.append(f"It is for the team {one_line(team, 60)}, and nobody else sees it.")
+    if needs.deny > 1:
+        said.append(f"{needs.deny} refusals end it.")
+    return said
+
+
+def undone(ask: Ask) -> str | None:
+    """Say whether it can be undone; nothing if nobody stated it, or if a rule has said so."""
+    content = ask.content
+    if content.reversible is None:
+        return None
+    said = "It can be undone." if content.reversible else "It cannot be undone."
+    return None if said in content.sentence else said
+
+
+def in_the_end(ask: Ask) -> str:
+    """Say what the clock does once nobody decided in time."""
+    if ask.content.optional:
+        return "it is taken for good"
+    if ask.content.ruled.on_timeout == "approve":
+        return "silence counts as a yes"
+    return "the clock rejects it"
+
+
+def said_in_a_word(ask: Ask) -> str:
+    """Say what was decided: `Approved`."""
+    said = {"reject": "Rejected", "respond": "Answered"}
+    return said.get(ask.decision.verdict, "Approved") if ask.decision is not None else "Withdrawn"
+
+
+def acts(ask: Ask) -> bool:
+    """Whether a program has something to do because of this decision."""
+    return ask.decision is not None and ask.acts(ask.decision.verdict)
+
+
+def next_step(ask: Ask) -> str | None:
+    """Say who acts on a decision, where no run does; `None` if nobody has to."""
+    if not acts(ask):
+        return None
+    if ask.held:
+        return "The program that asked waits for it, and goes on now."
+    if ask.kind == "action" and ask.tool is not None:
+        return (
+            f'No program waits for it. Whoever opened it carries it out: desk.begin("{ask.id}"), '
+            "then desk.finish(...)."
+        )
+    return f"No program waits for it; the one that asked finds it with desk.wait({ask.id!r})."
+
+
+def warnings(ask: Ask) -> list[str]:
+    """Say which words of an ask are not spelt as they look."""
+    words = look_alikes(ask)
+    said = [
+        f"{as_json(clipped(word, 40))}: {unmasked(word)} only looks Latin."
+        for word in words[:_MOST_WORDS]
+    ]
+    if len(words) > _MOST_WORDS:
+        said.append(f"And {len(words) - _MOST_WORDS:,} such words more.")
+    return said
 
 
 def look_alikes(ask: Ask) -> list[str]:

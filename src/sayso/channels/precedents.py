@@ -32,6 +32,11 @@ def cases_row(ask: Ask) -> RenderableType | None:
     return told(Text(_sentence(found), style=style), *_nearest(found["nearest"]))
 
 
+def precedent(ask: Ask) -> str | None:
+    """Say whether anything like it was approved before; `None` if nobody looked."""
+    return None if ask.content.unseen is None else _sentence(read(ask.content.unseen))
+
+
 def _sentence(found: dict[str, Any]) -> str:
     bound = f"the bound is {found['bound']:.2f}"
     if not found["nearest"]:

@@ -37,6 +37,7 @@ def ask_record(ask: Ask, roster: Roster | None = None) -> dict[str, Any]:
         **explained(ask),
         "tags": list(content.tags),
         "conflicts": list(content.conflicts),
+        "files": [note.to_json() | {"image": note.image} for note in content.files],
         "preview": _named(shown.get("preview")),
         "facts": _named(shown.get("facts")),
         "hidden": list(content.hidden),

@@ -25,10 +25,8 @@ def as_json(value: object, *, indent: int | None = None) -> str:
 
 def escaped(text: str) -> str:
     """Write every character of a JSON text that hides as an escape: it stays the same JSON."""
-    return "".join(
-        json.dumps(char)[1:-1] if char == "\x7f" or (not char.isascii() and hides(char)) else char
-        for char in text
-    )
+    hiding = {c for c in set(text) if c == "\x7f" or (not c.isascii() and hides(c))}
+    return text.translate({ord(char): json.dumps(char)[1:-1] for char in hiding})
 
 
 def as_name(name: str) -> str:

@@ -1,141 +1,109 @@
-"""`sayso demo`: a small story. An agent wants to pay money back, and you have the last word."""
+"""`sayso demo`: a small company whose agents wait for you, in a browser; or a story in the terminal."""
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import click
-from rich.text import Text
 
-from sayso.channels.console import Console
-from sayso.channels.fence import Row, paragraph
-from sayso.cli.printing import examples, say, screen, show
-from sayso.cli.timeline import timeline
-from sayso.desk import Desk
-from sayso.errors import Answered, Rejected
-from sayso.model.text import one_line
+from sayso.cli.apps import App
+from sayso.cli.demo_terminal import play
+from sayso.cli.printing import examples, say
+from sayso.cli.serve import serve_app
+from sayso.errors import Misuse
+from sayso.web.doors import PORT, Door, listen
 
-_PAID = {1182: 40, 1183: 400}
-_TRY = (
-    ("sayso inbox", "what waits on the desk of this folder"),
-    ("sayso inbox approve ID", "look, then say yes, from any terminal"),
-    ("sayso people add anna --role senior", "the end of deciding alone"),
-    ("sayso audit verify", "check the journal of your own desk"),
+_FILE = "demo.db"
+_WORKERS = 4
+
+
+@click.command(
+    "demo",
+    epilog=examples(
+        "sayso demo",
+        "sayso demo --keep company       the same company again tomorrow",
+        "sayso demo --terminal           a short story without a browser",
+    ),
 )
-_GATE = """\
-@desk.gate(risk=lambda amount, **_: "high" if amount > 100 else "low")
-def refund(order: int, amount: int) -> str: ...
-"""
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="The port; 0 takes any that is free.",
+)
+@click.option("--no-open", is_flag=True, help="Open no browser.")
+@click.option(
+    "--keep",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the database in this folder, and go on with it next time.",
+)
+@click.option("--reset", is_flag=True, help="Begin anew in that folder.")
+@click.option("--terminal", is_flag=True, help="Play a short story in this terminal instead.")
+@click.option("--auto", is_flag=True, help="With --terminal: let a script decide instead of you.")
+def demo(
+    *, port: int, no_open: bool, keep: Path | None, reset: bool, terminal: bool, auto: bool
+) -> None:
+    """Serve a small company: its agents ask, you decide in a browser, and workers carry it on.
 
-
-class Script:
-    """Somebody who types what was written down beforehand, and lets the screen show it."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = iter(lines)
-
-    def present(self) -> bool:
-        """Say that somebody sits here."""
-        return True
-
-    def forget(self) -> None:
-        """Keep everything: a script never types too early."""
-
-    def line(self, going_on: Callable[[], bool]) -> str | None:
-        """Type the next line."""
-        typed = next(self._lines, None)
-        if typed is not None:
-            click.echo(typed)
-        return typed
-
-
-@click.command("demo", epilog=examples("sayso demo", "sayso demo --auto"))
-@click.option("--auto", is_flag=True, help="Let a scripted reviewer decide instead of you.")
-def demo(*, auto: bool) -> None:
-    """Play a small story: a gated function, your decision, the journal.
-
-    It runs in a temporary folder and leaves nothing behind. Without a terminal a scripted
-    reviewer decides, so that it runs by itself.
+    Models are played by scripts, so nothing leaves this machine. The database is in a temporary
+    folder that is removed at the end. Ctrl-C and SIGTERM end it.
     """
-    with tempfile.TemporaryDirectory(prefix="sayso-demo-") as folder:
-        url = f"sqlite:///{Path(folder) / 'demo.db'}"
-        with Desk(url, agent="support-agent", via="terminal") as desk:
-            alone = auto or not desk.console.interactive()
-            if alone:
-                desk.console = Console(keys=Script(_LINES), screen=sys.stdout)
-            _story(desk, alone=alone)
+    if terminal:
+        play(auto=auto)
+        return
+    if auto:
+        raise Misuse("--auto goes with --terminal: in a browser it is you who decides.")
+    with _ended_by_signal(), _folder(keep) as folder:
+        for found in listen(door := Door(port=port)):  # that it is taken is said before the work
+            found.close()
+        if reset:
+            _empty(folder)
+        _serve_company(folder, door, browser=not no_open)
 
 
-# What the scripted reviewer types: an edit of the first ask, a rejection of the second.
-_LINES = ("2", "amount=40", "", "3", "Order 1183 was charged once, as it should be")
+def _serve_company(folder: Path, door: Door, *, browser: bool) -> None:
+    from sayso.demo.company import open_desk, open_work
+
+    place = folder / _FILE
+    say("A small company opens; its agents need a moment to find out what to ask.", "dim")
+    with open_desk(f"sqlite:///{place}") as desk:
+        open_work(desk)
+        app = App("The company", desk)
+        serve_app(app, door, _WORKERS, style="text", browser=browser, named=str(place))
 
 
-def _story(desk: Desk, *, alone: bool) -> None:
-    paid: list[str] = []
-    refund = _gated(desk, paid)
-    _heading("An agent wants to pay money back")
-    show(paragraph("The agent may call one function, and it stands behind a gate:"), "")
-    show(Text("\n".join(f"    {line}" for line in _GATE.splitlines()), style="cyan"), "")
-    who = "A scripted reviewer decides" if alone else "You decide"
-    show(paragraph(f"It wants to refund 400 EUR for order 1182. {who}; nothing runs before that."))
-    if _tried(lambda: refund(order=1182, amount=400)) == "answered":
-        show(paragraph("The agent proposes 40 EUR instead."))
-        _tried(lambda: refund(order=1182, amount=40))
-    _heading("It tries another one")
-    show(paragraph("The agent goes on, and now wants 400 EUR for order 1183."))
-    _tried(lambda: refund(order=1183, amount=400))
-    _journal(desk)
-    left = "; ".join(paid) if paid else "nothing"
-    say(f"What left the house: {left}.", "bold")
-    _what_next()
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="sayso-demo-") as folder:
+            yield Path(folder)
+        return
+    keep.mkdir(parents=True, exist_ok=True)
+    yield keep.absolute()
 
 
-def _gated(desk: Desk, paid: list[str]) -> Callable[..., str]:
-    @desk.gate(
-        risk=lambda amount, **_: "high" if amount > 100 else "low",
-        reversible=False,
-        affects="one customer",
-        impact=lambda order, amount: f"{amount} EUR leave the account; paid was {_PAID[order]} EUR",
-        why="The customer writes that the order was charged twice.",
-    )
-    def refund(order: int, amount: int) -> str:
-        paid.append(f"{amount} EUR for order {order}")
-        return f"{amount} EUR paid back for order {order}"
-
-    return refund
+def _empty(folder: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        (folder / f"{_FILE}{ending}").unlink(missing_ok=True)
 
 
-def _tried(call: Callable[[], str]) -> str:
-    """Let the agent call the function, and tell what came of it."""
+@contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """Let SIGTERM end it in good order before it serves, too: the folder must not stay."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        sys.exit(0)
+
+    before = signal.signal(signal.SIGTERM, end)
     try:
-        say(f"\nIt ran, with exactly what was approved: {call()}", "green")
-    except Answered as answer:
-        say(f"\nNot run. The agent is told: {one_line(answer.text, 200)}", "yellow")
-        return "answered"
-    except Rejected as no:
-        say(f"\nNot run. The agent is told: {one_line(no.note or 'no reason given', 200)}", "red")
-        return "rejected"
-    return "ran"
-
-
-def _journal(desk: Desk) -> None:
-    _heading("What the journal says")
-    show(paragraph("Each line was written in the same commit as the change it tells of."), "")
-    show(*timeline(desk.events()))
-    report = desk.verify()
-    whole = "whole: no line was changed, moved or removed" if report else "NOT WHOLE"
-    say(f"\nVerified: {report.events} events, the chain is {whole}.", "green")
-
-
-def _what_next() -> None:
-    _heading("Try next")
-    for command, text in _TRY:
-        show(Row(command, Text(text, style="dim"), 38))
-
-
-def _heading(text: str) -> None:
-    width = min(screen().width, 72)
-    show("", Text(f"{text} {'-' * max(width - len(text) - 1, 0)}", style="bold"), "")
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -53,7 +53,7 @@ class Front(click.Group):
     cls=Front,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
-        "sayso demo                      see it work",
+        "sayso demo                      see it work, in your browser",
         'sayso run app:agent "TASK"      an agent, with you as its person',
         "sayso inbox                     what waits for you",
         "sayso inbox show a-7f3k         all about one ask",

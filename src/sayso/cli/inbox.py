@@ -16,6 +16,7 @@ from sayso.channels.talk import Talk
 from sayso.channels.typed import read_answer, read_changes
 from sayso.cli.deciding import How, decide, deciding, pick_option
 from sayso.cli.desks import desk_argument, desk_option, open_desk
+from sayso.cli.files import files
 from sayso.cli.ids import id_argument
 from sayso.cli.listing import Group, list_asks
 from sayso.cli.minding import assign, claim, take_back
@@ -44,7 +45,7 @@ def inbox() -> None:
 
 inbox.add_command(list_asks)
 inbox.add_command(watch)
-for one in (take_back, claim, assign):
+for one in (take_back, claim, assign, files):
     inbox.add_command(one)
 
 

@@ -1,4 +1,4 @@
-"""The inbox as a list: one line an ask, the riskiest first."""
+"""The inbox as a list: one line an ask, in the order in which all lists of asks are."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.text import Text
 from sayso.asks.inbox import Inbox
 from sayso.channels.card import RISKS, summary
 from sayso.channels.fence import paragraph
+from sayso.channels.precedents import PAST
 from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
@@ -41,40 +42,69 @@ class Group(click.Group):
 @click.command(
     "list",
     epilog=examples(
-        "sayso inbox list", "sayso inbox list --role senior --risk high", "sayso inbox list --json"
+        "sayso inbox list",
+        "sayso inbox list --role senior --least high",
+        'sayso inbox list --search "refund ann"',
+        "sayso inbox list --decided --agent support --json",
     ),
 )
 @click.option("--role", help="Only what somebody of this role may decide.")
 @click.option("--person", help="Only what waits for this person.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only asks of this kind.")
 @click.option("--risk", type=click.Choice(RISK_WORDS), help="Only asks of this declared risk.")
+@click.option("--least", type=click.Choice(RISK_WORDS), help="Only asks of at least this risk.")
+@click.option("--agent", help="Only asks of this agent.")
+@click.option("--tool", help="Only calls of this tool.")
+@click.option("--search", metavar="WORDS", help="Only asks with all of these words on them.")
 @click.option("--run", help="Only asks of this run.")
 @click.option("--thread", help="Only asks of this thread.")
 @click.option("--assignee", metavar="NAME", help="Only what this person looks into.")
 @click.option("--team", help="Only what this team sees: its own, and what belongs to none.")
+@click.option("--decided", is_flag=True, help="List what was decided or withdrawn instead.")
 @click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
 @click.option("--after", metavar="CURSOR", help="Go on behind this place; a full page names it.")
 @desk_option
 @json_option
-def list_asks(*, as_json: bool, team: str | None, **filters: Any) -> None:  # noqa: ANN401 - its options
-    """List what waits: the riskiest first, then what has the least time left."""
+def list_asks(*, as_json: bool, decided: bool, **options: Any) -> None:  # noqa: ANN401 - its options
+    """List what waits: what expires soon, what needs people, then what is for information.
+
+    Each has the riskiest first, then what has the least time left. With --decided the newest
+    comes first.
+    """
+    if decided and options["role"] is not None:
+        raise click.UsageError("--role is for what waits: leave it out, or leave out --decided.")
     if not address().there:
-        return _nothing_there(as_json=as_json)
+        return _nothing_there(as_json=as_json, decided=decided)
     with open_desk() as desk:
         desk.sweep()
-        page = desk.inbox(teams=team, **filters)
+        page = _page(desk, decided=decided, **options)
         if as_json:
-            return _as_json(desk, page)
-        _for_people(desk, page, {**filters, "team": team})
+            return _as_json(desk, page, decided=decided)
+        _for_people(desk, page, {**options, "decided": decided})
     return None
 
 
-def _nothing_there(*, as_json: bool) -> None:
+def _page(
+    desk: Desk,
+    *,
+    decided: bool,
+    team: str | None,
+    search: str | None,
+    role: str | None,
+    **filters: Any,  # noqa: ANN401 - the others
+) -> Inbox:
+    if decided:
+        return desk.decided(teams=team, text=search, **filters)
+    return desk.inbox(teams=team, text=search, role=role, **filters)
+
+
+def _nothing_there(*, as_json: bool, decided: bool) -> None:
     where = address()
     if as_json:
-        emit({"desk": named(where.url), "open": "0", "count": 0, "cursor": None, "asks": []})
+        said = {_state(decided=decided): "0", "count": 0, "cursor": None, "asks": []}
+        emit({"desk": named(where.url), **said})
         return
-    say(f"desk: {named(where.url)}, 0 open", "dim")
+    say(f"desk: {named(where.url)}, 0 {_state(decided=decided)}", "dim")
     show(
         paragraph(
             "There is no such file yet: nothing was ever asked here. If you expected something, "
@@ -83,12 +113,16 @@ def _nothing_there(*, as_json: bool) -> None:
     )
 
 
-def _as_json(desk: Desk, page: Inbox) -> None:
+def _state(*, decided: bool) -> str:
+    return "decided" if decided else "open"
+
+
+def _as_json(desk: Desk, page: Inbox, *, decided: bool) -> None:
     roster = desk.store.roster()
     emit(
         {
             "desk": desk_name(desk),
-            "open": page.counted,
+            _state(decided=decided): page.counted,
             "count": page.count,
             "cursor": page.cursor,
             "asks": [ask_record(ask, roster) for ask in page],
@@ -98,11 +132,13 @@ def _as_json(desk: Desk, page: Inbox) -> None:
 
 
 def _for_people(desk: Desk, page: Inbox, filters: dict[str, Any]) -> None:
-    narrowed = any(value is not None for name, value in filters.items() if name != "limit")
-    what = "match" if narrowed else "open"
+    decided = filters["decided"]
+    plain = ("limit", "decided")
+    narrowed = any(value is not None for name, value in filters.items() if name not in plain)
+    what = "match" if narrowed else _state(decided=decided)
     say(f"desk: {desk_name(desk)}, {page.counted} {what}", "dim")
     if page.asks:
-        show("", *_table(page, desk.store.now()))
+        show("", *_table(page, desk.store.now(), decided=decided))
     elif page.count and not page.damaged:
         say("Nothing more: this was the last page.")
     for trouble in page.damaged:
@@ -113,10 +149,13 @@ def _for_people(desk: Desk, page: Inbox, filters: dict[str, Any]) -> None:
         say("\nLook at one: sayso inbox show ID", "dim")
 
 
-def _table(page: Inbox, now: datetime) -> Iterator[Text]:
+def _table(page: Inbox, now: datetime, *, decided: bool) -> Iterator[Text]:
     width = screen().width
     if width < _NARROW:
         yield from _two_lines_each(page, width)
+        return
+    if decided:
+        yield from _outcomes(page, now, width)
         return
     timed = any(ask.due_at for ask in page)
     head = ("ID", "RISK", "KIND", "AGE", *(("LEFT",) if timed else ()), "WHAT")
@@ -126,6 +165,28 @@ def _table(page: Inbox, now: datetime) -> Iterator[Text]:
         age = short(now - ask.opened_at)
         rows.append((Text(ask.id, "bold"), _risk(ask), ask.kind, age, *left, _what(ask, width)))
     yield from columns(head, rows, width)
+
+
+def _outcomes(page: Inbox, now: datetime, width: int) -> Iterator[Text]:
+    head = ("ID", "KIND", "AGO", "OUTCOME", "WHAT")
+    rows = [
+        (
+            Text(ask.id, "bold"),
+            ask.kind,
+            short(now - (ask.closed_at or now)),
+            _outcome(ask),
+            _what(ask, width),
+        )
+        for ask in page
+    ]
+    yield from columns(head, rows, width)
+
+
+def _outcome(ask: Ask) -> str:
+    """Say in a few words how an ask ended."""
+    if ask.decision is None:
+        return "withdrawn"
+    return f"{PAST[ask.decision.verdict]} by {one_line(ask.decision.by.id, 20)}"
 
 
 def _two_lines_each(page: Inbox, width: int) -> Iterator[Text]:
@@ -159,5 +220,9 @@ def short(delta: timedelta) -> str:
 def _next_page(cursor: str, filters: dict[str, Any]) -> str:
     """Return the command of the next page, with the filters of this one."""
     given = {**filters, "after": cursor, "desk": desk_argument()}
-    options = [f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value]
+    options = [
+        f"--{name}" if value is True else f"--{name} {shlex.quote(str(value))}"
+        for name, value in given.items()
+        if value
+    ]
     return f"sayso inbox list {' '.join(options)}"

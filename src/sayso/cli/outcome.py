@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sayso.asks.spending import of_run
 from sayso.asks.standing import standing
 from sayso.channels.card import outcome
+from sayso.channels.explanation import LEFT, next_step, said_in_a_word
 from sayso.channels.values import as_json, clipped
 from sayso.cli.desks import desk_argument
 from sayso.cli.printing import say
@@ -16,13 +17,10 @@ from sayso.desk import Desk
 from sayso.model.ask import Ask
 from sayso.model.tally import missing
 from sayso.model.text import one_line
+from sayso.runs.handle import goes_on
 
 _LOOK_EVERY = 1.0
 QUICKLY = 3.0  # seconds that a person waits for an outcome without having asked to
-_GONE = (
-    "The program that asked {id} has gone before it began, so it was not carried out. "
-    "Start the program again; it will ask again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +63,8 @@ def standing_word(desk: Desk, ask: Ask) -> str | None:
     if of_run(ask):
         return run_next(desk, ask)
     if ask.held and standing(desk.store, ask.id).lapsed:
-        return _GONE.format(id=ask.id)
-    return _next(ask)
+        return LEFT.format(id=ask.id)
+    return next_step(ask)
 
 
 def tell(desk: Desk, ask: Ask) -> None:
@@ -82,7 +80,7 @@ def tell(desk: Desk, ask: Ask) -> None:
     say(f"{ask.id} {outcome(ask)}.", "green")
     if of_run(ask):
         _tell_run(desk, ask)
-    elif (after := _next(ask)) is not None:
+    elif (after := next_step(ask)) is not None:
         say(after)
 
 
@@ -95,23 +93,8 @@ def run_next(desk: Desk, ask: Ask) -> str:
     """Say what a decision does to the run that asked."""
     word = unserved(desk, ask)
     if word is not None:
-        said = _SAID[ask.decision.verdict] if ask.decision is not None else "Withdrawn"
-        return f"{said}. {word}"
-    row = desk.get_run(str(ask.content.run)).row
-    if row.status in ("done", "failed", "cancelled", "parked"):
-        return f"The run {row.id} is {row.status}; nothing goes on."
-    if row.status == "waiting":
-        others = f"{len(row.waits)} other decisions" if len(row.waits) > 1 else "another decision"
-        return f"The run {row.id} waits for {others}."
-    return f"The run {row.id} goes on."
-
-
-_SAID = {
-    "approve": "Approved",
-    "edit": "Approved",
-    "reject": "Rejected",
-    "respond": "Answered",
-}
+        return f"{said_in_a_word(ask)}. {word}"
+    return goes_on(desk.get_run(str(ask.content.run)).row)
 
 
 def _tell_run(desk: Desk, ask: Ask) -> None:
@@ -119,24 +102,6 @@ def _tell_run(desk: Desk, ask: Ask) -> None:
     if unserved(desk, ask) is not None:
         where = f" --desk {desk_argument()}" if desk_argument() else ""
         say(f"Or carry it on here, once: sayso runs resume {ask.content.run}{where}", "dim")
-
-
-def _next(ask: Ask) -> str | None:
-    if not acts(ask):
-        return None
-    if ask.held:
-        return "The program that asked waits for it, and goes on now."
-    if ask.kind == "action" and ask.tool is not None:
-        return (
-            f'No program waits for it. Whoever opened it carries it out: desk.begin("{ask.id}"), '
-            "then desk.finish(...)."
-        )
-    return f"No program waits for it; the one that asked finds it with desk.wait({ask.id!r})."
-
-
-def acts(ask: Ask) -> bool:
-    """Whether a program has something to do because of this decision."""
-    return ask.decision is not None and ask.acts(ask.decision.verdict)
 
 
 def ended(desk: Desk, ask_id: str, timeout: float | None) -> End:
@@ -150,7 +115,7 @@ def ended(desk: Desk, ask_id: str, timeout: float | None) -> End:
             if _over(at.ask):
                 return End(at.ask)
             if at.ask.held and at.lapsed and at.ask.closed and at.ask.effect is None:
-                return End(at.ask, _GONE.format(id=ask_id))
+                return End(at.ask, LEFT.format(id=ask_id))
             left = _LOOK_EVERY if until is None else until - time.monotonic()
             if left <= 0:
                 return End(at.ask, _waiting(at.ask, timeout or 0))

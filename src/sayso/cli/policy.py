@@ -32,6 +32,7 @@ from sayso.errors import BadPolicy, BadValue, StoreError
 from sayso.model.actor import Roster
 from sayso.model.span import aware
 from sayso.model.text import one_line, visible
+from sayso.model.unreadable import undecodable
 from sayso.policy.cases import Difference, differences, read_cases
 from sayso.policy.checking import Problem, problems
 from sayso.policy.facts import Facts
@@ -282,7 +283,9 @@ def simulate(
     """
     moment = _moment(at)
     found = _found(file)
-    said = found.ruling(Facts(tool=tool, args=_args(args_json), always=gated, **facts), moment)
+    args = _args(args_json)
+    call = Facts(tool=tool, args=args, always=gated, unreadable=bool(undecodable(args)), **facts)
+    said = found.ruling(call, moment)
     people, where = _people()
     roster = found.widened(people)
     nobody = undecidable(said, roster)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -120,10 +120,29 @@ def serve(target: str | None, *, workers: int, **given: Any) -> None:  # noqa: A
         if given["another"]:
             _print_link(desk, door)
         else:
-            _serve(app, door, workers, style=given["style"], browser=not given["no_open"])
+            serve_app(
+                app,
+                door,
+                workers,
+                style=given["style"],
+                browser=not given["no_open"],
+                named=desk_argument(),
+            )
 
 
-def _serve(app: App, door: Door, workers: int, *, style: Any, browser: bool) -> None:  # noqa: ANN401
+def serve_app(
+    app: App,
+    door: Door,
+    workers: int,
+    *,
+    style: Literal["text", "json"],
+    browser: bool,
+    named: str | None,
+) -> None:
+    """Serve a desk, and carry its runs on, until a signal says to stop.
+
+    `named` is the desk as commands we suggest must name it, if they must.
+    """
     from sayso.web.app import make_app
     from sayso.web.logbook import Logbook, keep_log
     from sayso.web.serving import serve as run
@@ -141,7 +160,9 @@ def _serve(app: App, door: Door, workers: int, *, style: Any, browser: bool) -> 
             door,
             sockets,
             workers=workers,
-            ready=lambda: _introduce(app, door, port, workers, hops if browser else None),
+            ready=lambda: _introduce(
+                app, door, port, workers, hops if browser else None, again=_again(door, port, named)
+            ),
             stopping=web.state.service.stop,
         )
     say("Ended; every run is let go.", "dim")
@@ -160,7 +181,9 @@ def _settings(desk: Desk, door: Door, port: int, oidc: Provider | None) -> Setti
     )
 
 
-def _introduce(app: App, door: Door, port: int, workers: int, hops: ExitStack | None) -> None:
+def _introduce(
+    app: App, door: Door, port: int, workers: int, hops: ExitStack | None, *, again: str
+) -> None:
     """Say what is served and where; in local mode with a link, opened if there is a screen."""
     desk, url = app.desk, door.url(port)
     say(f"desk: {desk_name(desk)}, {desk.inbox(limit=1).counted} open", "dim")
@@ -169,7 +192,7 @@ def _introduce(app: App, door: Door, port: int, workers: int, hops: ExitStack | 
     if desk.people.solo:
         link = _link(desk, url)
         say(f"Open {link}", "bold")
-        say(f"It works once, for five minutes. Another one: {_again(door, port)}", "dim")
+        say(f"It works once, for five minutes. Another one: {again}", "dim")
         if hops is not None:
             hops.enter_context(shown_in_browser(link))
     else:
@@ -195,11 +218,11 @@ def _link(desk: Desk, url: str) -> str:
     return f"{url}/?{LINK}={make_link(desk.store)}"
 
 
-def _again(door: Door, port: int) -> str:
+def _again(door: Door, port: int, named: str | None) -> str:
     """Return the command that prints another link to this very service."""
     words = ["sayso serve --url"]
-    if desk_argument() is not None:
-        words.append(f"--desk {desk_argument()}")
+    if named is not None:
+        words.append(f"--desk {named}")
     if port != PORT:
         words.append(f"--port {port}")
     if door.host != HOST:

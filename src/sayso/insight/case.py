@@ -13,7 +13,7 @@ from sayso.model.digest import read, written
 from sayso.model.event import micros
 from sayso.model.tool import HIDDEN
 from sayso.model.verdicts import Kind, Verdict
-from sayso.store.casebook import CaseRow
+from sayso.store.casebook import CaseRow, TextRow
 
 _LONGEST = 2000  # characters of one text that a case carries
 _BRIEF = 200
@@ -106,6 +106,32 @@ def row_of(ask: Ask) -> CaseRow:
         about=" ".join(about),
         said=" ".join(said),
     )
+
+
+def text_of(ask: Ask, *notes: str) -> TextRow:
+    """Return an ask by the words on it, as it stands: what is secret is not among them.
+
+    What people said comes first: only so many words count, and an agent may write more of them.
+    `notes` are what was said besides.
+    """
+    content, hidden = ask.content, frozenset(ask.content.hidden)
+    versions = [ask.args] if ask.original is None else [ask.args, ask.original]
+    words = words_of(
+        ask.id.removeprefix("a-"),
+        *[vote.note or "" for vote in ask.votes],
+        *_words_said(ask),
+        *notes,
+        ask.title,
+        ask.tool or "",
+        content.agent,
+        content.why or "",
+        *[
+            as_text({name: v for name, v in args.items() if name not in hidden})
+            for args in versions
+        ],
+        as_text(list(facts_in(ask).values())),
+    )
+    return TextRow(ask.id, "closed" if ask.closed else "open", " ".join(words))
 
 
 def proposed(ask: Ask, facts: Mapping[str, Any] | None = None) -> str:

@@ -118,6 +118,11 @@ def words_of(*texts: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def last_word(text: str) -> tuple[str, ...]:
+    """Return the last word of a text, even one that says nothing; empty if there is none."""
+    return tuple(_safe(word) for word in [*_words(text[:_MOST_TEXT])][-1:])
+
+
 def _words(text: str) -> Iterator[str]:
     for run in _WORD.finditer(_bare(text)):
         for part in _SPACELESS.split(run[0]):

@@ -18,7 +18,11 @@ CONSENTS = frozenset({"approve", "edit"})
 
 
 class Ballot(NamedTuple):
-    """What somebody wants to say to an ask: a verdict and what goes with it."""
+    """What somebody wants to say to an ask: a verdict and what goes with it.
+
+    The `args` of an edit are a patch, unless they are the `whole` of it: then what is not among
+    them is taken away. What is hidden stays in either case.
+    """
 
     verdict: Verdict
     args: Any = None
@@ -29,6 +33,7 @@ class Ballot(NamedTuple):
     end: bool = False
     tool: str | None = None
     hold: float = 0.0
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,8 @@ def write(
         payload["request"] = origin.request
     text = written(payload | {"via": origin.via, "account": origin.account}, what="ask")
     check_size(text, 2 * LIMIT, "ask")
+    if content.files:  # what is remembered is not their bytes
+        content = content.changed(files=tuple(note.bare for note in content.files))
     asked = Asked(ask_id, content, text_digest(text), key, held)
     _remember(text, asked)
     return text, asked

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from sayso.errors import BadValue
 from sayso.model.digest import canonical, frozen, read, text_digest, written
+from sayso.model.file import FileNote
 from sayso.model.requirement import ONE_REVIEWER, Factor, Requirement
 from sayso.model.ruled import NOTHING, Ruled, ruled
 from sayso.model.schema import inferred_schema
@@ -148,6 +149,7 @@ class Content:
     owner: str | None = None
     optional: bool | None = None
     team: str | None = None
+    files: tuple[FileNote, ...] = ()
 
     @classmethod
     def fresh(cls, **given: Any) -> Content:  # noqa: ANN401 - its fields
@@ -178,9 +180,12 @@ class Content:
         """What tells this question from every other one; the deadline and the ruling do not."""
         proposal, needs = self.proposal, self.needs
         call = (proposal.tool, proposal.arguments, proposal.shape)
-        asked = (_ALIKE(self.__dict__), call, str(needs), needs.deny)
-        # Said last and only if there is one, so that what was open before there were teams is known.
-        return text_digest(repr(asked if self.team is None else (*asked, self.team)))[:32]
+        asked: tuple[object, ...] = (_ALIKE(self.__dict__), call, str(needs), needs.deny)
+        # Said last and only if there is one, so that what was open before there were teams, or
+        # files, is known.
+        asked += () if self.team is None else (self.team,)
+        asked += (self.files,) if self.files else ()
+        return text_digest(repr(asked))[:32]
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -209,14 +214,20 @@ class Content:
         for name in _AS_TEXT:
             if said[name] is not None:
                 stated[name] = read(said[name])
-        if self.options:
-            stated["options"] = [[o.label, o.value, o.detail] for o in self.options]
         for name in _AS_LIST:
             if said[name]:
                 stated[name] = list(said[name])
+        if self.options or self.files:
+            stated |= self._beside()
         if self.due_at is not None:
             stated["due_at"] = self.due_at.isoformat()
         return stated
+
+    def _beside(self) -> dict[str, Any]:
+        """Return the options of a choice and the files of an ask; few have either."""
+        options = [[o.label, o.value, o.detail] for o in self.options]
+        stated = {"options": options, "files": [note.to_json() for note in self.files]}
+        return {name: listed for name, listed in stated.items() if listed}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Content:
@@ -235,6 +246,7 @@ class Content:
             hidden=tuple(given.pop("hidden", ())),
             tags=tuple(given.pop("tags", ())),
             conflicts=tuple(given.pop("conflicts", ())),
+            files=tuple(FileNote.from_json(note) for note in given.pop("files", ())),
             **{name: _dumps(value) if name in _AS_TEXT else value for name, value in given.items()},
         )
 
@@ -247,13 +259,13 @@ class Content:
 
 _UNSTATED = {field.name: field.default for field in fields(Content) if field.default is not MISSING}
 
-# What makes two questions the same, besides the call, who must agree and the team. When it is due, what the
+# What makes two questions the same, besides the call, who must agree, the team and the files. When it is due, what the
 # policy said and which cases were known then does not.
 _ALIKE = itemgetter(
     *(
         field.name
         for field in fields(Content)
-        if field.name not in ("proposal", "needs", "due_at", "ruling", "unseen", "team")
+        if field.name not in ("proposal", "needs", "due_at", "ruling", "unseen", "team", "files")
     )
 )
 

@@ -11,6 +11,7 @@ from typing import Any
 from sayso.errors import BadPolicy, BadValue
 from sayso.model.requirement import Requirement
 from sayso.model.span import aware
+from sayso.model.unreadable import undecodable
 from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import STRICTNESS, Ruling, together
@@ -19,8 +20,8 @@ from sayso.policy.tables import Table, document
 # A case that names no time is judged at this one, so that it says the same every day.
 NOON = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
-CALL = ("tool", "args", "agent", "kind", "risk", "confidence", "conflict", "unseen", "reversible",
-        "affects", "tags", "gated")  # fmt: skip
+CALL = ("tool", "args", "agent", "kind", "risk", "confidence", "conflict", "unseen",
+        "unreadable", "reversible", "affects", "tags", "gated")  # fmt: skip
 CASE = ("name", *CALL, "at", "expect")
 _PEOPLE = ("needs", "deny", "within", "on_timeout", "cool_off", "execute_within", "requester")
 EXPECT = ("effect", "rules", "tier", "sentence", *_PEOPLE)
@@ -113,16 +114,18 @@ def _case(table: Table) -> Case:
 
 
 def _facts(table: Table) -> Facts:
-    args = table.table("args")
+    given = table.table("args")
+    args = {key: _json(given, key, given.get(key)) for key in given}
     return Facts(
         tool=_stated(table, "tool"),
-        args={key: _json(args, key, args.get(key)) for key in args},
+        args=args,
         agent=_stated(table, "agent") or "",
         kind=_stated(table, "kind") or "action",
         risk=_stated(table, "risk"),
         confidence=_confidence(table),
         conflict=table.flag("conflict"),
         unseen=table.flag("unseen"),
+        unreadable=table.flag("unreadable") or bool(undecodable(args)),
         reversible=table.flag("reversible") if "reversible" in table else None,
         affects=_stated(table, "affects"),
         tags=table.texts("tags", '["pii"]'),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sayso.model.text import one_line
 
 VARIABLES = ("tool", "args", "agent", "kind", "risk", "confidence", "conflict", "unseen",
-             "reversible", "affects", "tags", "time")  # fmt: skip
+             "unreadable", "reversible", "affects", "tags", "time")  # fmt: skip
 MAY_BE_UNSTATED = ("risk", "confidence", "reversible", "affects")
 
 _FUNCTIONS = "size, contains, startsWith, endsWith, matches, lowerAscii, split, exists, all, int"

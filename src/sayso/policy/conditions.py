@@ -118,7 +118,7 @@ def _env() -> Any:  # noqa: ANN401 - the library has no types
         {
             **dict.fromkeys(("tool", "agent", "kind", "risk", "affects"), kinds.STRING),
             **dict.fromkeys(("confidence", "reversible"), kinds.DYN),
-            **dict.fromkeys(("conflict", "unseen"), kinds.BOOL),
+            **dict.fromkeys(("conflict", "unseen", "unreadable"), kinds.BOOL),
             **dict.fromkeys((f"has_{name}_" for name in MAY_BE_UNSTATED), kinds.BOOL),
             "args": kinds.Map(kinds.STRING, kinds.DYN),
             "tags": kinds.List(kinds.STRING),

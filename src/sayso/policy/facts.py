@@ -30,6 +30,7 @@ class Facts(NamedTuple):
     affects: str | None = None
     tags: tuple[str, ...] = ()
     always: bool = False  # behind a gate of the desk, which asks whatever else is said
+    unreadable: bool = False  # some of its arguments are bytes that nobody can read
     requested: bool = False  # what it says of itself was said by whoever asks, and lowers nothing
 
     @property
@@ -48,6 +49,7 @@ class Facts(NamedTuple):
             "confidence": self.confidence,
             "conflict": self.conflict,
             "unseen": self.unseen,
+            "unreadable": self.unreadable,
             "reversible": self.reversible,
             "affects": _plain(self.affects or ""),
             "tags": [_plain(tag) for tag in self.tags],

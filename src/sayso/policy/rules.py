@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from sayso.errors import BadPolicy
 from sayso.model.actor import Roster
+from sayso.model.content import RISKS
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import one_line
@@ -24,7 +26,9 @@ from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
 from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as
 
 GATED = "Every call of this tool needs a person's say-so."
+UNREADABLE = "Part of it cannot be read by anybody, so it counts as one level riskier."
 Predicate = Callable[[Facts], object]
+_ABOVE: Mapping[str, str] = {**dict(pairwise(RISKS)), RISKS[-1]: RISKS[-1]}
 _MOST = 10_000
 _ROSTERS = 16
 _USUAL_ROLES = {
@@ -178,7 +182,8 @@ class Policy:
         if facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):
             return self._joined(matched, facts)
         # The same rules say the same, whatever the call: most rulings were joined before.
-        key = (tuple(id(one.rule) for one in matched), facts.risk, facts.always, facts.requested)
+        says = (facts.risk, facts.always, facts.requested, facts.unreadable)
+        key = (tuple(id(one.rule) for one in matched), *says)
         known = self._known.get(key)
         if known is None:
             if len(self._known) > _MOST:
@@ -187,7 +192,7 @@ class Policy:
         return known
 
     def _joined(self, matched: Sequence[Matched], facts: Facts) -> Ruling:
-        rulings = [self._said(one) for one in matched]
+        rulings = [self._said(one, facts) for one in matched]
         # A rule that may not apply at all takes nothing away, so only a certain one replaces.
         placed = any(one.rule.tier and one.unsure is None for one in matched)
         if not placed:
@@ -195,21 +200,25 @@ class Policy:
         asks = any(ruling.effect != "allow" for ruling in rulings)
         if (facts.always and not asks) or (facts.requested and not placed):
             rulings.append(self._ask(GATED))
+        if not rulings and facts.unreadable:
+            rulings = [self._ask(UNREADABLE)]
         if not rulings:
             rulings = [
                 Ruling(effect="allow", sentence="No rule asks for a person.", version=self.version)
             ]
         said = joined(rulings, self.order)
+        if facts.unreadable and said.asks and UNREADABLE not in said.sentence:
+            said = replace(said, sentence=f"{said.sentence} {UNREADABLE}")
         grave = facts.risk is not None and (
             facts.risk in NEVER_BY_TIMEOUT or facts.risk not in self.tiers
         )
-        return replace(said, on_timeout="reject") if grave else said
+        return replace(said, on_timeout="reject") if grave or facts.unreadable else said
 
     def _declared(self, facts: Facts) -> list[Ruling]:
         """Return what the declared risk says. One that is no tier is the worst there is."""
         if facts.risk is None:
             return []
-        tier = self.tiers.get(facts.risk)
+        tier = self._tier(facts.risk, facts) if facts.risk in self.tiers else None
         if tier is not None:
             return [tier.ruling(self._needs(tier), (), self.version)]
         worst = self.tiers.get("critical") or BUILT_IN["critical"]
@@ -218,17 +227,26 @@ class Policy:
         )
         return [worst.ruling(sentence, (), self.version)]
 
+    def _tier(self, name: str, facts: Facts) -> Tier:
+        """Return a tier, or the one above it for a call that nobody can read all of."""
+        tier = self.tiers[name]
+        if not facts.unreadable:
+            return tier
+        # A tier of the policy's own is as high as it says, but nothing of it runs alone.
+        above = _ABOVE.get(name, "medium" if tier.alone else name)
+        return self.tiers.get(above) or BUILT_IN[above]
+
     def _needs(self, tier: Tier) -> str:
         if tier.alone:
             return f"Calls of {tier.name} risk run alone."
         return f"Calls of {tier.name} risk need {tier.terms.needs or ONE_REVIEWER}."
 
-    def _said(self, matched: Matched) -> Ruling:
+    def _said(self, matched: Matched, facts: Facts) -> Ruling:
         rule = matched.rule
+        tier = None if rule.tier is None else self._tier(rule.tier, facts)
         if matched.unsure is not None:
-            return self._unsure(rule, matched.unsure)
-        if rule.tier is not None:
-            tier = self.tiers[rule.tier]
+            return self._unsure(rule, tier, matched.unsure)
+        if tier is not None:
             return tier.ruling(rule.why or self._needs(tier), (rule.name,), self.version)
         if rule.effect == "ask":
             sentence = (
@@ -240,12 +258,11 @@ class Policy:
             effect=rule.effect or "ask", sentence=sentence, rules=(rule.name,), version=self.version
         )
 
-    def _unsure(self, rule: Rule, why: str) -> Ruling:
+    def _unsure(self, rule: Rule, tier: Tier | None, why: str) -> Ruling:
         """Ask whoever the rule would have asked, because it could not be told whether it applies."""
         sentence = (
             f"The rule {rule.name!r} could not be checked ({one_line(why, 160)}), so you are asked."
         )
-        tier = self.tiers.get(rule.tier or "")
         if tier is None or tier.alone:
             return rule.terms.asking(sentence, (rule.name,), tier=None, version=self.version)
         return tier.terms.asking(sentence, (rule.name,), tier=tier.name, version=self.version)

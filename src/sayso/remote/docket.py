@@ -11,6 +11,7 @@ from os import urandom
 from typing import Any, TypeVar
 
 from sayso.asks.docket import Docket
+from sayso.asks.files import checked, note_of
 from sayso.asks.inbox import Inbox, check_query
 from sayso.asks.posted import write_post
 from sayso.asks.spending import Ending
@@ -38,6 +39,10 @@ from sayso.store import SystemClock
 from sayso.store.contract import InboxQuery, Lease
 
 T = TypeVar("T")
+# Filters of a list that a server is asked for by their own names.
+_ASKED = (
+    *("kind", "risk", "least", "agent", "tool", "run", "thread", "assignee", "limit", "after"),
+)
 UNNAMED = "(whoever the token names)"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
@@ -95,14 +100,25 @@ class RemoteDocket(Docket):
 
     def listed(self, query: InboxQuery, *, role: str | None, person: str | None) -> Inbox:
         """Return a page of what waits for whoever the token names."""
+        return self._page(query, status="open", role=role, person=person)
+
+    def decided(self, query: InboxQuery, *, person: str | None) -> Inbox:
+        """Return a page of what is closed, as far as whoever the token names sees it."""
+        return self._page(query, status="decided", role=None, person=person)
+
+    def _page(
+        self, query: InboxQuery, *, status: str, role: str | None, person: str | None
+    ) -> Inbox:
         check_query(query)
         if query.teams is not None:
             raise BadValue("teams=: behind HTTP you see the teams of whoever the token names.")
-        wanted = ("kind", "risk", "run", "thread", "assignee", "limit", "after")
-        said = {name: getattr(query, name) for name in wanted}
-        data = self._line.get("/asks", status="open", role=role, person=person, **said)
+        said = {name: getattr(query, name) for name in _ASKED}
+        data = self._line.get(
+            "/asks", status=status, q=query.text, role=role, person=person, **said
+        )
         page = self._line.read(read_page, data)
-        return Inbox(page.asks, page.count, page.cursor, page.damaged)
+        reading = bool(data.get("reading", False))
+        return Inbox(page.asks, page.count, page.cursor, page.damaged, reading=reading)
 
     def wait(self, ask_id: str, timeout: float | None = None) -> Ask:
         """Block until the ask is closed, through restarts of the server."""
@@ -206,6 +222,13 @@ class RemoteDocket(Docket):
         """Return all versions up to this ask, the oldest first."""
         data = self._line.get(f"{_place(ask_id)}/versions")
         return self._line.read(_listed("versions", _version), data)
+
+    def file(self, ask_id: str, number: int) -> bytes:
+        """Return the bytes of a file beside an ask."""
+        ask = self.look(ask_id)
+        note = note_of(ask, number)
+        data = self._line.fetch(f"{_place(ask_id)}/files/{number}")
+        return checked(ask, number, note, data)
 
     def tip(self) -> str:
         """Return the cursor of the last event there is."""

@@ -78,6 +78,16 @@ class Line:
         """
         return self._sent("GET", path, wait, params={"wait": wait} if wait else {})
 
+    def fetch(self, path: str) -> bytes:
+        """Read something that is no JSON."""
+
+        def attempt() -> bytes:
+            response = self._asked("GET", path, 0.0)
+            self.check(response)
+            return response.content
+
+        return self._kept_on(attempt)
+
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None) -> Any:  # noqa: ANN401
         """Change something; the same `key` and body change it once."""
         return self._kept_on(lambda: self._posted(path, body or {}, key))
@@ -97,11 +107,13 @@ class Line:
         return self._sent("POST", path, 0.0, content=text, headers=headers)
 
     def _sent(self, method: str, path: str, wait: float, **given: Any) -> Any:  # noqa: ANN401
+        return self.answer(self._asked(method, path, wait, **given))
+
+    def _asked(self, method: str, path: str, wait: float, **given: Any) -> httpx2.Response:  # noqa: ANN401
         with self.said():
-            response = self._connections().request(
+            return self._connections().request(
                 method, f"{PREFIX}{path}", timeout=patience(wait), **given
             )
-        return self.answer(response)
 
     def _kept_on(self, attempt: Callable[[], T]) -> T:
         """Try until the server answers, or it has been away for too long."""

@@ -195,6 +195,16 @@ def unserved(row: RunRow) -> str:
     return f"No worker serves `{row.workflow}`; start one: sayso worker {module}"
 
 
+def goes_on(row: RunRow) -> str:
+    """Say what becomes of a run once one of its asks is decided."""
+    if row.status in ("done", "failed", "cancelled", "parked"):
+        return f"The run {row.id} is {row.status}; nothing goes on."
+    if row.status == "waiting":
+        others = f"{len(row.waits)} other decisions" if len(row.waits) > 1 else "another decision"
+        return f"The run {row.id} waits for {others}."
+    return f"The run {row.id} goes on."
+
+
 def _next(row: RunRow, pending: Sequence[Ask], store: Store) -> tuple[str, ...]:
     """Say what comes next, in words."""
     if row.status == "waiting":

@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
@@ -102,6 +103,7 @@ class _Findings:
     problems: list[Problem] = field(default_factory=list)
     asks: dict[str, dict[str, object]] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
 
     def problem(self, what: str, stream: str, seq: int, detail: str) -> None:
         self.problems.append(Problem(what, stream, seq, detail))
@@ -119,6 +121,7 @@ def verify(store: Store, *, seal: Seal | None = None, progress: Progress | None 
         _check_erased(events, found)
         _check_sealed(events, found)
         _note_index(events, found)
+        _check_files(events, found)
         _check_run(events, found)
         found.events += len(events)
         found.streams += 1
@@ -241,6 +244,26 @@ def _note_index(events: Sequence[Event], found: _Findings) -> None:
         return
     if len(found.asks) >= 500:
         _compare_index(found)
+
+
+def _check_files(events: Sequence[Event], found: _Findings) -> None:
+    """Compare the files that an ask shows with the bytes that are kept."""
+    first = events[0]
+    if first.kind != "ask.opened" or first.text is None or '"files":[' not in first.text:
+        return
+    try:
+        shown = [note["digest"] for note in _said(first)["content"].get("files", ())]
+    except _SENSELESS:
+        return  # named as impossible already
+    for number, digest in enumerate(shown, start=1):
+        if digest in found.files:
+            continue
+        data = found.store.file(digest)
+        if data is not None and sha256(data).hexdigest() == digest:
+            found.files.add(digest)
+        elif found.store.stream(first.stream)[0].text is not None:  # not erased meanwhile
+            what = "gone" if data is None else "not what was shown"
+            found.problem("edited", first.stream, first.seq, f"file {number} is {what}")
 
 
 # What the last event of a run says of its status; while it goes on, only its row knows.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
@@ -27,6 +27,7 @@ from sayso.store.casebook import SqlCasebook
 from sayso.store.clock import Clock
 from sayso.store.contract import (
     COUNT_LIMIT,
+    SOON,
     Append,
     Head,
     HoldRun,
@@ -43,6 +44,7 @@ from sayso.store.contract import (
     SteerRun,
     Worker,
     rank_of,
+    rank_of_risk,
 )
 from sayso.store.outbox import SqlOutbox
 
@@ -121,13 +123,56 @@ class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
         """Null these payloads together with the event that says so."""
         return self._write((note,), [(stream, seq) for seq in seqs])
 
+    def file(self, digest: str) -> bytes | None:
+        """Return the bytes of a file that asks show."""
+        rows = self._rows("file", digest=digest)
+        return bytes(rows[0][0]) if rows else None
+
     def inbox(self, query: InboxQuery) -> InboxPage:
         """Return one page of open asks and how many there are."""
-        rank, latest, opened_at, last = _place(query.after)
-        rows = self._rows(
-            "inbox" if query.teams is None else "inbox_of_teams",
+        soon, place, latest, opened_at, last = _place(query.after)
+        rows = self._page(
+            "inbox",
+            query,
+            state="open",
+            soon=soon,
+            soon_span=_span(SOON),
+            place=place,
+            latest=latest,
+            opened_at=opened_at,
+            id=last,
+        )
+        asks = _grouped(rows)
+        reckoned = rows[0][5]
+        full = len(asks) == query.limit
+        cursor = json.dumps([reckoned, *asks[-1][0][2:5], asks[-1][0][1]]) if full else None
+        loaded = tuple(_loaded([row[6:] for row in group], self.widen) for group in asks)
+        return InboxPage(loaded, _counted(rows), cursor, moment(reckoned) - SOON)
+
+    def closed(self, query: InboxQuery) -> InboxPage:
+        """Return one page of what is closed, the newest first, and how many there are."""
+        closed_at, last = _place_behind(query.after)
+        rows = self._page("closed", query, state="closed", closed_at=closed_at, id=last)
+        asks = _grouped(rows)
+        full = len(asks) == query.limit
+        cursor = json.dumps([asks[-1][0][2], asks[-1][0][1]]) if full else None
+        loaded = tuple(_loaded([row[3:] for row in group], self.widen) for group in asks)
+        return InboxPage(loaded, _counted(rows), cursor, moment(int(rows[0][3])))
+
+    def _page(self, name: str, query: InboxQuery, *, state: str, **place: object) -> list[Row]:
+        """Run the query that finds these asks by an index."""
+        words, teams = query.words, query.teams
+        if words is not None:
+            name, place["match"] = f"{name}_found", self._all_of(words, state)
+        elif teams is not None:
+            name, teams = f"{name}_of_teams", ("", *teams)
+        return self._rows(
+            name,
             kind=query.kind,
             risk=query.risk,
+            least=None if query.least is None else rank_of_risk(query.least),
+            agent=query.agent,
+            tool=query.tool,
             run=query.run,
             thread=query.thread,
             assignee=query.assignee,
@@ -135,20 +180,11 @@ class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
             asker_team=(query.asker[1] or "") if query.asker else "",
             not_voted=f"|{query.not_voted}|" if query.not_voted else None,
             roles=self._roles(query.roles),
-            teams=self._teams(query.teams),
+            teams=self._teams(teams),
             count_limit=COUNT_LIMIT,
             limit=query.limit,
-            rank=rank,
-            latest=latest,
-            opened_at=opened_at,
-            id=last,
+            **place,
         )
-        listed = [list(group) for _, group in groupby(rows, key=lambda row: row[1])]
-        asks = [group for group in listed if group[0][1] is not None]
-        full = len(asks) == query.limit
-        cursor = json.dumps([*asks[-1][0][2:5], asks[-1][0][1]]) if full else None
-        loaded = tuple(_loaded([row[5:] for row in group], self.widen) for group in asks)
-        return InboxPage(loaded, rows[0][0], cursor)
 
     def due(self, limit: int, now: datetime | None = None) -> list[str]:
         """Return asks with which the clock has something to do."""
@@ -324,6 +360,16 @@ class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
         return int(self._rows("total")[0][0])
 
 
+def _grouped(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows of a page ask by ask; an empty page is one row without any."""
+    listed = [list(group) for _, group in groupby(rows, key=lambda row: row[1])]
+    return [group for group in listed if group[0][1] is not None]
+
+
+def _counted(rows: Sequence[Row]) -> int:
+    return min(int(rows[0][0]), COUNT_LIMIT + 1)
+
+
 def _loaded(rows: Sequence[Row], widen: Callable[[Roster], Roster]) -> Loaded:
     now, roster, holder, lease_until, people = rows[0][:5]
     gone = lease_until is not None and lease_until <= now
@@ -444,6 +490,9 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
             }
 
 
+# What goes with the payloads of an erased ask, in this order.
+ERASED = ("hold_files", "drop_files", "hide_files")
+
 # What a run that waits for an ask goes on after.
 _WAKING = frozenset({"ask.decided", "ask.withdrawn"})
 
@@ -471,6 +520,8 @@ _MOVING = frozenset(
     )
 )
 _NEVER = 2**62
+_LAST = micros(datetime.max.replace(tzinfo=UTC))
+_PLACES = 12  # spans of the inbox
 
 
 def ask_change_of(append: Append, ask: Ask) -> Change:
@@ -503,6 +554,7 @@ def _changes_of(append: Append, ask: Ask) -> dict[str, object]:
         "roles": _roles(ask),
         "before": micros(append.before) if append.before else None,
         "held": append.held,
+        "closed_at": micros(ask.closed_at) if ask.closed_at else None,
     }
 
 
@@ -519,7 +571,7 @@ def _voters(ask: Ask) -> str:
 INDEXED = (
     *("id", "ask_stream", "ask_kind", "status", "rank", "risk", "run", "thread", "key"),
     *("roles", "voters", "version", "opened_at", "due_at", "next_at", "latest", "agent"),
-    *("assignee", "effect", "team"),
+    *("assignee", "effect", "team", "tool", "closed_at"),
 )
 
 
@@ -542,6 +594,8 @@ def index_row(ask: Ask) -> dict[str, object]:
         "agent": None if _by_policy(ask) else content.agent,
         "effect": ask.effect.status if ask.effect else None,
         "team": content.team or "",
+        "tool": ask.tool,
+        "closed_at": micros(ask.closed_at) if ask.closed_at else None,
         **_place_of(ask),
     }
 
@@ -551,7 +605,7 @@ def _place_of(ask: Ask) -> dict[str, object]:
     due_at = micros(ask.due_at) if ask.due_at else None
     next_ = next_at(ask)
     return {
-        "rank": rank_of(ask.content.risk, ask.content.ruled.tier),
+        "rank": rank_of(ask.content),
         "due_at": due_at,
         "latest": _NEVER if due_at is None else due_at,
         "next_at": micros(next_) if next_ else None,
@@ -581,16 +635,42 @@ def _span(delta: timedelta) -> int:
     return delta // timedelta(microseconds=1)
 
 
-def _place(cursor: str | None) -> tuple[int, int, int, str]:
-    """Read the cursor of an inbox page; without one the first page begins before everything."""
+def _place(cursor: str | None) -> tuple[int | None, int, int, int, str]:
+    """Read the cursor of an inbox page; without one the first page begins before everything.
+
+    It says from when on something expires soon, so that pages that follow each other fit together.
+    """
     if cursor is None:
-        return -1, 0, 0, ""
+        return None, 0, -1, 0, ""
+    match _parts(cursor):
+        case [soon, place, latest, opened_at, last] if (
+            _numbers(soon, place, latest, opened_at)
+            and soon <= _LAST
+            and place < _PLACES
+            and is_id(last)
+        ):
+            return soon, place, latest, opened_at, last
+        case _:
+            raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
+
+
+def _place_behind(cursor: str | None) -> tuple[int, str]:
+    """Read the cursor of a page of what is closed."""
+    if cursor is None:
+        return _NEVER, ""
+    match _parts(cursor):
+        case [closed_at, last] if _numbers(closed_at) and is_id(last):
+            return closed_at, last
+        case _:
+            raise BadValue(f"{cursor!r} is no cursor of a page of closed asks.")
+
+
+def _parts(cursor: str) -> Any:  # noqa: ANN401 - whatever it says
     try:
-        rank, latest, opened_at, last = json.loads(cursor)
-    except (ValueError, TypeError):
-        rank, latest, opened_at, last = None, None, None, None
-    if not (type(rank) is type(latest) is type(opened_at) is int and isinstance(last, str)):
-        raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
-    if not (0 <= rank < 10 and 0 <= latest <= _NEVER and 0 <= opened_at < _NEVER):
-        raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
-    return rank, latest, opened_at, last
+        return json.loads(cursor)
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _numbers(*values: Any) -> bool:  # noqa: ANN401 - see `_parts`
+    return all(type(value) is int and 0 <= value <= _NEVER for value in values)

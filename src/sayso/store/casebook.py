@@ -1,4 +1,4 @@
-"""What was decided before, as an index for full-text search: made from the journal, and disposable.
+"""What was asked and decided, as indexes for full-text search: made from the journal, and disposable.
 
 SQLite finds with FTS5 and `bm25`, PostgreSQL with `tsvector` and `ts_rank`. Both are given
 words that are ready (`insight.words`), so that neither takes a text apart in its own way.
@@ -16,6 +16,7 @@ from sayso.model.event import Event
 # Beyond this many cases it makes no difference how common a word is, and nobody counts on.
 MOST = 1000
 CASES = "cases"  # the reader of the journal that keeps this index
+TEXTS = "texts"  # and the one that keeps the index of all asks by their words
 
 Part = tuple[str, dict[str, object]]  # a named query and its values
 
@@ -33,10 +34,19 @@ class CaseRow(NamedTuple):
     said: str
 
 
+class TextRow(NamedTuple):
+    """One ask in the index of all asks: whether it is open or closed, and its words."""
+
+    id: str
+    state: str
+    words: str
+
+
 class CaseFilter(NamedTuple):
     """Which cases: of a tool, of a kind, of an agent, with one of these verdicts.
 
     `teams` are those whose cases may be seen besides what belongs to none; `None` means all.
+    `team` is the one they belong to, `""` for none; `None` means any.
     """
 
     tool: str | None = None
@@ -44,19 +54,33 @@ class CaseFilter(NamedTuple):
     agent: str | None = None
     verdicts: tuple[str, ...] = ()
     teams: tuple[str, ...] | None = None
+    team: str | None = None
 
     @property
     def values(self) -> dict[str, object]:
         """The filter as queries take it."""
         verdicts = f"|{'|'.join(self.verdicts)}|" if self.verdicts else None
-        teams = None if self.teams is None else f"||{''.join(f'{team}|' for team in self.teams)}"
         return {
             "tool": self.tool,
             "kind": self.kind,
             "agent": self.agent,
             "verdicts": verdicts,
-            "teams": teams,
+            "teams": _listed(self.teams),
+            "team": self.team,
         }
+
+    @property
+    def looked_into(self) -> tuple[str | None, ...]:
+        """The teams to look into one by one, `""` for what belongs to none; `None` is all at once."""
+        if self.teams is None:
+            return (self.team,)
+        seen = sorted({"", *self.teams})
+        return tuple(team for team in seen if self.team is None or team == self.team)
+
+
+def _listed(teams: tuple[str, ...] | None) -> str | None:
+    """Return teams, and what belongs to none, as queries take them."""
+    return None if teams is None else f"||{''.join(f'{team}|' for team in teams)}"
 
 
 def seen_by_team(team: str | None) -> tuple[str, ...]:
@@ -106,6 +130,24 @@ class Casebook(Protocol):
         """Return cases, the newest first; only those that come after the one that is given."""
         ...
 
+    def record(self, wanted: CaseFilter, limit: int) -> list[str]:
+        """Return the last verdicts on an agent's calls of a tool, or on a kind of its asks."""
+        ...
+
+    def text_cursor(self) -> str:
+        """How far into the journal the index of all asks has come."""
+        ...
+
+    def put_texts(
+        self, rows: Sequence[TextRow], gone: Sequence[str], *, before: str, after: str
+    ) -> bool:
+        """Write asks by their words, and how far they reach; nothing, if somebody else got on."""
+        ...
+
+    def drop_texts(self) -> None:
+        """Forget the index of all asks; it is made again from the beginning of the journal."""
+        ...
+
 
 class SqlCasebook(ABC):
     """The index in a SQL database."""
@@ -126,23 +168,60 @@ class SqlCasebook(ABC):
         """Return the search for any of these words."""
 
     @abstractmethod
+    def _all_of(self, words: Sequence[str], state: str) -> str:
+        """Return the search for asks of a state with all of these words; the last may go on."""
+
+    @abstractmethod
     def _names(self, names: Sequence[str]) -> object:
         """Return names as the dialect's query takes them."""
 
     def case_cursor(self) -> str:
         """Return how far into the journal the index has come."""
-        rows = self._rows("reader", reader=CASES)
+        return self._reached(CASES)
+
+    def text_cursor(self) -> str:
+        """Return how far into the journal the index of all asks has come."""
+        return self._reached(TEXTS)
+
+    def _reached(self, reader: str) -> str:
+        rows = self._rows("reader", reader=reader)
         return str(rows[0][0]) if rows else ""
+
+    def put_texts(
+        self, rows: Sequence[TextRow], gone: Sequence[str], *, before: str, after: str
+    ) -> bool:
+        """Write asks by their words, and how far they reach."""
+        parts: list[Part] = [("drop_text", {"id": ask_id}) for ask_id in sorted(gone)]
+        parts += [("put_text", row._asdict()) for row in sorted(rows)]
+        return self._read(TEXTS, parts, before, after)
+
+    def drop_texts(self) -> None:
+        """Forget the index of all asks."""
+        self._together([("reader_restarts", {"reader": TEXTS}), ("drop_texts", {})], fenced=False)
+
+    def record(self, wanted: CaseFilter, limit: int) -> list[str]:
+        """Return the last verdicts, the newest first."""
+        found: list[Sequence[Any]] = []
+        name = "record_of_kind" if wanted.tool is None else "record_of_tool"
+        for team in wanted.looked_into:
+            values = wanted.values | {"team": team, "limit": limit}
+            found += self._rows(name if team is None else f"{name}_in_team", **values)
+        return [
+            row[2] for row in sorted(found, key=lambda row: tuple(row[:2]), reverse=True)[:limit]
+        ]
 
     def put_cases(
         self, rows: Sequence[CaseRow], gone: Sequence[str], *, before: str, after: str
     ) -> bool:
         """Write cases and how far they reach."""
-        parts: list[Part] = [("reader_moves", {"reader": CASES, "before": before, "after": after})]
-        parts += [("drop_case", {"id": ask_id}) for ask_id in sorted(gone)]
+        parts: list[Part] = [("drop_case", {"id": ask_id}) for ask_id in sorted(gone)]
         # In one order: an erasure and a reader must not wait for each other.
         parts += [("put_case", row._asdict()) for row in sorted(rows)]
-        return self._together(parts, fenced=True)
+        return self._read(CASES, parts, before, after)
+
+    def _read(self, reader: str, parts: Sequence[Part], before: str, after: str) -> bool:
+        moves: Part = ("reader_moves", {"reader": reader, "before": before, "after": after})
+        return self._together([moves, *parts], fenced=True)
 
     def drop_cases(self) -> None:
         """Forget the index."""

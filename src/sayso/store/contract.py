@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from sayso.model.actor import Person, Roster
 from sayso.model.ask import Ask
+from sayso.model.content import Content
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
 from sayso.store.accounts import Accounts
@@ -24,12 +25,14 @@ from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
 
 COUNT_LIMIT = 1000
+SOON = timedelta(hours=2)  # whatever expires within this time comes first
 PEOPLE = "people"  # the stream that says who is on the desk
 
 # The inbox lists by rank. Undeclared risk sorts with medium: unknown is not harmless. A tier that
-# a policy made up was made up for a reason.
+# a policy made up was made up for a reason. What is for information has ranks of its own behind.
 _RANK = {"critical": 0, "high": 1, "medium": 2, None: 2, "low": 3}
 _OWN_TIER = 1
+_INFORMATION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +195,20 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxQuery:
-    """Which open asks to list. `roles` of `None` means whoever they are for.
+    """Which asks to list, of those that are open or of those that are closed.
 
-    With `teams`, only what somebody of these teams sees: theirs, and what belongs to none.
-    `asker` is an agent and its team: only what it asked.
+    `roles` of `None` means whoever they are for. With `teams`, only what somebody of these teams
+    sees: theirs, and what belongs to none. `asker` is an agent and its team: only what it asked.
+    `least` is the lowest risk that is listed, `words` are what `text` is searched by.
     """
 
     kind: str | None = None
     risk: str | None = None
+    least: str | None = None
+    agent: str | None = None
+    tool: str | None = None
+    text: str | None = None
+    words: tuple[str, ...] | None = None
     run: str | None = None
     thread: str | None = None
     roles: tuple[str, ...] | None = None
@@ -213,11 +222,15 @@ class InboxQuery:
 
 @dataclass(frozen=True, slots=True)
 class InboxPage:
-    """The rows of one page and the count, from one statement and so from one moment."""
+    """The rows of one page and the count, from one statement and so from one moment.
+
+    `at` is the moment by which it was settled what expires soon: that of the first page.
+    """
 
     loaded: tuple[Loaded, ...]
     count: int
     cursor: str | None
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +332,10 @@ class Store(Casebook, Accounts, Outbox, Protocol):
         """One page of open asks."""
         ...
 
+    def closed(self, query: InboxQuery) -> InboxPage:
+        """One page of what was put to people and is closed, the newest first."""
+        ...
+
     def due(self, limit: int, now: datetime | None = None) -> list[str]:
         """Asks with which the clock has something to do, by the store's clock or at `now`."""
         ...
@@ -395,7 +412,14 @@ class Store(Casebook, Accounts, Outbox, Protocol):
         ...
 
     def erase(self, stream: str, seqs: Sequence[int], note: Append) -> bool:
-        """Null the payloads of these events, with the event that says so, in one commit."""
+        """Null the payloads of these events, with the event that says so, in one commit.
+
+        The files of the ask go too, unless another one shows the same.
+        """
+        ...
+
+    def file(self, digest: str) -> bytes | None:
+        """The bytes of a file that asks show, or `None` if none does."""
         ...
 
     def health(self) -> dict[str, str]:
@@ -415,7 +439,20 @@ class Store(Casebook, Accounts, Outbox, Protocol):
         ...
 
 
-def rank_of(risk: str | None, tier: str | None) -> int:
-    """Where an ask of this risk and tier sorts in the inbox; smaller comes first."""
-    declared = _RANK[risk]
-    return declared if tier is None else min(declared, _RANK.get(tier, _OWN_TIER))
+def rank_of(content: Content) -> int:
+    """Where an ask sorts in the inbox; smaller comes first."""
+    declared, tier = _RANK[content.risk], content.ruled.tier
+    rank = declared if tier is None else min(declared, _RANK.get(tier, _OWN_TIER))
+    return rank + _INFORMATION if informs(content) else rank
+
+
+def rank_of_risk(risk: str) -> int:
+    """Return the rank of what declares this risk and must be decided."""
+    return _RANK[risk]
+
+
+def informs(content: Content) -> bool:
+    """Whether an ask is for information: nothing is held back until somebody answers."""
+    return content.kind in ("notice", "feedback") or bool(
+        content.kind == "draft" and content.optional
+    )

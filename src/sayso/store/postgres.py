@@ -27,6 +27,7 @@ from sayso.errors import (
 from sayso.model.event import Event
 from sayso.store.address import without_password
 from sayso.store.base import (
+    ERASED,
     Row,
     SqlStore,
     ask_change_of,
@@ -68,7 +69,14 @@ _WORDS = {
     ),
     "served": "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))",
     "seen": ("(cast(:teams as text[]) is null or team = '' or team = any(cast(:teams as text[])))"),
+    "never": "cast(4611686018427387904 as bigint)",
+    "none": "cast('{}' as text[])",
+    "as_many": "cardinality(f.ids)",
+    "gathered": "coalesce(array_agg(g.id), cast('{}' as text[]))",
+    "each": "unnest(walk.ids) j (value)",
+    "matching": "select t.id from texts t where t.lexemes @@ cast(:match as tsquery)",
     "locked": "for update skip locked",
+    "held": "for update",
     "unsynced": "set_config('synchronous_commit', 'off', true) = 'off'",
     "shared": "for share of e",
 }
@@ -292,6 +300,9 @@ class PostgresStore(SqlStore):
             self._run(connection, "erase", {"stream": stream, "seq": seq})
             self._run(connection, "forget", {"stream": stream})
             self._run(connection, "drop_case", {"id": stream})
+            self._run(connection, "drop_text", {"id": stream})
+        for name in ERASED if erase else ():
+            self._run(connection, name, {"stream": erase[0][0]})
         connection.execute("select pg_notify('sayso', '')")
 
     def _run(
@@ -318,6 +329,10 @@ class PostgresStore(SqlStore):
 
     def _any_of(self, words: Sequence[str]) -> str:
         return " | ".join(f"'{word}'" for word in words)
+
+    def _all_of(self, words: Sequence[str], state: str) -> str:
+        wanted = " & ".join(f"'{word}'" for word in words)
+        return f"'={state}' & {wanted}:*" if words else "'=none'"
 
     def _names(self, names: Sequence[str]) -> object:
         return list(names)

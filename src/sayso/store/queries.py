@@ -17,7 +17,7 @@ def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
     queries: dict[str, str] = {}
     for file in (
         *("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"),
-        *("accounts.sql", "outbox.sql"),
+        *("accounts.sql", "outbox.sql", "files.sql"),
     ):
         for name, body in _named(file):
             for word, meaning in words.items():
@@ -38,7 +38,7 @@ def _named(file: str) -> list[tuple[str, str]]:
 
 def _whole(body: str, queries: Mapping[str, str]) -> str:
     """Put other queries in where `{@name}` stands, so that nothing is written twice."""
-    return _INCLUDED.sub(lambda found: queries[found[1]], body)
+    return _INCLUDED.sub(lambda found: _whole(queries[found[1]], queries), body)
 
 
 @lru_cache(maxsize=2048)

@@ -25,6 +25,7 @@ from sayso.errors import (
 )
 from sayso.model.event import Event
 from sayso.store.base import (
+    ERASED,
     Row,
     SqlStore,
     ask_change_of,
@@ -42,6 +43,7 @@ from sayso.store.pool import Pool
 from sayso.store.queries import numbered, read_migrations, read_queries
 
 _CURSOR = re.compile(r"[0-9]{1,18}")
+_MERGED = 200  # pages of an index that an erasure merges at once: a few milliseconds
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
 _WORDS = {
@@ -68,7 +70,17 @@ _WORDS = {
         "where s.value in (r.workflow, r.workflow || '|' || r.path))"
     ),
     "seen": "(:teams is null or team = '' or team in (select value from json_each(:teams)))",
+    "never": "4611686018427387904",
+    "none": "'[]'",
+    "as_many": "json_array_length(f.ids)",
+    "gathered": "json_group_array(g.id)",
+    "each": "json_each(walk.ids) j",
+    "matching": (
+        "select t.id from text_words join texts t on t.pos = text_words.rowid"
+        " where text_words match :match"
+    ),
     "locked": "",
+    "held": "",
     "unsynced": "true",
     "shared": "",
 }
@@ -184,7 +196,20 @@ class SQLiteStore(SqlStore):
         erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
     ) -> bool:
-        with self._lent() as connection, self._turn:
+        with self._lent() as connection:
+            written = self._in_turn(connection, appends, erase, run)
+            if erase and written:
+                self._purge(connection)
+            return written
+
+    def _in_turn(
+        self,
+        connection: sqlite3.Connection,
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+        run: RunChange | None,
+    ) -> bool:
+        with self._turn:
             connection.execute("begin immediate")
             try:
                 now = self._now()
@@ -194,8 +219,9 @@ class SQLiteStore(SqlStore):
                     self._run(connection, "erase", {"stream": stream, "seq": seq})
                     self._run(connection, "forget", {"stream": stream})
                     self._run(connection, "drop_case", {"id": stream})
-                if erase and written:
-                    self._run(connection, "purge_words", {})
+                    self._run(connection, "drop_text", {"id": stream})
+                for name in ERASED if erase and written else ():
+                    self._run(connection, name, {"stream": erase[0][0]})
                 connection.execute("commit" if written else "rollback")
             except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
                 connection.execute("rollback")
@@ -204,11 +230,31 @@ class SQLiteStore(SqlStore):
                 with suppress(sqlite3.Error):  # a full disk may have rolled back already
                     connection.execute("rollback")
                 raise
-            if erase and written:
-                # The write-ahead log holds what was erased until it is emptied. Somebody who reads
-                # just now may keep it for a moment longer; the next erasure empties it too.
-                connection.execute("pragma wal_checkpoint(truncate)")
             return written
+
+    def _purge(self, connection: sqlite3.Connection) -> None:
+        """Let nothing that was erased stay readable in the file.
+
+        In many short transactions, so that others get their turn. Whatever is not done, because
+        somebody keeps the file busy or this program dies, the next erasure does.
+        """
+        with suppress(sqlite3.OperationalError):
+            for name in ("purge_case_words", "purge_text_words"):
+                self._merge(connection, name)
+        # The write-ahead log holds what was erased until it is emptied. Somebody who reads just now
+        # may keep it for a moment longer.
+        with self._turn:
+            connection.execute("pragma wal_checkpoint(truncate)")
+
+    def _merge(self, connection: sqlite3.Connection, name: str) -> None:
+        pages = -_MERGED
+        while True:
+            with self._turn:
+                before = connection.total_changes
+                self._run(connection, name, {"pages": pages})
+                if connection.total_changes - before < 2:  # FTS5 says so that nothing is left
+                    return
+            pages = _MERGED
 
     def _steered(self, connection: sqlite3.Connection, run: RunChange, now: int | None) -> bool:
         name, parameters = change_of(run)
@@ -262,6 +308,10 @@ class SQLiteStore(SqlStore):
 
     def _any_of(self, words: Sequence[str]) -> str:
         return " OR ".join(f'"{word}"' for word in words)
+
+    def _all_of(self, words: Sequence[str], state: str) -> str:
+        wanted = " AND ".join(f'"{word}"' for word in words)
+        return f'state : "{state}" AND words : ({wanted} *)' if words else 'state : "none"'
 
     def _roles(self, roles: Sequence[str] | None) -> object:
         return None if roles is None else json.dumps([f"|{role}|" for role in roles])

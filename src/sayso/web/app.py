@@ -18,8 +18,11 @@ from sayso.errors import SaysoError
 from sayso.web import about, admin, asks, audit, events, runs, sign_in, webhooks
 from sayso.web.about import API, VERSION
 from sayso.web.documents import PROBLEM
+from sayso.web.faces import face, faced
 from sayso.web.guard import Guard, dress
+from sayso.web.inbox import routes as inbox
 from sayso.web.limits import Bodies
+from sayso.web.look import assets
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
 from sayso.web.settings import Settings
@@ -34,6 +37,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     sign_in.router,
     admin.router,
     webhooks.router,
+    inbox.router,
+    assets.router,
 )
 
 _SAYS = f"{VERSION}; api={API}"
@@ -72,9 +77,9 @@ def make_app(desk: Desk, settings: Settings | None = None) -> FastAPI:
         from sayso.web.oidc import routes  # the libraries for it are an extra
 
         app.include_router(routes(service, service.settings.oidc))
-    app.add_exception_handler(SaysoError, on_error)
-    app.add_exception_handler(HTTPException, on_http)
-    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(SaysoError, faced(on_error))
+    app.add_exception_handler(HTTPException, faced(on_http))
+    app.add_exception_handler(RequestValidationError, faced(on_invalid))
     # The last one added is the outermost.
     app.add_middleware(Bodies, settings=service.settings, small=sign_in.SMALL)
     app.add_middleware(Guard, settings=service.settings)
@@ -128,7 +133,7 @@ class Answers:
         try:
             await self._app(scope, receive, answered)
         except Exception as error:
-            response = unexpected(Request(scope), error)
+            response = face(Request(scope), unexpected(Request(scope), error))
             if begun:
                 raise
             await response(scope, receive, answered)

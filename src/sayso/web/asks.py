@@ -12,14 +12,17 @@ from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import Caller
 from sayso.asks.assigning import assign, claim
+from sayso.asks.files import file_of
 from sayso.asks.inbox import Inbox, listing
+from sayso.asks.inbox import decided as closed_ones
 from sayso.asks.taking_back import take_back
 from sayso.asks.versions import Version, versions
 from sayso.asks.waiting import wait_async
 from sayso.asks.withdrawing import withdraw
-from sayso.errors import Forbidden, StillOpen, UnknownPerson
+from sayso.errors import BadValue, Forbidden, StillOpen, UnknownPerson
 from sayso.model.ask import Ask
 from sayso.model.content import Risk
+from sayso.model.file import FileNote
 from sayso.model.verdicts import Kind
 from sayso.model.wire import Page, write_ask, write_call, write_event, write_page
 from sayso.store.contract import InboxQuery
@@ -47,6 +50,7 @@ from sayso.web.documents import (
     VersionList,
     answers,
 )
+from sayso.web.files import file_response
 from sayso.web.opening import opened
 from sayso.web.service import Service, service_of
 from sayso.web.visit import IdempotencyKey, Visit, visit_of
@@ -91,15 +95,28 @@ async def open_ask(
 @router.get(
     "/asks",
     operation_id="list_asks",
-    summary="What waits",
+    summary="What waits, or was decided",
     responses={200: {"model": AskList}, **answers(*READING)},
 )
 async def list_asks(
     request: Request,
     caller: Caller = needs("asks:read"),
-    status: Annotated[Literal["open"], Query(description="Only what is open is listed.")] = "open",
+    status: Annotated[
+        Literal["open", "decided"], Query(description="What waits, or what is closed.")
+    ] = "open",
     kind: Annotated[Kind | None, Query(description="Only asks of this kind.")] = None,
     risk: Annotated[Risk | None, Query(description="Only asks of this declared risk.")] = None,
+    least: Annotated[
+        Risk | None, Query(description="Only asks of at least this risk, or of such a tier.")
+    ] = None,
+    agent: Annotated[
+        str | None, Query(max_length=200, description="Only asks of this agent.")
+    ] = None,
+    tool: Annotated[str | None, Query(max_length=200, description="Only calls of it.")] = None,
+    q: Annotated[
+        str | None,
+        Query(max_length=20_000, description="Only asks with all of these words."),
+    ] = None,
     run: Annotated[str | None, Query(max_length=200, description="Only asks of this run.")] = None,
     thread: Annotated[str | None, Query(max_length=200, description="Only of this thread.")] = None,
     assignee: Annotated[
@@ -117,18 +134,27 @@ async def list_asks(
         str | None, Query(max_length=500, description="`next` of the page before.")
     ] = None,
 ) -> Response:
-    """Return a page of open asks: the riskiest first, then what has the least time left.
+    """Return a page of open asks: what expires within two hours, what needs people, the rest.
+
+    Each has the riskiest first, then what has the least time left. With `status=decided`, return
+    what was put to people and is closed, the newest first.
 
     People see those of their teams and those of none; an agent sees its own.
     """
     if caller.kind == "agent" and (role is not None or person is not None):
         raise Forbidden("Who may decide what is for people to know: leave out role and person.")
+    if status == "decided" and role is not None:
+        raise BadValue("role=: what is closed, nobody may decide any more. Leave it out.")
     visit = visit_of(request, caller)
 
     def page() -> Inbox:
         query = InboxQuery(
             kind=kind,
             risk=risk,
+            least=least,
+            agent=agent,
+            tool=tool,
+            text=q,
             run=run,
             thread=thread,
             assignee=assignee,
@@ -138,11 +164,13 @@ async def list_asks(
             limit=limit,
             after=after,
         )
+        if status == "decided":
+            return closed_ones(visit.store, query, person=person)
         return listing(visit.store, query, role=role, person=person)
 
     found = await service_of(request).work(page)
     said = Page(found.asks, found.count, found.cursor, found.damaged)
-    return JSONResponse(write_page(said, found.counted))
+    return JSONResponse(write_page(said, found.counted) | {"reading": found.reading})
 
 
 @router.get(
@@ -234,6 +262,34 @@ async def list_versions(
     return JSONResponse(
         {"versions": [_version(one) for one in await service_of(request).work(found)]}
     )
+
+
+@router.get(
+    "/asks/{id}/files/{number}",
+    operation_id="get_file",
+    summary="A file beside an ask",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The bytes. Only what is an image by its bytes is shown in place.",
+            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+        },
+        **answers(*READING),
+    },
+)
+async def get_file(
+    request: Request,
+    id: AskId,  # noqa: A002
+    number: Annotated[int, Path(description="As they are listed, from 1 on.", examples=[1])],
+    caller: Caller = needs("asks:read"),
+) -> Response:
+    """Return the bytes of a file that was frozen with the ask; `content.files` lists them."""
+    visit = visit_of(request, caller)
+
+    def found() -> tuple[FileNote, bytes]:
+        return file_of(visit.store, visit.standing(id).ask, number)
+
+    return file_response(*await service_of(request).work(found))
 
 
 def _version(version: Version) -> dict[str, Any]:

@@ -44,6 +44,8 @@ class Sent(BaseModel):
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, list) and value and isinstance(value[0], Sent):
+        return [item.said() for item in value]
     return value.said() if isinstance(value, Sent) else value
 
 
@@ -52,6 +54,14 @@ class Lent(Sent):
 
     holder: str = Field(description="A random text of the program that waits.")
     seconds: float = Field(description="From 1 s to a day.")
+
+
+class PostedFile(Sent):
+    """A file beside an ask."""
+
+    name: str = Field(description="Without a path.", examples=["Chart.png"])
+    media: str | None = Field(default=None, description="The media type; images go by their bytes.")
+    data: str = Field(description="The bytes, in base64.", examples=["aGVsbG8="])
 
 
 class AskPost(Sent):
@@ -111,6 +121,9 @@ class AskPost(Sent):
     requester: str | None = Field(default=None, description="For whom; they cannot decide it.")
     tags: list[str] | None = Field(default=None, max_length=MOST)
     conflicts: list[str] | None = Field(default=None, max_length=MOST)
+    files: list[PostedFile] | None = Field(
+        default=None, max_length=MOST, description="To be seen beside it; 1 MiB together."
+    )
     optional: Literal[True] | None = None
     about: str | None = Field(
         default=None, description="The ask whose draft or plan this one replaces."
@@ -151,6 +164,9 @@ class DecisionPost(Sent):
     kind: RejectKind | None = Field(default=None, description="Why a rejection.")
     end: bool = Field(default=False, description="With a rejection: end the run.")
     tool: str | None = Field(default=None, description="The tool an edit is meant for.")
+    whole: bool = Field(
+        default=False, description="With an edit: args are all there is to be, not what changes."
+    )
     hold: float = Field(
         default=0.0, ge=0, le=86_400, description="Seconds in which it can be taken back."
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from sayso.asks.deciding import decide
+from sayso.asks.standing import Standing
 from sayso.model.ask import Ask, Ballot
 from sayso.web.bodies import DecisionPost
 from sayso.web.visit import Visit
@@ -21,32 +23,51 @@ def decided(visit: Visit, ask_id: str, body: DecisionPost, fresh: timedelta) -> 
         SignInAgain: it is critical, and they have not signed in of late, or came with a token.
         AskClosed, AskChanged, VerdictNotAllowed, InvalidEdit, InvalidAnswer, Forbidden: as ever.
     """
-    at = visit.standing(ask_id)
+    ballot = Ballot(
+        verdict=body.verdict,
+        args=body.args,
+        answer=body.answer,
+        option=body.option,
+        note=body.note,
+        kind=body.kind,
+        end=body.end,
+        tool=body.tool,
+        hold=body.hold,
+        whole=body.whole,
+    )
+    return said(visit, visit.standing(ask_id), lambda _: ballot, seen=body.seen, fresh=fresh)
+
+
+def said(
+    visit: Visit,
+    at: Standing,
+    ballot: Callable[[Standing], Ballot],
+    *,
+    seen: str,
+    fresh: timedelta,
+) -> Ask:
+    """Record what a person says to an ask, once; `ballot` reads it from what they sent.
+
+    It is not read again if this very request has been heard before: an edit changes what it
+    would be read against.
+
+    Raises:
+        SaysoError: as `decided` says, or as `ballot` does.
+    """
 
     def act() -> Ask:
-        ballot = Ballot(
-            verdict=body.verdict,
-            args=body.args,
-            answer=body.answer,
-            option=body.option,
-            note=body.note,
-            kind=body.kind,
-            end=body.end,
-            tool=body.tool,
-            hold=body.hold,
-        )
         return decide(
             visit.store,
-            ask_id,
-            ballot,
-            seen=body.seen,
+            at.ask.id,
+            ballot(at),
+            seen=seen,
             by=visit.caller.name,
             origin=visit.origin,
             law=visit.desk.law,
             fresh=_fresh(visit, fresh),
         )
 
-    return visit.once(ask_id, _SAID, act, at)
+    return visit.once(at.ask.id, _SAID, act, at)
 
 
 def _fresh(visit: Visit, within: timedelta) -> bool:

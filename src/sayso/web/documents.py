@@ -79,6 +79,9 @@ class AskList(Document):
     count: int = Field(description="How many match, up to 1,001.")
     counted: str = Field(description="The count as it is shown.", examples=["12"])
     next: str | None = Field(description="Where the next page begins.")
+    reading: bool = Field(
+        default=False, description="Whether a search has not read the whole journal yet: ask again."
+    )
 
 
 class CallDocument(Document):

@@ -13,15 +13,17 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sayso.web.faces import face
 from sayso.web.problems import Problem, answer
 from sayso.web.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PAGE_CSP = (
-    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; "
-    "base-uri 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 _API_CSP = "default-src 'none'; frame-ancestors 'none'"
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -61,7 +63,7 @@ class Guard:
         if refusal is None:
             await self._app(scope, receive, send)
             return
-        await answer(refusal)(scope, receive, send)
+        await face(Request(scope), answer(refusal))(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)

@@ -13,8 +13,10 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from math import ceil
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sayso.web.faces import face
 from sayso.web.problems import Problem, answer
 from sayso.web.settings import Settings
 
@@ -43,7 +45,8 @@ class Bodies:
             return
         most = min(_SMALL, self._bytes) if scope["path"] in self._small else self._bytes
         if _declared(scope) > most:
-            await answer(_too_large(most))(scope, receive, _lingering(receive, send))
+            refusal = face(Request(scope), answer(_too_large(most)))
+            await refusal(scope, receive, _lingering(receive, send))
             return
         await self._app(scope, self._counted(receive, most), _lingering(receive, send))
 

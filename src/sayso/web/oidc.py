@@ -39,7 +39,8 @@ from sayso.desk import Desk
 from sayso.model.actor import Origin, Person
 from sayso.model.text import one_line
 from sayso.store.contract import Store
-from sayso.web.pages import command, page, paragraph
+from sayso.web.look.render import message
+from sayso.web.look.views import Message
 from sayso.web.provider import Provider, private
 from sayso.web.service import Service
 from sayso.web.sign_in import address, opened, with_session
@@ -343,22 +344,24 @@ def _give_roles(desk: Desk, name: str, subject: Subject, provider: Provider) -> 
 
 def _sorry(refused: Refused) -> Response:
     _log.warning("A sign-in through the identity provider failed: %s", refused.reason)
-    return page(
-        "Not signed in",
-        '<p role="alert">The identity provider did not sign you in, or its answer could not be '
-        "verified. The log of the service says why.</p>",
-        '<p><a href="/sign-in">Try again</a></p>',
-        status=403,
+    said = Message(
+        title="Not signed in",
+        alert="The identity provider did not sign you in, or its answer could not be verified. "
+        "The log of the service says why.",
+        links=(("Try again", "/sign-in"),),
     )
+    return message(said, 403)
 
 
 def _stranger(subject: Subject) -> Response:
     """Tell somebody who is nobody here how an administrator can change that."""
     linked = shlex.join(["--oidc", subject.issuer, subject.name])
-    return page(
-        "Not known here",
-        paragraph("The identity provider knows you, and this desk does not know who you are."),
-        paragraph("An administrator can say so, with your name on this desk instead of NAME:"),
-        command(f"sayso people link NAME {linked}"),
-        status=403,
+    said = Message(
+        title="Not known here",
+        said=(
+            "The identity provider knows you, and this desk does not know who you are.",
+            "An administrator can say so, with your name on this desk instead of NAME:",
+        ),
+        command=f"sayso people link NAME {linked}",
     )
+    return message(said, 403)

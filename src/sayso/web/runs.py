@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any
@@ -11,12 +12,12 @@ from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import Caller
 from sayso.errors import BadValue
-from sayso.model.ask import Decision
+from sayso.model.ask import Ask, Decision
 from sayso.model.content import check_word
 from sayso.model.lifecycle import RunStatus
 from sayso.model.wire import write_ask, write_decision, write_event
 from sayso.runs.handle import Run
-from sayso.runs.memory import Step
+from sayso.runs.memory import Step, remember
 from sayso.runs.steering import cancel, new_row, retry, said_at_start, start
 from sayso.runs.workflow import Workflow
 from sayso.store.contract import RunQuery, RunRow
@@ -34,6 +35,7 @@ from sayso.web.documents import (
 from sayso.web.opening import team_for
 from sayso.web.service import service_of
 from sayso.web.visit import Visit, visit_of
+from sayso.web.walls import Walls
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"], route_class=Door)
 
@@ -73,9 +75,9 @@ async def list_runs(
         )
         return visit.store.runs(query)
 
-    rows = await service_of(request).work(page)
-    following = rows[-1].id if len(rows) == limit else None
-    return JSONResponse({"runs": [_row(row) for row in rows], "next": following})
+    rows = await service_of(request).work(lambda: _rows(visit, page()))
+    following = rows[-1]["id"] if len(rows) == limit else None
+    return JSONResponse({"runs": rows, "next": following})
 
 
 @router.post(
@@ -93,8 +95,8 @@ async def start_run(
     With a `thread` it goes on with that conversation, of which one run goes on at a time.
     """
     visit = visit_of(request, caller)
-    row = await service_of(request).work(lambda: _started(visit, body))
-    return JSONResponse(_row(row), 201)
+    row = await service_of(request).work(lambda: _row(visit, _started(visit, body)))
+    return JSONResponse(row, 201)
 
 
 def _started(visit: Visit, body: RunPost) -> RunRow:
@@ -151,9 +153,12 @@ def _whole(visit: Visit, run_id: str) -> dict[str, Any]:
     row = visit.run(run_id)
     run = visit.desk.get_run(run_id)
     state = run.state
-    return _row(row) | {
-        "pending": [write_ask(ask) for ask in state.pending],
-        "next": list(state.next),
+    pending = _seen(visit, state.pending)
+    hidden = {ask.id for ask in state.pending} - {ask.id for ask in pending}
+    return _row(visit, row) | {
+        "pending": [write_ask(ask) for ask in pending],
+        # What comes next is said of each ask by its id.
+        "next": [words for words in state.next if words.partition(" ")[0] not in hidden],
         "steps": state.steps,
         "error": state.error,
         "output": _output(run),
@@ -167,7 +172,25 @@ def _output(run: Run) -> Any:  # noqa: ANN401 - JSON
     return None
 
 
-def _row(row: RunRow) -> dict[str, Any]:
+def _seen(visit: Visit, asks: Iterable[Ask]) -> list[Ask]:
+    """Return what the caller sees of what a run asked: one of no team may ask several."""
+    roster = visit.store.register()
+    return [ask for ask in asks if visit.sees(ask.content.team, ask.content.agent, roster)]
+
+
+def _rows(visit: Visit, rows: Sequence[RunRow]) -> list[dict[str, Any]]:
+    waited = [ask_id for row in rows for ask_id in row.waits]
+    walls, roster = Walls().look_up(visit.store, waited), visit.store.register()
+    seen = {ask_id for ask_id, wall in walls.items() if visit.sees(*wall, roster)}
+    return [_written(row, seen) for row in rows]
+
+
+def _row(visit: Visit, row: RunRow) -> dict[str, Any]:
+    (written,) = _rows(visit, [row])
+    return written
+
+
+def _written(row: RunRow, seen: Collection[str]) -> dict[str, Any]:
     return {
         "id": row.id,
         "workflow": row.workflow,
@@ -178,7 +201,7 @@ def _row(row: RunRow) -> dict[str, Any]:
         "changed_at": row.changed_at.isoformat(),
         "doing": row.doing,
         "progress": row.progress,
-        "waits": list(row.waits),
+        "waits": [ask_id for ask_id in row.waits if ask_id in seen],
     }
 
 
@@ -198,11 +221,12 @@ async def cancel_run(
     visit = visit_of(request, caller)
     note = None if body is None else body.note
 
-    def act() -> RunRow:
+    def act() -> dict[str, Any]:
         visit.run(id)
-        return cancel(visit.store, id, actor=visit.actor, origin=visit.origin, note=note)
+        row = cancel(visit.store, id, actor=visit.actor, origin=visit.origin, note=note)
+        return _row(visit, row)
 
-    return JSONResponse(_row(await service_of(request).work(act)))
+    return JSONResponse(await service_of(request).work(act))
 
 
 @router.post(
@@ -219,11 +243,11 @@ async def retry_run(
     """Let a parked or failed run go on from where it stood."""
     visit = visit_of(request, caller)
 
-    def act() -> RunRow:
+    def act() -> dict[str, Any]:
         visit.run(id)
-        return retry(visit.store, id, actor=visit.actor, origin=visit.origin)
+        return _row(visit, retry(visit.store, id, actor=visit.actor, origin=visit.origin))
 
-    return JSONResponse(_row(await service_of(request).work(act)))
+    return JSONResponse(await service_of(request).work(act))
 
 
 @router.get(
@@ -242,7 +266,8 @@ async def get_run_memory(
 
     def remembered() -> list[dict[str, Any]]:
         visit.run(id)
-        return [_step(step) for step in visit.desk.get_run(id).memory]
+        run = visit.desk.get_run(id)
+        return [_step(step) for step in remember(run.events, _seen(visit, run.asks))]
 
     return JSONResponse({"steps": await service_of(request).work(remembered)})
 

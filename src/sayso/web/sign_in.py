@@ -9,25 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import ConfigDict, Field
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import RedirectResponse
 
 from sayso.access.caller import Caller
 from sayso.access.passwords import LONGEST, check_password
 from sayso.access.sessions import LASTS, caller_of_session, end_session, open_session, use_link
 from sayso.errors import NotSignedIn, TooManyTries
+from sayso.model.text import one_line
 from sayso.web.bodies import Sent
 from sayso.web.callers import Door, caller, signed_in
 from sayso.web.documents import Document, answers
-from sayso.web.pages import STYLE, command, page, paragraph, shown
+from sayso.web.look.render import message, sheet
+from sayso.web.look.views import Message
 from sayso.web.problems import Problem
 from sayso.web.service import Service, service_of
 
 LINK = "t"  # the name of the one-time secret in the address of the first page
+TO = "to"  # where somebody wants to be, who has just signed in
+_INBOX = "/inbox"
 SMALL = frozenset(("/api/v1/session", "/sign-in"))  # a name and a password need little room
 _FIELDS = 10
 _WRONG = "The name or the password is wrong."
@@ -238,23 +242,29 @@ def _me(service: Service, who: Caller) -> Me:
 
 @router.get("/", include_in_schema=False)
 async def home(request: Request) -> Response:
-    """Show who is signed in and what waits; or take the one-time link."""
+    """Lead to the inbox, or to where somebody was before they signed in; or take the one-time link."""
     if LINK in request.query_params:
         return await _by_link(request, request.query_params[LINK])
-    service = service_of(request)
+    service, to = service_of(request), request.query_params.get(TO)
     who = await visitor(request)
+    if who is None and to is not None:  # they have just signed in
+        return _no_cookie(to)
     if who is None or who.kind == "agent":  # pages are for people
         solo = await service.work(lambda: service.desk.people.solo)
         return _how_to_come_in() if solo else RedirectResponse("/sign-in", 303)
-    inbox = await service.work(lambda: service.desk.inbox(person=who.name, limit=1))
-    name = who.name or "whoever sits at this machine"
-    return page(
-        "Inbox",
-        paragraph(f"Signed in as {name} ({who.how})."),
-        paragraph(f"{inbox.counted} waiting for you."),
-        '<p><a href="/openapi.json">The HTTP API</a></p>',
-        '<form method="post" action="/sign-out"><button>Sign out</button></form>',
+    wanted = onward(to)
+    return RedirectResponse(_INBOX if wanted.partition("?")[0] == "/" else wanted, 303)
+
+
+def _no_cookie(to: str) -> Response:
+    """Say why somebody who signed in is not: without this, they would go round in circles."""
+    said = Message(
+        title="This browser kept no cookie",
+        alert="You signed in, and your browser did not keep the cookie that says so.",
+        said=("Allow cookies for this address, and sign in again.",),
+        links=(("Sign in", f"/sign-in?{urlencode({'next': onward(to)})}"),),
     )
+    return message(said, 401, _NO_REFERRER)
 
 
 async def _by_link(request: Request, text: str) -> Response:
@@ -264,18 +274,18 @@ async def _by_link(request: Request, text: str) -> Response:
         return _how_to_come_in(_SPENT)
     session = await opened(request, None, "link")
     # The address that the browser keeps, and sends on to others, is the one without the secret.
-    return with_session(RedirectResponse("/", 303, headers=_NO_REFERRER), service, session)
+    answer = RedirectResponse(arrival(_INBOX), 303, headers=_NO_REFERRER)
+    return with_session(answer, service, session)
 
 
 def _how_to_come_in(reason: str = "Nobody is signed in here.") -> Response:
-    return page(
-        "Open the link again",
-        f'<p role="alert">{shown(reason)}</p>',
-        paragraph("Get another one in a terminal, in the folder of the desk:"),
-        command("sayso serve --url"),
-        status=401,
-        headers=_NO_REFERRER,
+    said = Message(
+        title="Open the link again",
+        alert=reason,
+        said=("Get another one in a terminal, in the folder of the desk:",),
+        command="sayso serve --url",
     )
+    return message(said, 401, _NO_REFERRER)
 
 
 @router.get("/sign-in", include_in_schema=False)
@@ -300,7 +310,7 @@ async def sign_in_form(request: Request) -> Response:
         status = error.status_code if isinstance(error, Problem) else 429
         to, name = onward(given.get("next")), given.get("name", "")
         return _form(request, to, words, name, status)
-    answer = RedirectResponse(onward(given.get("next")), 303)
+    answer = RedirectResponse(arrival(onward(given.get("next"))), 303)
     return with_session(answer, service_of(request), session)
 
 
@@ -328,12 +338,9 @@ async def sign_out_form(request: Request) -> Response:
     return await _signed_out(request, who, gone)
 
 
-@router.get("/style.css", include_in_schema=False)
-async def style() -> Response:
-    """Return how pages look."""
-    return PlainTextResponse(
-        STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"}
-    )
+def arrival(to: str) -> str:
+    """Return where a browser goes with its new cookie: there it shows whether it kept it."""
+    return f"/?{urlencode({TO: to})}"
 
 
 def onward(wanted: str | None) -> str:
@@ -347,17 +354,11 @@ def _form(
     request: Request, to: str, wrong: str | None = None, name: str = "", status: int = 200
 ) -> Response:
     oidc = service_of(request).settings.oidc
-    return page(
-        "Sign in",
-        f'<p role="alert">{shown(wrong)}</p>' if wrong else "",
-        '<form method="post" action="/sign-in">',
-        f'<input type="hidden" name="next" value="{shown(to, 2000)}">',
-        '<label for="name">Name</label>',
-        f'<input id="name" name="name" value="{shown(name, 200)}" autocomplete="username" required autofocus>',
-        '<label for="password">Password</label>',
-        '<input id="password" name="password" type="password" autocomplete="current-password" required>',
-        "<button>Sign in</button>",
-        "</form>",
-        f'<p><a href="/sign-in/oidc">Sign in with {shown(oidc.issuer)}</a></p>' if oidc else "",
+    return sheet(
+        "sign_in.html",
         status=status,
+        to=to,
+        wrong=wrong,
+        name=one_line(name, 200),
+        issuer=oidc.issuer if oidc else None,
     )

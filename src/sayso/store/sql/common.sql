@@ -13,50 +13,191 @@ select {now}, {roster}, a.holder, a.lease_until, {people},
 -- name: find_key
 select id from asks where key = :key
 
--- name: inbox_wanted
--- The count stops at :count_limit + 1; page and count see the same moment. Each of the two
--- walks the index of open asks until it has enough, which needs `wanted` to be put in place
--- twice: gathered once, it would hold every open ask. A clock inside would prevent that.
-with clock as materialized (
-    select {now} as now
-),
-wanted as not materialized (
-    select a.id, a.stream, a.rank, a.latest, a.opened_at, a.holder, a.lease_until, a.team
-      from asks a
-     where a.status = 'open'
-       and (a.due_at is null or a.due_at > (select now from clock))
-       and (cast(:kind as text) is null or a.kind = :kind)
-       and (cast(:risk as text) is null or a.risk = :risk)
-       and (cast(:run as text) is null or a.run = :run)
-       and (cast(:thread as text) is null or a.thread = :thread)
-       and (cast(:assignee as text) is null or a.assignee = :assignee)
-       and (cast(:asker as text) is null or (a.agent = :asker and a.team = :asker_team))
-       and (cast(:not_voted as text) is null or a.voters = replace(a.voters, :not_voted, ''))
-       and {roles}
+-- name: ask_filter
+      (cast(:kind as text) is null or a.kind = :kind)
+  and (cast(:risk as text) is null or a.risk = :risk)
+  and (cast(:least as bigint) is null or a.rank % 4 <= :least)
+  and (cast(:agent as text) is null or a.agent = :agent)
+  and (cast(:tool as text) is null or a.tool = :tool)
+  and (cast(:run as text) is null or a.run = :run)
+  and (cast(:thread as text) is null or a.thread = :thread)
+  and (cast(:assignee as text) is null or a.assignee = :assignee)
+  and (cast(:asker as text) is null or (a.agent = :asker and a.team = :asker_team))
+  and (cast(:not_voted as text) is null or not length(replace(a.voters, :not_voted, '')) < length(a.voters))
+  and {roles}
+
+-- The inbox is twelve spans of the index of open asks, one behind the other: what expires soon, by
+-- rank (places 0 to 3), what needs people (4 to 7), and what is for information (8 to 11). Ranks 4
+-- to 7 are for information. Whoever looks walks from span to span until there is enough, so that
+-- it costs what is on the page however the asks are spread. The count stops behind :count_limit,
+-- and sees the same moment as the page.
+
+-- name: inbox_clock
+with recursive clock as materialized (
+    select c.now, coalesce(cast(:soon as bigint), c.now + cast(:soon_span as bigint)) as soon
+      from (select {now} as now) c
 )
 
+-- name: inbox_spans
+-- `wanted` must be put in place where it is used: gathered once, it would hold every open ask. A
+-- clock inside would prevent that. The page goes on behind the place that the cursor names.
+{@inbox_clock},
+wanted as not materialized (
+    select a.id, a.rank, a.latest, a.opened_at, a.team
+      from asks a
+     where a.status = 'open' and {@ask_filter}
+),
+edges as (
+    select v.column1 as place, v.column2 as rank,
+           case when v.column1 between 4 and 7 and clock.soon > clock.now then clock.soon
+                else clock.now end as above,
+           case when v.column2 % 4 > coalesce(cast(:least as bigint), 3) then -1
+                when v.column1 < 4 then clock.soon
+                else {never} end as upto
+      from clock
+      cross join (values (0, 0), (1, 1), (2, 2), (3, 3), (4, 0), (5, 1), (6, 2), (7, 3),
+                         (8, 4), (9, 5), (10, 6), (11, 7)) v
+),
+spans as materialized (
+    select place, rank, above, upto,
+           case when goes_on then cast(:latest as bigint) else above end as latest,
+           case when goes_on then cast(:opened_at as bigint) else {never} end as opened_at,
+           case when goes_on then cast(:id as text) else '' end as id
+      from (select place, rank, above, upto,
+                   place = :place and cast(:latest as bigint) > above as goes_on
+              from edges) s
+)
+
+-- name: inbox_page
+counted as (
+    select max(n) as n from tally
+),
+page as (
+    select b.id, b.stream, walk.place, b.latest, b.opened_at, b.holder, b.lease_until
+      from walk
+      cross join {each}
+      join asks b on b.id = j.value
+     order by walk.place, b.latest, b.opened_at, b.id
+     limit :limit
+)
+{@inbox_shown}
+
 -- name: inbox_shown
-select counted.n, page.id, page.rank, page.latest, page.opened_at,
+select counted.n, page.id, page.place, page.latest, page.opened_at, clock.soon,
        clock.now, {roster}, page.holder, page.lease_until, 0,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from clock
   cross join counted
   left join page on true
   left join events e on e.stream = page.stream
- order by page.rank, page.latest, page.opened_at, page.id, e.seq
+ order by page.place, page.latest, page.opened_at, page.id, e.seq
 
 -- name: inbox
-{@inbox_wanted},
+{@inbox_spans},
+tally (place, n) as (
+    select -1, cast(0 as bigint)
+    union all
+    select s.place, t.n + (
+            select count(*) from (
+                select 1 from wanted w
+                 where w.rank = s.rank and w.latest > s.above and w.latest <= s.upto
+                 limit :count_limit + 1
+            ) c)
+      from tally t join spans s on s.place = t.place + 1
+     where t.n <= :count_limit
+),
+walk (place, found, ids) as (
+    select cast(:place as integer) - 1, 0, {none}
+    union all
+    select s.place, f.found + {as_many}, (
+            select {gathered} from (
+                select w.id from wanted w
+                 where w.rank = s.rank and w.latest <= s.upto
+                   and (w.latest, w.opened_at, w.id) > (s.latest, s.opened_at, s.id)
+                 order by w.latest, w.opened_at, w.id limit :limit
+            ) g)
+      from walk f join spans s on s.place = f.place + 1
+     where f.found + {as_many} < :limit
+),
+{@inbox_page}
+
+-- name: inbox_found
+-- What is searched for is gathered first: nobody reads through all that waits for a rare word.
+{@inbox_clock},
+found as ({matching}),
+wanted as materialized (
+    select a.id, a.stream, a.latest, a.opened_at, a.holder, a.lease_until,
+           case when a.rank < 4 and a.latest <= clock.soon then a.rank else a.rank + 4 end as place
+      from clock
+      cross join found
+      join asks a on a.id = found.id
+     where a.status = 'open' and a.latest > clock.now and {seen} and {@ask_filter}
+),
 counted as (
-    select count(*) as n from (select 1 from wanted order by rank, latest, opened_at, id limit :count_limit + 1) c
+    select count(*) as n from (select 1 from wanted limit :count_limit + 1) c
 ),
 page as (
     select * from wanted
-     where (rank, latest, opened_at, id) > (:rank, :latest, :opened_at, :id)
-     order by rank, latest, opened_at, id
-     limit :limit
+     where (place, latest, opened_at, id) > (cast(:place as integer), :latest, :opened_at, :id)
+     order by place, latest, opened_at, id limit :limit
 )
 {@inbox_shown}
+
+-- What is closed, the newest first: what the policy allowed at once was never put to people.
+
+-- name: closed_wanted
+with clock as materialized (
+    select {now} as now
+),
+wanted as not materialized (
+    select a.id, a.stream, a.closed_at, a.holder, a.lease_until, a.team
+      from asks a
+     where a.closed_at is not null and a.agent is not null and {@ask_filter}
+)
+
+-- name: closed_shown
+select counted.n, page.id, page.closed_at,
+       clock.now, {roster}, page.holder, page.lease_until, 0,
+       e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from clock
+  cross join counted
+  left join page on true
+  left join events e on e.stream = page.stream
+ order by page.closed_at desc, page.id desc, e.seq
+
+-- name: closed
+{@closed_wanted},
+counted as (
+    select count(*) as n from (
+        select 1 from wanted order by closed_at desc, id desc limit :count_limit + 1) c
+),
+page as (
+    select * from wanted
+     where (closed_at, id) < (cast(:closed_at as bigint), cast(:id as text))
+     order by closed_at desc, id desc limit :limit
+)
+{@closed_shown}
+
+-- name: closed_found
+with clock as materialized (
+    select {now} as now
+),
+found as ({matching}),
+wanted as materialized (
+    select a.id, a.stream, a.closed_at, a.holder, a.lease_until
+      from found
+      join asks a on a.id = found.id
+     where a.closed_at is not null and a.agent is not null and {seen} and {@ask_filter}
+),
+counted as (
+    select count(*) as n from (select 1 from wanted limit :count_limit + 1) c
+),
+page as (
+    select * from wanted
+     where (closed_at, id) < (cast(:closed_at as bigint), cast(:id as text))
+     order by closed_at desc, id desc limit :limit
+)
+{@closed_shown}
 
 -- Asked for once, as `(select {now})`, a ticking clock can be looked up in an index.
 
@@ -106,7 +247,7 @@ select count(*) from events
 update events set payload = null, salt = null where stream = :stream and seq = :seq
 
 -- name: forget
-update asks set key = null, run = null, thread = null where id = :stream
+update asks set key = null, run = null, thread = null, tool = null where id = :stream
 
 -- name: put_person
 insert into people (name, roles, teams, active) values (:name, :roles, :teams, :active)
@@ -126,17 +267,19 @@ select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
 -- Opens nothing once the people are no longer those who were read, or while the same is open: that
 -- breaks the unique index of `likeness`.
 insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
-                  opened_at, due_at, next_at, latest, agent, likeness, assignee, paced, effect,
-                  team, holder, lease_until)
+                  opened_at, due_at, next_at, latest, agent, tool, likeness, assignee, paced,
+                  effect, team, closed_at, holder, lease_until)
 select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
-       :version, :opened_at, :due_at, :next_at, :latest, :agent, cast(:likeness as text), :assignee,
-       cast(:paced as integer), :effect, :team, :holder, {now} + cast(:span as bigint)
+       :version, :opened_at, :due_at, :next_at, :latest, :agent, :tool, cast(:likeness as text),
+       :assignee, cast(:paced as integer), :effect, :team, :closed_at, :holder,
+       {now} + cast(:span as bigint)
  where {same_people}
 
 -- name: grow
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.
 update asks
    set status = :status, version = :version, voters = :voters, roles = :roles, effect = :effect,
+       closed_at = :closed_at,
        holder = case when :over then null else coalesce(:holder, holder) end,
        lease_until = case when :over then null
                           else coalesce({now} + cast(:span as bigint), lease_until) end
@@ -145,7 +288,8 @@ update asks
 -- name: judge
 -- The same for an ask that nobody holds or carries out: fewer columns, fewer indexes.
 update asks
-   set status = :status, version = :version, voters = :voters, roles = :roles
+   set status = :status, version = :version, voters = :voters, roles = :roles,
+       closed_at = :closed_at
  where {guard}
 
 -- name: move
@@ -153,6 +297,7 @@ update asks
 update asks
    set status = :status, version = :version, voters = :voters, roles = :roles, rank = :rank,
        due_at = :due_at, next_at = :next_at, latest = :latest, assignee = :assignee,
+       closed_at = :closed_at,
        likeness = case when :edited then null else likeness end
  where {guard}
 

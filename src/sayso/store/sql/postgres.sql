@@ -10,7 +10,8 @@ select pg_snapshot_xmin(pg_current_snapshot())
 
 -- name: indexed
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
-       opened_at, due_at, next_at, latest, agent, assignee, effect, team
+       opened_at, due_at, next_at, latest, agent, assignee, effect, team, tool,
+       closed_at
   from asks where id = any(:ids)
 
 -- name: ahead
@@ -40,33 +41,63 @@ select stream, seq, kind, at, actor, payload, salt, digest, hash
  order by stream, seq
 
 -- name: inbox_of_teams
--- What belongs to no team, and what is open in each of these: of each as much as could be shown.
-{@inbox_wanted},
+-- The same in each team, and in what belongs to none: of each as much as could be shown.
+{@inbox_spans},
+tally (place, n) as (
+    select -1, cast(0 as bigint)
+    union all
+    select s.place, t.n + (
+            select count(*) from (
+                select 1 from unnest(cast(:teams as text[])) m (team)
+                 cross join lateral (
+                    select 1 from wanted w
+                     where w.team = m.team
+                       and w.rank = s.rank and w.latest > s.above and w.latest <= s.upto
+                     limit :count_limit + 1
+                ) theirs
+                 limit :count_limit + 1
+            ) c)
+      from tally t join spans s on s.place = t.place + 1
+     where t.n <= :count_limit
+),
+walk (place, found, ids) as (
+    select cast(:place as integer) - 1, 0, {none}
+    union all
+    select s.place, f.found + {as_many}, (
+            select {gathered} from (
+                select theirs.id from unnest(cast(:teams as text[])) m (team)
+                 cross join lateral (
+                    select w.id, w.latest, w.opened_at from wanted w
+                     where w.team = m.team and w.rank = s.rank and w.latest <= s.upto
+                       and (w.latest, w.opened_at, w.id) > (s.latest, s.opened_at, s.id)
+                     order by w.latest, w.opened_at, w.id limit :limit
+                ) theirs
+                 order by theirs.latest, theirs.opened_at, theirs.id limit :limit
+            ) g)
+      from walk f join spans s on s.place = f.place + 1
+     where f.found + {as_many} < :limit
+),
+{@inbox_page}
+
+-- name: closed_of_teams
+{@closed_wanted},
 counted as (
     select count(*) as n from (
-        (select 1 from wanted where team = ''
-          order by rank, latest, opened_at, id limit :count_limit + 1)
-        union all
-        select 1 from unnest(cast(:teams as text[])) t
+        select 1 from unnest(cast(:teams as text[])) m (team)
          cross join lateral (
-            select 1 from wanted w where w.team = t and w.team <> ''
-             order by w.rank, w.latest, w.opened_at, w.id limit :count_limit + 1
-        ) mine
-        limit :count_limit + 1
+            select 1 from wanted w where w.team = m.team
+             order by w.closed_at desc, w.id desc limit :count_limit + 1
+        ) theirs
+         limit :count_limit + 1
     ) c
 ),
 page as (
-    (select * from wanted
-      where team = '' and (rank, latest, opened_at, id) > (:rank, :latest, :opened_at, :id)
-      order by rank, latest, opened_at, id limit :limit)
-    union all
-    select mine.* from unnest(cast(:teams as text[])) t
+    select theirs.* from unnest(cast(:teams as text[])) m (team)
      cross join lateral (
         select * from wanted w
-         where w.team = t and w.team <> ''
-           and (w.rank, w.latest, w.opened_at, w.id) > (:rank, :latest, :opened_at, :id)
-         order by w.rank, w.latest, w.opened_at, w.id limit :limit
-    ) mine
-     order by rank, latest, opened_at, id limit :limit
+         where w.team = m.team and (w.closed_at, w.id) < (cast(:closed_at as bigint), cast(:id as text))
+         order by w.closed_at desc, w.id desc limit :limit
+    ) theirs
+     order by closed_at desc, id desc limit :limit
 )
-{@inbox_shown}
+{@closed_shown}

@@ -7,7 +7,8 @@ select coalesce(max(pos), 0) from events
 
 -- name: indexed
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
-       opened_at, due_at, next_at, latest, agent, assignee, effect, team
+       opened_at, due_at, next_at, latest, agent, assignee, effect, team, tool,
+       closed_at
   from asks where id in (select value from json_each(:ids))
 
 -- name: recent
@@ -20,38 +21,56 @@ select stream, seq, kind, at, actor, payload, salt, digest, hash
  order by stream, seq
 
 -- name: inbox_of_teams
--- What belongs to no team, and what is open in each of these: of each as much as could be shown.
-{@inbox_wanted},
+-- The same in each team, and in what belongs to none: of each as much as could be shown.
+{@inbox_spans},
+tally (place, n) as (
+    select -1, 0
+    union all
+    select s.place, t.n + (
+            select count(*) from (
+                select 1 from json_each(:teams) m cross join wanted w
+                 where w.team = m.value
+                   and w.rank = s.rank and w.latest > s.above and w.latest <= s.upto
+                 limit :count_limit + 1
+            ) c)
+      from tally t join spans s on s.place = t.place + 1
+     where t.n <= :count_limit
+),
+walk (place, found, ids) as (
+    select :place - 1, 0, {none}
+    union all
+    select s.place, f.found + {as_many}, (
+            select {gathered} from (
+                select b.id from json_each(:teams) m
+                  join asks b on b.id in (
+                    select w.id from wanted w
+                     where w.team = m.value and w.rank = s.rank and w.latest <= s.upto
+                       and (w.latest, w.opened_at, w.id) > (s.latest, s.opened_at, s.id)
+                     order by w.latest, w.opened_at, w.id limit :limit
+                )
+                 order by b.latest, b.opened_at, b.id limit :limit
+            ) g)
+      from walk f join spans s on s.place = f.place + 1
+     where f.found + {as_many} < :limit
+),
+{@inbox_page}
+
+-- name: closed_of_teams
+{@closed_wanted},
 counted as (
     select count(*) as n from (
-        select 1 from (
-            select 1 from wanted where team = ''
-             order by rank, latest, opened_at, id limit :count_limit + 1
-        )
-        union all
-        select 1 from json_each(:teams) t
-          join asks b on b.id in (
-            select w.id from wanted w where w.team = t.value and w.team <> ''
-             order by w.rank, w.latest, w.opened_at, w.id limit :count_limit + 1
-        )
-        limit :count_limit + 1
+        select 1 from json_each(:teams) m cross join wanted w
+         where w.team = m.value limit :count_limit + 1
     ) c
 ),
 page as (
-    select id, stream, rank, latest, opened_at, holder, lease_until from (
-        select * from wanted
-         where team = '' and (rank, latest, opened_at, id) > (:rank, :latest, :opened_at, :id)
-         order by rank, latest, opened_at, id limit :limit
-    )
-    union all
-    select b.id, b.stream, b.rank, b.latest, b.opened_at, b.holder, b.lease_until
-      from json_each(:teams) t
+    select b.id, b.stream, b.closed_at, b.holder, b.lease_until
+      from json_each(:teams) m
       join asks b on b.id in (
         select w.id from wanted w
-         where w.team = t.value and w.team <> ''
-           and (w.rank, w.latest, w.opened_at, w.id) > (:rank, :latest, :opened_at, :id)
-         order by w.rank, w.latest, w.opened_at, w.id limit :limit
+         where w.team = m.value and (w.closed_at, w.id) < (:closed_at, :id)
+         order by w.closed_at desc, w.id desc limit :limit
     )
-     order by rank, latest, opened_at, id limit :limit
+     order by b.closed_at desc, b.id desc limit :limit
 )
-{@inbox_shown}
+{@closed_shown}

@@ -7,9 +7,14 @@ select {@case_columns}
 -- name: word_counts
 select term, min(doc, :most) from case_counts where term in (select value from json_each(:words))
 
--- name: purge_words
--- A word that is deleted stays in the file until its part of the index is merged.
-insert into case_words (case_words) values ('optimize')
+-- A word that is deleted stays in the file until its part of the index is merged: a negative number
+-- begins to merge all parts, a positive one goes on; its size is the work that is done at once.
+
+-- name: purge_case_words
+insert into case_words (case_words, rank) values ('merge', :pages)
+
+-- name: purge_text_words
+insert into text_words (text_words, rank) values ('merge', :pages)
 
 -- name: journals
 select stream, seq, kind, at, actor, payload, salt, digest, hash

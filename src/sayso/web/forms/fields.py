@@ -43,6 +43,8 @@ class Field:
     """One value of a form. The name of its input is its JSON Pointer: `/items/0/amount`.
 
     `text` is what stands in the input, `was` what was proposed, as text; `None` if nothing was.
+    Of a switch these are `true` and `false`, of a select and of checks the values of choices.
+    A union has one child, the variant that is chosen, at the same pointer.
     """
 
     pointer: str
@@ -64,6 +66,10 @@ class Field:
     can_add: bool = False
     can_drop: bool = False
     can_move: bool = False
+    can_set: bool = False  # it is absent, and may be given a value
+    unset: bool = False  # it was proposed, and was left out since
+    origin: str | None = None  # of a row: its place in what was proposed, "" for a new one
+    extra: bool = False  # a key that the schema does not name
     note: str | None = None
     error: str | None = None
 

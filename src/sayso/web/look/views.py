@@ -74,6 +74,7 @@ class Queue:
     query: str = ""
     more: str | None = None
     damaged: tuple[str, ...] = ()
+    reading: bool = False
     last_at: datetime | None = None
     decided: bool = False
 
@@ -215,6 +216,7 @@ class Typed:
     tab: Literal["form", "json"] = "form"
     json_text: str | None = None
     summary: tuple[tuple[str, str], ...] = ()  # (id of the field or "", what is wrong)
+    sign_in: str | None = None  # where to sign in again, if that is what is missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,6 +286,8 @@ class AskView:
     kind: Kind
     kind_word: str
     title: str
+    quoted: bool = False  # the title is in the agent's words
+    called: str | None = None  # what the agent calls a call that the title says in our words
     agent: str
     opened_at: datetime
     now: datetime
@@ -332,11 +336,15 @@ class AskView:
     options: tuple[OptionCard, ...] = ()
     changes: tuple[Change, ...] = ()
     edited: bool = False
+    lost: bool = False  # `changes` are this person's own, and somebody else was faster
+    amended: tuple[Change, ...] = ()  # what others changed while it is open
+    since: tuple[Change, ...] = ()  # what has changed since this person looked at it
     outcome: Outcome | None = None
     decided: VoteLine | None = None
     typed: Typed = field(default_factory=Typed)
     context: Context = field(default_factory=Context)
     request: str = ""
+    query: str = ""  # the filters it was opened with: addresses end in them
 
 
 # --- pages -------------------------------------------------------------------------------------
@@ -350,6 +358,7 @@ class Toast:
     ask: str
     until: datetime | None = None
     undo: bool = False
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,6 +370,29 @@ class BulkItem:
     digest: str
     result: str | None = None
     failed: bool = False
+    shape: Shape = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A page that says what failed, or how to come in, and what to do next."""
+
+    title: str
+    alert: str | None = None
+    said: tuple[str, ...] = ()
+    command: str | None = None
+    links: tuple[tuple[str, str], ...] = ()  # (what it says, where it goes)
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Away:
+    """Where a link in an agent's words goes; `href` is `None` if it is no place to go to."""
+
+    address: str
+    host: str
+    href: str | None
+    beware: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,441 @@
+"""One ask as its page shows it to one person: what the card in a terminal says, and a form to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sayso.asks.identity import barred
+from sayso.asks.standing import Standing
+from sayso.channels.card import outcome
+from sayso.channels.explanation import (
+    GONE,
+    affected,
+    asks_for,
+    in_the_end,
+    undone,
+    warnings,
+    who_must_agree,
+)
+from sayso.channels.facts import Fact, facts_from, facts_of, undecodable
+from sayso.channels.headline import headline
+from sayso.channels.worddiff import Change, changes
+from sayso.errors import SaysoError
+from sayso.model.actor import Actor
+from sayso.model.ask import Ask, Decision, Vote
+from sayso.model.confidence import Confidence
+from sayso.model.content import Option
+from sayso.model.tally import missing
+from sayso.model.verdicts import Kind, Verdict
+from sayso.web.forms.drawing import answer_field, form_of, rows_of
+from sayso.web.forms.fields import Field, Form
+from sayso.web.forms.sent import Posted
+from sayso.web.inbox.deciding import HOLD, confirmation, edits_of, hold_of
+from sayso.web.inbox.planning import editor_of
+from sayso.web.inbox.posting import NOTHING, one
+from sayso.web.inbox.rebasing import seen_as
+from sayso.web.look.views import (
+    AskView,
+    Banner,
+    Button,
+    Draft,
+    FileLink,
+    OptionCard,
+    Shape,
+    Typed,
+    VoteLine,
+)
+
+KEYS: Mapping[Verdict, str] = {"approve": "a", "edit": "e", "reject": "r", "respond": "c"}
+KIND_WORDS: Mapping[Kind, str] = {
+    "action": "Action",
+    "plan": "Plan",
+    "draft": "Draft",
+    "question": "Question",
+    "choice": "Choice",
+    "notice": "Notice",
+    "feedback": "Feedback",
+    "doubt": "Doubt",
+}
+_DOOR = ("via", "account", "request")  # how evidence came, which is for the journal
+# What propose nothing that somebody could be sure of.
+_UNSURE: tuple[Kind, ...] = ("notice", "feedback", "doubt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What somebody typed, what is wrong with it, and which version they saw; mostly nothing."""
+
+    fields: Posted = field(default_factory=lambda: NOTHING)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    wrong: tuple[tuple[str, str], ...] = ()  # (the id of a field or "", what is wrong)
+    seen: str | None = None
+    sign_in: str | None = None
+
+
+UNTOUCHED = Entry()
+
+
+def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> AskView:
+    """Return the page of an ask as this person sees it. `request` names what they will send."""
+    ask, content = at.ask, at.ask.content
+    bar = barred(ask, me, at.roster) if ask.open else None
+    form, answer = _form(ask, entry), _answer(ask, entry)
+    typed, edited = _edits(ask, entry), ask.original is not None
+    return AskView(
+        id=ask.id,
+        kind=ask.kind,
+        kind_word=KIND_WORDS[ask.kind],
+        title=headline(ask),
+        called=_called(ask),
+        quoted=_quoted(ask),
+        agent=content.agent,
+        opened_at=ask.opened_at,
+        now=at.now,
+        version=ask.version,
+        digest=ask.digest,
+        status=ask.status,
+        tool=ask.tool,
+        team=content.team,
+        asking=f"{content.agent or '(nobody)'}{asks_for(ask)}",
+        shape=shape_of(ask),
+        risk_word=f"{ask.risk} risk" if ask.risk else "risk not stated",
+        risk_sentence=content.sentence,
+        undone=undone(ask),
+        confidence=_sure(ask),
+        due_at=ask.due_at if ask.open else None,
+        then=in_the_end(ask) if ask.open and ask.due_at else None,
+        why=content.why if content.why and content.why.strip() else None,
+        conflicts=content.conflicts,
+        affected=tuple(affected(ask)),
+        needs=tuple(who_must_agree(ask)),
+        votes=tuple(map(vote_line, ask.votes)),
+        missing=_still_missing(at),
+        impact=content.impact,
+        facts=() if ask.kind in ("plan", "draft") else facts_of(ask),  # their editors show all
+        preview=_listed(content.preview),
+        shown=_listed(content.facts),
+        stale_preview=edited,
+        beware=tuple(warnings(ask)),
+        hidden=content.hidden,
+        opaque=undecodable(ask.args),
+        evidence=tuple(fact for item in ask.evidence for fact in _evidence(item)),
+        about=content.about,
+        assignee=ask.assignee if not ask.closed else None,
+        repeats=ask.repeats,
+        files=_files(ask),
+        banner=banner_of(at, me, entry.seen),
+        buttons=_buttons(ask),
+        barred=bar,
+        confirm=confirmation(ask) if ask.open else None,
+        hold=max(hold_of(ask, at.now, HOLD), content.ruled.cool_off),
+        form=form,
+        answer=answer,
+        rows=_rows(ask),
+        plan=editor_of(ask, entry.fields) if ask.kind == "plan" else None,
+        draft=_draft(ask, entry) if ask.kind == "draft" else None,
+        options=_options(ask),
+        changes=typed or (() if ask.open else _amended(ask)),
+        amended=_amended(ask) if ask.open else (),
+        since=since(at, entry.seen),
+        edited=edited,
+        lost=bool(typed) and not ask.open,
+        decided=None if ask.judged is None else decision_line(ask.judged),
+        typed=_typed(ask, entry, form, answer),
+        request=request,
+    )
+
+
+def _called(ask: Ask) -> str | None:
+    """Return the title that the agent gave its call, if it says more than the name of the tool."""
+    if ask.kind != "action" or ask.tool is None or ask.title == ask.tool:
+        return None
+    return ask.title
+
+
+def _quoted(ask: Ask) -> bool:
+    """Whether the heading is in the agent's words, and not in ours."""
+    if ask.kind == "doubt" or (ask.kind == "action" and ask.tool is not None):
+        return False
+    return ask.title != KIND_WORDS[ask.kind]
+
+
+def shape_of(ask: Ask) -> Shape:
+    """Return the shape of the risk that was declared."""
+    return ask.risk or "none"
+
+
+def _sure(ask: Ask) -> Confidence | None:
+    sure = Confidence.of(ask.content.confidence)
+    return None if sure.stated is None and ask.kind in _UNSURE else sure
+
+
+def short(at: Standing) -> str | None:
+    """Say who must still agree; `None` if it is not for people to agree, or nobody is missing."""
+    if at.ask.solo or not at.ask.open:
+        return None
+    return " and ".join(map(str, missing(at.ask, at.roster))) or None
+
+
+def _still_missing(at: Standing) -> str | None:
+    wanted = short(at) if at.ask.votes else None
+    return None if wanted is None else f"Still missing: {wanted}."
+
+
+def _listed(text: str | None) -> tuple[Fact, ...]:
+    return () if text is None else facts_from([(name, value) for name, value in json.loads(text)])
+
+
+def _evidence(item: Mapping[str, Any]) -> tuple[Fact, ...]:
+    return facts_from([(name, value) for name, value in item.items() if name not in _DOOR])
+
+
+def _files(ask: Ask) -> tuple[FileLink, ...]:
+    return tuple(
+        FileLink(
+            name=note.name,
+            media=note.media,
+            size=note.size,
+            href=f"/inbox/{ask.id}/files/{number}",
+            image=note.image,
+        )
+        for number, note in enumerate(ask.content.files, start=1)
+    )
+
+
+# --- how it stands -----------------------------------------------------------------------------
+
+
+def vote_line(vote: Vote) -> VoteLine:
+    """Return what one person said, and how they came in."""
+    return VoteLine(
+        by=vote.by.id,
+        verdict=vote.verdict,
+        at=vote.at,
+        how=_how(vote.origin.via, vote.origin.account),
+        note=vote.note,
+    )
+
+
+def decision_line(decision: Decision) -> VoteLine:
+    """Return the decision that stands, or that settles."""
+    return VoteLine(
+        by="the clock" if decision.by.kind == "clock" else decision.by.id,
+        verdict=decision.verdict,
+        at=decision.at,
+        how=_how(decision.origin.via, decision.origin.account),
+        note=decision.note,
+    )
+
+
+def _how(via: str, account: str) -> str:
+    return f"via {via} as {account}" if account else ""
+
+
+def banner_of(at: Standing, me: Actor, seen: str | None = None) -> Banner | None:
+    """Say how an ask stands, if it can no longer simply be decided as it was seen."""
+    ask = at.ask
+    if not ask.digest:
+        return Banner(state="erased", tone="stop", text="What this said was erased.")
+    if ask.settling:
+        return Banner(
+            state="settling",
+            tone="wait",
+            text=f"{_capital(outcome(ask))}.",
+            detail=None if ask.judged is None else ask.judged.note,
+            until=ask.settles_at,
+            undo=any(vote.by == me for vote in ask.votes),
+        )
+    if ask.closed:
+        return _closed(at)
+    if seen is not None and seen != ask.digest:
+        return Banner(
+            state="superseded",
+            tone="warn",
+            text="This has changed since you looked at it. Nothing was decided.",
+            detail=_changed_by(at),
+        )
+    if ask.gone:
+        return Banner(state="gone", tone="warn", text=GONE)
+    return _voted(at, me)
+
+
+def _closed(at: Standing) -> Banner:
+    ask, decision = at.ask, at.ask.decision
+    if decision is None:
+        said = at.events[-1].payload or {} if at.events[-1].kind == "ask.withdrawn" else {}
+        late = at.events[-1].actor.kind == "clock"
+        text = "Expired: it is closed without a decision." if late else "It was withdrawn."
+        return Banner(
+            state="expired" if late else "withdrawn",
+            tone="stop",
+            text=text,
+            detail=said.get("note"),
+        )
+    if decision.by.kind == "clock" and not _settled(at):
+        made = "approved" if decision else "rejected"
+        text = f"Expired: {made} by the clock, as the policy wants it."
+        return Banner(state="expired", tone="stop", text=text, detail=decision.note)
+    return Banner(
+        state="decided", tone="done", text=f"{_capital(outcome(ask))}.", detail=decision.note
+    )
+
+
+def _settled(at: Standing) -> bool:
+    return any((event.payload or {}).get("settled") for event in at.events[-3:])
+
+
+def _voted(at: Standing, me: Actor) -> Banner | None:
+    mine = next((vote for vote in at.ask.votes if vote.by == me), None)
+    if mine is None:
+        return None
+    wanted = short(at) or "others"
+    text = f"You said {mine.verdict}. It still needs {wanted}. To change your vote, vote again."
+    return Banner(state="voted", tone="wait", text=text, detail=mine.note)
+
+
+def _changed_by(at: Standing) -> str | None:
+    for event in reversed(at.events):
+        if event.kind == "ask.edited":
+            return f"{event.actor.id} edited it."
+        if event.kind == "ask.raised":
+            return "The policy wants more than it did."
+    return None
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def since(at: Standing, seen: str | None) -> tuple[Change, ...]:
+    """Return what has changed since the version that somebody saw."""
+    before = seen_as(at, seen)
+    if before is None:
+        return ()
+    return changes(before.args, at.ask.args, plan=before.kind == "plan")
+
+
+# --- what can be said, and what was typed ------------------------------------------------------
+
+
+# What a verdict does, where its word alone does not say so.
+_MEANS: Mapping[tuple[Kind, Verdict], str] = {
+    ("action", "reject"): "It is not run. The agent is told, and goes on.",
+    ("action", "respond"): "It is not run. Your words go to the agent, which may propose again.",
+    ("plan", "reject"): "The run ends, and no call follows.",
+    ("plan", "respond"): "The agent plans again with your words.",
+    ("draft", "reject"): "The text is dropped.",
+    ("draft", "respond"): "The text is written again with your words.",
+    ("doubt", "approve"): "The call is made once more, with the same idempotency key.",
+    ("doubt", "respond"): "It is taken as done, with the result that you give.",
+    ("doubt", "reject"): "Nothing more is done about it.",
+}
+
+
+def _buttons(ask: Ask) -> tuple[Button, ...]:
+    offered = [v for v in ask.allow if (ask.kind, v) != ("choice", "approve")]
+    first = next((v for v in offered if ask.meaning(v).stance == "consent"), None)
+    return tuple(
+        Button(
+            verdict=verdict,
+            label=ask.meaning(verdict).button,
+            key=KEYS[verdict],
+            takes=ask.meaning(verdict).takes,
+            primary=verdict == first and ask.kind != "choice",  # there the options are
+            means=_MEANS.get((ask.kind, verdict), ""),
+        )
+        for verdict in offered
+    )
+
+
+def _edits(ask: Ask, entry: Entry) -> tuple[Change, ...]:
+    if not entry.fields:
+        return ()
+    try:
+        args = edits_of(ask, entry.fields)
+    except SaysoError:  # what is wrong with it stands beside the fields
+        return ()
+    return () if args is None else changes(ask.args, args, plan=ask.kind == "plan")
+
+
+def _amended(ask: Ask) -> tuple[Change, ...]:
+    if ask.original is None:
+        return ()
+    return changes(ask.original, ask.args, plan=ask.kind == "plan")
+
+
+def _editable(ask: Ask) -> bool:
+    return ask.kind == "action" and ask.tool is not None and "edit" in ask.content.allow
+
+
+def _form(ask: Ask, entry: Entry) -> Form | None:
+    if not _editable(ask):
+        return None
+    return form_of(
+        ask.proposal.schema,
+        ask.args,
+        hidden=ask.content.hidden,
+        posted=entry.fields or None,
+        errors=entry.errors or None,
+    )
+
+
+def _rows(ask: Ask) -> Field | None:
+    return rows_of(ask.proposal.schema, ask.args) if _editable(ask) else None
+
+
+def _answer(ask: Ask, entry: Entry) -> Field | None:
+    if "respond" not in ask.content.allow or ask.meaning("respond").takes != "answer":
+        return None
+    return answer_field(
+        ask.content.answer_schema or {},
+        posted=entry.fields or None,
+        errors=entry.errors or None,
+    )
+
+
+def _draft(ask: Ask, entry: Entry) -> Draft:
+    proposed = str(ask.args.get("text", ""))
+    return Draft(text=one(entry.fields, "text", proposed), proposed=proposed)
+
+
+def _options(ask: Ask) -> tuple[OptionCard, ...]:
+    return tuple(
+        OptionCard(
+            number=number,
+            option=option,
+            facts=_stands_for(option),
+        )
+        for number, option in enumerate(ask.content.options, start=1)
+    )
+
+
+def _stands_for(option: Option) -> tuple[Fact, ...]:
+    if option.value in (None, option.label):
+        return ()
+    return facts_from(option.value if isinstance(option.value, dict) else [("", option.value)])
+
+
+def _typed(ask: Ask, entry: Entry, form: Form | None, answer: Field | None) -> Typed:
+    fields, tab = entry.fields, one(entry.fields, "tab")
+    ids = {one.pointer: one.id for one in _all([*(form.fields if form else ()), answer])}
+    wrong = [(ids.get(pointer, ""), text) for pointer, text in entry.errors.items()]
+    return Typed(
+        note=one(fields, "note"),
+        kind=one(fields, "kind"),
+        end=bool(one(fields, "end")),
+        answer=one(fields, "="),
+        tab="json" if tab == "json" else "form",
+        json_text=one(fields, "json") if tab == "json" else None,
+        summary=(*entry.wrong, *wrong),
+        sign_in=entry.sign_in,
+    )
+
+
+def _all(fields: Iterable[Field | None]) -> Iterable[Field]:
+    for one_of in fields:
+        if one_of is not None:
+            yield one_of
+            yield from _all(one_of.children)

@@ -1,0 +1,61 @@
+"""Small drawings: icons from the sprite, ticks of a track record, sizes of files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from markupsafe import Markup
+
+from sayso.model.verdicts import Verdict
+from sayso.web.look.assets import asset
+
+SHAPE_WORDS = {
+    "critical": "Critical risk",
+    "high": "High risk",
+    "medium": "Medium risk",
+    "low": "Low risk",
+    "none": "Risk not stated",
+}
+_STEP, _WIDTH, _HEIGHT = 12, 8, 24
+# How high a tick stands says what was decided, for those who do not see its colour.
+_TICKS: dict[Verdict, tuple[str, int]] = {
+    "approve": ("tick-approved", 16),
+    "edit": ("tick-edited", 19),
+    "reject": ("tick-rejected", 24),
+    "respond": ("tick-rejected", 24),
+}
+
+
+@lru_cache(maxsize=512)  # a page has hundreds of them, of a few dozen kinds
+def icon(name: str, label: str | None = None) -> Markup:
+    """Draw an icon; without a label it is decoration, and nobody reads it out."""
+    use = Markup('<use href="{}#{}"/>').format(asset("icons.svg"), name)
+    kind = "icon shape" if name.startswith("risk-") else "icon"
+    if label is None:
+        return Markup('<svg class="{}" aria-hidden="true">{}</svg>').format(kind, use)
+    return Markup('<svg class="{}" role="img" aria-label="{}">{}</svg>').format(kind, label, use)
+
+
+def ticks(verdicts: Sequence[Verdict], words: str) -> Markup:
+    """Draw the last decisions as ticks: approved low, edited higher, rejected highest."""
+    width = max(len(verdicts) * _STEP - (_STEP - _WIDTH), 1)
+    drawn = Markup("").join(
+        Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="1.5"/>').format(
+            name, number * _STEP, _HEIGHT - high, _WIDTH, high
+        )
+        for number, (name, high) in enumerate(_TICKS[verdict] for verdict in verdicts)
+    )
+    return Markup(
+        '<svg class="ticks" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">'
+        "{}</svg>"
+    ).format(words, width, _HEIGHT, width, _HEIGHT, drawn)
+
+
+def bytes_(size: int) -> str:
+    """Write the size of a file: `812 bytes`, `3.4 KB`, `1.2 MB`."""
+    if size < 1000:
+        return "1 byte" if size == 1 else f"{size} bytes"
+    if size < 1_000_000:
+        return f"{size / 1000:.1f} KB"
+    return f"{size / 1_000_000:.1f} MB"

@@ -1,0 +1,73 @@
+"""Text of others on a page: escaped, with everything that hides as a badge, and kept apart.
+
+What hides or reorders text is judged by `model.text`, here as everywhere. A label becomes
+`<span class="cp" title="RIGHT-TO-LEFT OVERRIDE">U+202E</span>`, which no text can write itself.
+Everything stands in a `<bdi>`: right-to-left text reorders itself and nothing of ours.
+"""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup, escape
+
+from sayso.model.text import one_line, visible
+
+# More than this is no page. What is left out is said, and the JSON has it.
+MOST = 200_000
+_MOST_LABELLED = 4 * MOST
+_LABEL = re.compile(r"\[U\+([0-9A-F]{4,6}) ([^\]]*)\]")
+
+
+def shown(text: object) -> Markup:
+    """Draw a text of several lines with nothing in it that could hide."""
+    whole = str(text)
+    kept, seen = _bounded(whole)
+    body = Markup('<bdi class="shown">{}</bdi>').format(badged(seen))
+    if kept == len(whole):
+        return body
+    return body + Markup(
+        ' <span class="cut">{:,} characters more are not shown here.</span>'
+    ).format(len(whole) - kept)
+
+
+def line(text: object, width: int = 120) -> Markup:
+    """Draw a text on one line, cut to a width; what is cut ends in `…`."""
+    return Markup("<bdi>%s</bdi>") % badged(one_line(str(text), width))
+
+
+def clamp(text: object, id: str, limit: int = 1200) -> Markup:  # noqa: A002 - of the element
+    """Draw the start of a long text, and the whole of it to be opened."""
+    whole = str(text)
+    if len(whole) <= limit:
+        return shown(whole)
+    return Markup(
+        '<div class="clamped"><div class="clamp-start">{}</div>'
+        '<details class="clamp" id="{}"><summary>Show all {:,} characters</summary>{}</details></div>'
+    ).format(shown(whole[:limit]) + Markup("…"), id, len(whole), shown(whole))
+
+
+def badged(seen: str) -> Markup:
+    """Draw a text that `visible` or `one_line` made: its labels, and only those, become badges."""
+    if "[U+" not in seen:
+        return escape(seen)
+    pieces, done = [], 0
+    for label in _LABEL.finditer(seen):
+        pieces += [escape(seen[done : label.start()]), badge(label[1], label[2])]
+        done = label.end()
+    return Markup("").join([*pieces, escape(seen[done:])])
+
+
+def badge(code: str, name: str) -> Markup:
+    """Draw one character that cannot be seen."""
+    return Markup('<span class="cp" title="{}">U+{}</span>').format(name, code)
+
+
+def _bounded(text: str) -> tuple[int, str]:
+    """Return how much of a text is drawn, and that much of it made visible."""
+    kept = min(len(text), MOST)
+    seen = visible(text[:kept], lines=True)
+    if len(seen) <= _MOST_LABELLED:
+        return kept, seen
+    kept = MOST // 20  # nothing but labels, of some forty characters each
+    return kept, visible(text[:kept], lines=True)

@@ -1,0 +1,44 @@
+// Several asks at once: only those that may be, only of one kind, and it says why not.
+import { all, on, onDraw, one, say } from "./page.js";
+
+const picked = () => all("#queue input.pick:checked");
+
+function shown() {
+  const count = picked().length;
+  for (const place of all("[data-picked]")) place.textContent = count;
+  one("#queue")?.toggleAttribute("data-picking", count > 0);
+  for (const row of all("#queue .row")) row.toggleAttribute("data-selected", Boolean(one("input.pick:checked", row)));
+}
+
+function refused(box) {
+  const row = box.closest(".row");
+  const other = picked().map((pick) => pick.closest(".row")).find((one) => one !== row && one.dataset.kind !== row.dataset.kind);
+  return other ? `Only asks of one kind are decided together: you have selected a ${other.dataset.kind}, and this is a ${row.dataset.kind}.` : "";
+}
+
+export function pick(row) {
+  if (!row) return;
+  const box = one("input.pick", row);
+  if (box) return box.click();
+  say(["high", "critical"].includes(row.dataset.shape)
+    ? "Asks of high risk are decided one by one."
+    : "This one cannot be decided together with others.");
+}
+
+export function unpick() {
+  const boxes = picked();
+  for (const box of boxes) box.checked = false;
+  shown();
+  return boxes.length > 0;
+}
+
+export function start() {
+  on("change", "input.pick", (_, box) => {
+    const words = box.checked ? refused(box) : "";
+    if (words) box.checked = false;
+    shown();
+    say(words || `${picked().length} selected.`);
+  });
+  on("click", "[data-unpick]", unpick);
+  onDraw(shown);
+}

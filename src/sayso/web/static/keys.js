@@ -1,0 +1,212 @@
+// One hand on the keyboard: every key presses a button that is on the page, or moves.
+import { all, article, currentRow, detail, mark, nothing, on, one, onDraw, onScreen, say } from "./page.js";
+import { busy, readLongEnough } from "./arming.js";
+import { pick, unpick } from "./bulk.js";
+import { leaving } from "./editing.js";
+import { openPalette } from "./palette.js";
+
+const CHORD = 1000; // milliseconds between G and where to go
+const TYPING = 700; // milliseconds for which letters stay letters, should the field go away meanwhile
+let goingTo = 0;
+let typed = -Infinity; // when somebody last typed into a field
+let byKey = false; // whether the ask that is on its way was asked for with a key
+let back = false; // whether it was asked for from the list, with the arrows: the focus stays there
+
+const typing = (place) =>
+  place.isContentEditable || place.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])");
+const visible = (place) => Boolean(place?.checkVisibility());
+
+// --- moving -----------------------------------------------------------------------------------
+
+function step(by, stay = false) {
+  const rows = all("#queue .row:not([data-left])");
+  if (!rows.length || busy()) return;
+  const all_ = all("#queue .row");
+  const from = visible(detail()) ? currentRow() : document.activeElement.closest(".row");
+  let at = all_.indexOf(from);
+  do at += by; while (all_[at]?.hasAttribute("data-left"));
+  const to = from ? all_[at] : rows[0];
+  if (!to) return say(by > 0 ? "This is the last one." : "This is the first one.");
+  const link = one(".row-link", to);
+  to.scrollIntoView({ block: "nearest" });
+  if (!visible(detail())) return link.focus();
+  if (stay) link.focus({ preventScroll: true });
+  if (!leaving(to.dataset.ask)) return;
+  back = stay;
+  link.click();
+}
+
+// What stood in the way is said where somebody looks, however far they had scrolled.
+function told() {
+  const banner = one(".banner", article() ?? nothing);
+  if (!banner) return;
+  banner.setAttribute("role", "alert");
+  banner.scrollIntoView({ block: "center", behavior: "instant" });
+  banner.focus({ preventScroll: true });
+  say(one("p", banner).textContent.trim());
+}
+
+function opened() {
+  if (!byKey && document.activeElement !== document.body) return;
+  if (back) return;
+  const wrong = one("[aria-invalid=true], .error-summary", article() ?? document);
+  (wrong ?? detail())?.focus({ preventScroll: !wrong });
+}
+
+// --- deciding ---------------------------------------------------------------------------------
+
+export const buttonFor = (key) =>
+  all(`#detail [data-key="${CSS.escape(key)}"], #toast [data-key="${CSS.escape(key)}"]`).find((button) => !button.disabled);
+
+// What has to be written before a verdict can be given.
+function missing(button) {
+  if (button.value !== "respond" || button.name !== "verdict") return null;
+  const form = button.form;
+  const own = all("[name='=']", form);
+  const fields = own.length ? own : all(`[id="note-${onScreen()}"]`);
+  if (!fields.length || fields.some((field) => (/checkbox|radio/.test(field.type) ? field.checked : field.value.trim()))) return null;
+  return fields[0];
+}
+
+export function press(key) {
+  const button = buttonFor(key);
+  if (!button) return false;
+  if (key === "e") return edit();
+  const empty = missing(button);
+  if (empty) {
+    empty.closest("details")?.setAttribute("open", "");
+    empty.dataset.sends = key;
+    empty.focus();
+    say("Write it, then press Ctrl and Enter.");
+  } else if (!button.hasAttribute("data-arms") || readLongEnough(button)) {
+    button.click();
+  }
+  return true;
+}
+
+export function edit() {
+  const places = ".field :is(input, textarea, select), .plan textarea, textarea[name=text]";
+  const field = () => all(places, article() ?? nothing).find((one) => visible(one) && !one.disabled && !one.readOnly && one.type !== "hidden");
+  if (!field()) one("#detail [data-edits]")?.click();
+  const found = field();
+  found?.focus();
+  return Boolean(found);
+}
+
+// --- keys -------------------------------------------------------------------------------------
+
+const KEYS = {
+  j: () => step(1),
+  k: () => step(-1),
+  x: () => pick(visible(detail()) ? currentRow() : document.activeElement.closest(".row")),
+  z: () => press("z") || say("There is nothing to undo."),
+  e: () => edit() || say("Nothing here can be edited."),
+  "/": () => one("#queue input[type=search]")?.focus(),
+  "?": help,
+  g: () => { goingTo = performance.now(); },
+};
+
+export function help() {
+  const sheet = one("dialog#help");
+  if (sheet) sheet.showModal();
+  else location.assign("/help");
+}
+
+function go(key) {
+  goingTo = 0;
+  const link = one(`[data-go="${CSS.escape(key)}"]`);
+  if (link) link.click();
+  else if (key === "i") location.assign("/inbox");
+}
+
+function escape(event) {
+  if (one("dialog[open]")) return; // the dialog closes
+  const menu = one("details.menu[open], details[id^='more-'][open]");
+  if (menu?.contains(document.activeElement) && !typing(document.activeElement)) {
+    menu.open = false;
+    one("summary", menu)?.focus();
+  } else if (typing(event.target)) {
+    if (event.target.closest("#detail")) detail().focus({ preventScroll: true });
+    else event.target.blur();
+  } else if (!unpick()) {
+    const link = one(".row-link", currentRow() ?? nothing);
+    if (visible(link)) link.focus();
+    else one("#detail .back, #detail [data-back]")?.click();
+  }
+}
+
+function arrow(event) {
+  const inList = document.activeElement.closest("#queue");
+  if (!inList && document.activeElement !== document.body) return;
+  event.preventDefault();
+  step(event.key === "ArrowDown" ? 1 : -1, Boolean(inList));
+}
+
+function heard(event) {
+  if (event.defaultPrevented || event.isComposing || event.altKey) return;
+  const key = event.shiftKey ? event.key : event.key.toLowerCase();
+  if (event.ctrlKey || event.metaKey) return chord(event, key);
+  if (key === "escape") {
+    typed = -Infinity;
+    return escape(event);
+  }
+  if (typing(event.target)) typed = performance.now();
+  if (performance.now() - typed < TYPING || document.body.dataset.keys === "off" || one("dialog[open]")) return;
+  if (goingTo && performance.now() - goingTo < CHORD) return go(key);
+  byKey = true;
+  if (key === "arrowdown" || key === "arrowup") return arrow(event);
+  if (key === "enter") {
+    if (document.activeElement === document.body) one(".row-link", currentRow() ?? nothing)?.click();
+    return;
+  }
+  const known = Object.hasOwn(KEYS, key);
+  if (!known && !/^[arc1-9]$/.test(key)) return;
+  event.preventDefault();
+  if (event.repeat && !/^[jk]$/.test(key)) return; // a key that is held down decides once
+  if (known) KEYS[key]();
+  else if (!press(key) && article()) say("That is not possible here.");
+}
+
+function chord(event, key) {
+  if (key === "k") {
+    event.preventDefault();
+    openPalette();
+  } else if (key === "enter" && event.target.form?.id.startsWith("decide-")) {
+    const sends = event.target.dataset.sends;
+    if (!sends && event.target.name !== "=") return;
+    event.preventDefault();
+    const button = sends ? buttonFor(sends) : all("#detail .bar [data-arms].primary").find((one) => !one.disabled) ?? buttonFor("c");
+    if (event.target.value.trim()) button?.click();
+  }
+}
+
+export function start() {
+  document.addEventListener("keydown", heard);
+  document.addEventListener("pointerdown", () => { byKey = back = false; }, true);
+  on("click", "[data-help]", (event) => { event.preventDefault(); help(); });
+  on("click", "[data-palette]", (event) => { event.preventDefault(); openPalette(); });
+  on("click", "dialog [data-close]", (_, button) => button.closest("dialog").close());
+  on("click", "dialog", (event, dialog) => { if (event.target === dialog) dialog.close(); });
+  on("click", ".row-link", (event, link) => {
+    const row = link.closest(".row");
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !window.htmx) return;
+    if (event.isTrusted && !leaving(row.dataset.ask)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      return;
+    }
+    if (event.isTrusted && event.detail === 0) back = false;
+    mark(row);
+  }, true);
+  document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+    if (ctx.target !== detail() || /\/edit$/.test(ctx.request.action)) return;
+    if (article() && ctx.request.method === "GET") document.body.dataset.place = "ask";
+    if (!article()) document.body.dataset.place = "queue";
+    if (ctx.response?.status === 409) told();
+    else opened();
+  });
+  onDraw(() => {
+    const title = one("#detail h1[id]");
+    if (title) detail().setAttribute("aria-labelledby", title.id);
+  });
+}

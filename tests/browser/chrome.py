@@ -1,0 +1,60 @@
+"""Debian's chromium, driven by playwright. It reaches this machine and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+ARGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # A name or an address elsewhere is not found, whatever a page asks for.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+)
+MISSING = (
+    "The pages are tested in a real browser, and there is none: {!r} is no program. Install it: "
+    "sudo apt-get install chromium fonts-dejavu-core fonts-noto-color-emoji (`make test` does so "
+    "for root), or name another one: SAYSO_CHROMIUM=/path/to/chromium."
+)
+
+
+def chromium() -> str:
+    """Return the path of the browser; fail with how to install it if there is none."""
+    wanted = os.environ.get("SAYSO_CHROMIUM", "chromium")
+    found = shutil.which(wanted)
+    if found is None:
+        raise RuntimeError(MISSING.format(wanted))
+    return found
+
+
+def launched(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=chromium(), args=[*ARGS])
+
+
+class Chrome:
+    """The one browser of a test run: started by the first who needs it."""
+
+    def __init__(self) -> None:
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+
+    def browser(self) -> Browser:
+        if self._browser is None:
+            chromium()
+            self._playwright = sync_playwright().start()
+            self._browser = launched(self._playwright)
+        return self._browser
+
+    def quit(self) -> None:
+        if self._browser is not None:
+            self._browser.close()
+        if self._playwright is not None:
+            self._playwright.stop()
+        self._browser = self._playwright = None

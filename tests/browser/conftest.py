@@ -1,0 +1,106 @@
+"""One browser for all tests of this folder, one server for each module, a window for each test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from sayso import Desk
+from sayso.testing import FakeClock
+from tests.browser.chrome import Chrome
+from tests.browser.office import Office
+from tests.browser.window import Window
+from tests.web.house import House, serving
+
+HERE = Path(__file__).parent
+PICTURES = HERE.parents[1] / "build" / "browser"
+_chrome = Chrome()
+_failed = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Quit before a test of another folder: playwright's loop would be in the way of its own."""
+    if nextitem is None or HERE not in nextitem.path.parents:
+        _chrome.quit()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Remember whether a test failed, so that its windows are photographed."""
+    report = yield
+    item.stash[_failed] = item.stash.get(_failed, False) or report.failed
+    return report
+
+
+@pytest.fixture
+def browser() -> Browser:
+    return _chrome.browser()
+
+
+Opener = Callable[..., Window]
+
+
+@pytest.fixture
+def window(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Opener]:
+    """Open windows at an address. None of them may complain; if the test fails, see build/browser."""
+    windows: list[Window] = []
+
+    def opened(url: str, **given: Any) -> Window:
+        windows.append(Window(browser, url, **given))
+        return windows[-1]
+
+    yield opened
+    for number, one in enumerate(windows):
+        if request.node.stash.get(_failed, False) and not one.page.is_closed():
+            name = request.node.name.replace(os.sep, "-")[:120]
+            one.picture(PICTURES / f"{name}-{number}.png")
+    complaints = [said for one in windows for said in one.close()]
+    assert not complaints, complaints
+
+
+# --- servers -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clock() -> FakeClock:
+    """The time of the desk, which stands still until a test moves it on."""
+    return FakeClock()
+
+
+@pytest.fixture(scope="module")
+def solo_house(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterator[House]:
+    """A desk of whoever sits at this machine."""
+    file = tmp_path_factory.mktemp("solo") / "desk.db"
+    with Desk(f"sqlite:///{file}", clock=clock, account="sam@till") as desk, serving(desk) as house:
+        yield house
+
+
+@pytest.fixture(scope="module")
+def team_house(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterator[House]:
+    """A desk with people: anna and ada are senior, ada is in billing, ben is neither."""
+    file = tmp_path_factory.mktemp("team") / "desk.db"
+    with Desk(f"sqlite:///{file}", clock=clock, account="sam@till") as desk:
+        desk.people.add("root", roles=["admin"])
+        with serving(desk) as house:
+            house.person("anna", "senior")
+            house.person("ada", "senior", teams=["billing"])
+            house.person("ben")
+            yield house
+
+
+@pytest.fixture
+def solo(solo_house: House, clock: FakeClock, window: Opener) -> Office:
+    """The desk of one person, with an agent that only this test has."""
+    return Office(solo_house, clock, window)
+
+
+@pytest.fixture
+def team(team_house: House, clock: FakeClock, window: Opener) -> Office:
+    """The desk with people, with an agent that only this test has."""
+    return Office(team_house, clock, window)

@@ -1,0 +1,176 @@
+"""A plan is edited in place: rewritten, moved, dropped, put back, added to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from sayso import Ask
+from tests.browser.office import Office
+from tests.browser.window import PHONE, Window
+
+STEPS = ["Read the ticket", "Look up the invoice", "Pay it back", "Write to Ada"]
+WAYS = pytest.mark.parametrize("js", [True, False], ids=["js", "plain"])
+
+
+def planned(office: Office) -> Ask:
+    return office.put("plan", STEPS, title="Settle ticket 9921")
+
+
+def steps(here: Window) -> list[str]:
+    """The steps as they stand on screen."""
+    fields = here("main#detail ol.plan > li.step textarea[name=step]")
+    return fields.evaluate_all("(all) => all.map((one) => one.value)")  # type: ignore[no-any-return]
+
+
+def has(here: Window, *wanted: str) -> None:
+    """Wait until these are the steps."""
+    fields = here("main#detail ol.plan > li.step textarea[name=step]")
+    expect(fields).to_have_count(len(wanted))
+    for place, text in enumerate(wanted):
+        expect(fields.nth(place)).to_have_value(text)
+
+
+def press(here: Window, place: int, what: str) -> None:
+    """Press the button of a step."""
+    here("main#detail ol.plan > li.step").nth(place).locator(f"[data-do={what}]").click()
+
+
+def approved(office: Office, here: Window, ask: Ask) -> list[object]:
+    here.armed().verdict("approve").click()
+    expect(here("#toast form.undo")).to_be_visible()
+    decision = office.decided(ask)
+    return list((decision.args or {})["steps"])
+
+
+@WAYS
+def test_steps_are_moved_dropped_put_back_rewritten_and_added(solo: Office, js: bool) -> None:
+    ask = planned(solo)
+    here = solo.window(js=js).visit(solo.path(ask))
+
+    press(here, 3, "up")
+    has(here, STEPS[0], STEPS[1], STEPS[3], STEPS[2])
+    press(here, 0, "down")
+    has(here, STEPS[1], STEPS[0], STEPS[3], STEPS[2])
+    press(here, 1, "drop")
+    has(here, STEPS[1], STEPS[3], STEPS[2])
+    expect(here("main#detail .dropped").first).to_contain_text(STEPS[0])
+    here("main#detail button[data-do=add]").click()
+    here("main#detail ol.plan textarea[name=step]").last.fill("Close the ticket")
+    here("main#detail ol.plan textarea[name=step]").first.fill("Look the invoice up twice")
+
+    assert approved(solo, here, ask) == [
+        "Look the invoice up twice",
+        STEPS[3],
+        STEPS[2],
+        "Close the ticket",
+    ]
+    assert solo.now(ask).decision.verdict == "edit"  # type: ignore[union-attr]
+
+
+@WAYS
+def test_a_dropped_step_can_be_put_back(solo: Office, js: bool) -> None:
+    ask = planned(solo)
+    here = solo.window(js=js).visit(solo.path(ask))
+
+    press(here, 1, "drop")
+    has(here, STEPS[0], STEPS[2], STEPS[3])
+    here('main#detail .dropped [name=do][value^="put-back:"]').first.click()
+    expect(here("main#detail ol.plan > li.step")).to_have_count(4)
+
+    assert sorted(map(str, approved(solo, here, ask))) == sorted(STEPS)
+
+
+@WAYS
+def test_a_plan_that_is_as_it_was_is_approved_and_not_modified(solo: Office, js: bool) -> None:
+    ask = planned(solo)
+    here = solo.window(js=js).visit(solo.path(ask))
+
+    press(here, 0, "down")
+    has(here, STEPS[1], STEPS[0], STEPS[2], STEPS[3])
+    press(here, 0, "down")
+    has(here, *STEPS)
+
+    approved(solo, here, ask)
+    assert solo.now(ask).decision.verdict == "approve"  # type: ignore[union-attr]
+
+
+def test_a_step_is_dragged_to_its_place(solo: Office) -> None:
+    ask = planned(solo)
+    here = solo.window().visit(solo.path(ask))
+    lines = here("main#detail ol.plan > li.step")
+
+    lines.nth(3).locator(".step-number").hover()
+    here.page.mouse.down()
+    top = lines.nth(0).bounding_box()
+    assert top is not None
+    here.page.mouse.move(top["x"] + 20, top["y"] + 4, steps=8)
+    here.page.mouse.up()
+
+    has(here, STEPS[3], *STEPS[:3])
+    assert approved(solo, here, ask) == [STEPS[3], *STEPS[:3]]
+
+
+def test_focus_stays_with_the_step_that_is_moved_by_keyboard(solo: Office) -> None:
+    ask = planned(solo)
+    here = solo.window().visit(solo.path(ask))
+
+    here("main#detail ol.plan > li.step").nth(2).locator("[data-do=up]").focus()
+    here.page.keyboard.press("Enter")
+    has(here, STEPS[0], STEPS[2], STEPS[1], STEPS[3])
+    here.page.keyboard.press("Enter")
+
+    has(here, STEPS[2], STEPS[0], STEPS[1], STEPS[3])
+
+
+def test_a_plan_is_edited_with_a_finger_too(solo: Office) -> None:
+    ask = planned(solo)
+    here = solo.window(size=PHONE, touch=True).visit(solo.path(ask))
+
+    here("main#detail ol.plan > li.step").nth(1).locator("[data-do=drop]").tap()
+    has(here, STEPS[0], STEPS[2], STEPS[3])
+
+    assert here.too_wide() == []
+    assert approved(solo, here, ask) == [STEPS[0], STEPS[2], STEPS[3]]
+
+
+def test_what_is_more_than_a_title_survives_being_moved(solo: Office) -> None:
+    rich = [
+        {"title": "Look it up", "detail": "In the ledger", "tool": "search"},
+        {"title": "Pay it", "detail": "By card", "tool": "pay", "budget": 40},
+    ]
+    ask = solo.put("plan", rich, title="Two rich steps")
+    here = solo.window(js=False).visit(solo.path(ask))
+
+    press(here, 1, "up")
+
+    assert approved(solo, here, ask) == [rich[1], rich[0]]
+
+
+def test_an_empty_plan_is_refused_and_said(solo: Office) -> None:
+    ask = solo.put("plan", ["Only this"], title="One step")
+    here = solo.window(js=False).visit(solo.path(ask))
+
+    press(here, 0, "drop")
+    here.verdict("approve").click()
+
+    expect(here("main#detail [role=alert], main#detail .summary").first).to_be_visible()
+    assert solo.now(ask).status == "open"
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["desktop", "phone"])
+def test_a_step_that_never_breaks_leaves_the_page_as_wide_as_it_is_and_buttons_on_one_line(
+    solo: Office, size: Any
+) -> None:
+    long = {"title": "Pay", "detail": "x" * 10_000, "account": "y" * 10_000}
+    ask = solo.put("plan", [long, "z" * 10_000], title="t" * 10_000)
+    here = solo.window(**({"size": size} if size else {})).visit(solo.path(ask)).armed()
+
+    assert here.too_wide() == []
+    here("main#detail .bar").evaluate("(bar) => bar.scrollIntoView()")
+    high = here("main#detail .bar-row > .btn").evaluate_all(
+        "(all) => all.map((one) => [one.offsetHeight, one.scrollWidth - one.clientWidth])"
+    )
+    assert all(tall <= 50 and over <= 0 for tall, over in high), high

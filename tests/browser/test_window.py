@@ -1,0 +1,89 @@
+"""The watch that every test here keeps: what a page does wrong is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe.run import HERE
+from tests.browser.chrome import chromium
+from tests.browser.office import Office
+from tests.browser.window import Window
+
+WRONG = {
+    "a script of an agent": (
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.pwned=1\">')",
+        "script-src",
+    ),
+    "a style in an attribute": (
+        "document.body.insertAdjacentHTML('beforeend', '<p style=\"color:red\">red</p>')",
+        "style-src",
+    ),
+    "an error nobody catches": ("setTimeout(() => { throw new Error('ouch') })", "ouch"),
+    "a word in the console": ("console.error('something is wrong')", "something is wrong"),
+    "another host": ("fetch('http://192.0.2.7/beacon').catch(() => 0)", "192.0.2.7"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_whatever_a_page_does_wrong_is_noticed(team: Office, wrong: str) -> None:
+    script, words = WRONG[wrong]
+    here = team.stranger()
+    here.page.goto("/sign-in")
+
+    here.page.evaluate(f"() => {{ {script} }}")
+    here.page.wait_for_function("() => true")
+    until_said(here, words)
+
+    assert not here.scripted()
+    here.complaints.clear()
+
+
+def until_said(here: Window, words: str) -> None:
+    """Wait until the window has complained about it."""
+    for _ in range(100):
+        if any(words in said for said in here.complaints):
+            return
+        here.page.wait_for_timeout(20)
+    pytest.fail(f"{words!r} is not among {here.complaints}")
+
+
+def test_nothing_outside_this_machine_can_be_reached(team: Office) -> None:
+    here = team.stranger(bypass_csp=True)
+    here.page.goto("/sign-in")
+
+    for url in ("http://example.com/", "http://192.0.2.7/", "http://localhost:1/"):
+        reached = here.page.evaluate(
+            "(url) => fetch(url, {mode: 'no-cors'}).then(() => true, () => false)", url
+        )
+        assert reached is False, url
+
+    here.complaints.clear()
+
+
+def test_axe_is_the_one_that_was_vendored_and_finds_what_is_wrong(team: Office) -> None:
+    [vendored] = json.loads((HERE / "vendored.json").read_text())
+    assert hashlib.sha256((HERE / vendored["file"]).read_bytes()).hexdigest() == vendored["sha256"]
+    assert all((HERE / name).is_file() for name in vendored["licences"])
+
+    here = team.stranger(bypass_csp=True)
+    here.page.goto("/sign-in")
+    here.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<input><img src=\"/x\">')")
+    expect(here("img")).to_have_count(1)
+
+    assert {"label", "image-alt"} <= {one.rule for one in here.violations()}
+    here.complaints.clear()
+
+
+def test_without_a_browser_the_tests_say_how_to_install_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SAYSO_CHROMIUM", "no-such-browser")
+
+    with pytest.raises(RuntimeError, match="apt-get install chromium") as refused:
+        chromium()
+
+    assert "'no-such-browser' is no program" in str(refused.value)

@@ -1,0 +1,223 @@
+"""A window of somebody's browser, which notes everything that pages do wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    Response,
+    ViewportSize,
+    expect,
+)
+
+from tests.browser.axe.run import Violation, violations_of
+
+Theme = Literal["light", "dark"]
+DESKTOP = ViewportSize(width=1440, height=900)
+PHONE = ViewportSize(width=390, height=844)
+PATIENCE = (
+    15_000  # milliseconds until whatever a test waits for is given up; machines are slow at times
+)
+
+# Every violation is an event of the document as well as a line in the console.
+_WATCH = """
+addEventListener('securitypolicyviolation', (event) => console.error(
+  `CSP: ${event.violatedDirective} blocked ${event.blockedURI} in ${event.sourceFile}`));
+"""
+# The browser's own word on a status; what it means is judged by the response itself.
+_STATUS = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
+_PARTS = frozenset(("script", "stylesheet", "font", "image"))  # of a page: none may be missing
+
+expect.set_options(timeout=PATIENCE)
+
+
+class Window:
+    """One browser context with one page. What it complained about fails the test at its end."""
+
+    def __init__(
+        self,
+        browser: Browser,
+        url: str,
+        *,
+        cookies: Sequence[Any] = (),
+        js: bool = True,
+        size: ViewportSize = DESKTOP,
+        theme: Theme = "light",
+        bypass_csp: bool = False,
+        touch: bool = False,
+        **given: Any,
+    ) -> None:
+        self.url = url
+        self.js = js
+        self.complaints: list[str] = []
+        self._forgiven: list[str] = []
+        self.context = browser.new_context(
+            base_url=url,
+            java_script_enabled=js,
+            viewport=size,
+            color_scheme=theme,
+            bypass_csp=bypass_csp,
+            has_touch=touch,
+            reduced_motion="reduce",
+            **given,
+        )
+        self.context.set_default_timeout(PATIENCE)
+        if cookies:
+            self.context.add_cookies([*cookies])
+        if not bypass_csp:
+            self.context.add_init_script(_WATCH)
+        self.context.on("console", self._heard)
+        self.context.on("weberror", lambda error: self.complaints.append(f"error: {error.error}"))
+        self.context.on("request", self._asked)
+        self.context.on("response", self._answered)
+        self.page: Page = self.context.new_page()
+
+    # --- what went wrong ---
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not _STATUS.match(message.text):
+            self.complaints.append(f"console: {message.text} ({message.location.get('url')})")
+
+    def _asked(self, request: Request) -> None:
+        where = urlsplit(request.url)
+        if where.scheme in ("http", "https") and where.hostname != "127.0.0.1":
+            self.complaints.append(f"asked another host: {request.url}")
+
+    def _answered(self, response: Response) -> None:
+        missing = response.status >= 400 and response.request.resource_type in _PARTS
+        if missing or response.status >= 500:
+            self.complaints.append(f"{response.status}: {response.url}")
+
+    def forgive(self, *parts: str) -> None:
+        """Let complaints with these words pass: the test brings them about."""
+        self._forgiven += parts
+
+    def close(self) -> list[str]:
+        """Close it, and return what it complained about."""
+        if not self.page.is_closed():
+            self.page.evaluate("1")  # whatever is on its way to us arrives before the answer
+        self.context.close()
+        return [
+            said for said in self.complaints if not any(part in said for part in self._forgiven)
+        ]
+
+    def picture(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=file, full_page=False)
+
+    # --- going about ---
+
+    def visit(self, path: str) -> Window:
+        """Go to a page of ours, and wait until its scripts run."""
+        self.page.goto(path, wait_until="domcontentloaded")
+        return self.ready()
+
+    def ready(self) -> Window:
+        """Wait until the scripts of the page run; without JavaScript there is nothing to wait for."""
+        if self.js:
+            expect(self.page.locator("html[data-ready]")).to_be_attached()
+        return self
+
+    def armed(self) -> Window:
+        """Wait until what decides takes clicks and keys: shortly after another ask appeared."""
+        if self.js:
+            expect(self.page.locator("html:not([data-arming])")).to_be_attached()
+        return self
+
+    def idle(self) -> Window:
+        """Wait until nothing that was asked of the server is on its way."""
+        if self.js:
+            expect(self.page.locator(".htmx-request")).to_have_count(0)
+        return self
+
+    def passes(self, milliseconds: int) -> Window:
+        """Wait until so much time has passed for the page: for what it does by its own clock."""
+        ends = self.page.evaluate("() => performance.now()") + milliseconds
+        self.page.wait_for_function("(ends) => performance.now() >= ends", arg=ends)
+        return self
+
+    # --- what is on the page ---
+
+    def __call__(self, selector: str, **given: Any) -> Locator:
+        return self.page.locator(selector, **given)
+
+    @property
+    def ask(self) -> str | None:
+        """The ask on screen."""
+        return self("article.ask").get_attribute("data-ask")
+
+    @property
+    def rows(self) -> list[str]:
+        """The asks of the list, in order."""
+        return self("#queue .row").evaluate_all("rows => rows.map((row) => row.dataset.ask)")  # type: ignore[no-any-return]
+
+    def shows(self, ask_id: str) -> Window:
+        """Wait until this ask is the one on screen, and can be decided."""
+        expect(self(f'article.ask[data-ask="{ask_id}"]')).to_be_attached()
+        return self
+
+    def verdict(self, verdict: str) -> Locator:
+        """The button that gives a verdict on the ask on screen."""
+        return self(f'main#detail button[name=verdict][value="{verdict}"]').first
+
+    def note(self, ask_id: str) -> Locator:
+        """The note to the agent, unfolded."""
+        note = self(f"#note-{ask_id}")
+        fold = self("details", has=note).last
+        if fold.count() and fold.get_attribute("open") is None:
+            fold.locator("summary").first.click()
+        return note
+
+    def pick(self, selector: str) -> None:
+        """Tick a box or a radio button as people do: on its label."""
+        self(selector).locator("xpath=ancestor::label[1]").click()
+
+    # --- for everybody ---
+
+    def violations(self, rules: Sequence[str] | None = None) -> list[Violation]:
+        """Return what axe finds wrong with the page, by all rules or by a few."""
+        return violations_of(self.page, rules)
+
+    def too_wide(self) -> list[str]:
+        """Return what makes the page scroll sideways, widest first."""
+        return self.page.evaluate(_TOO_WIDE)  # type: ignore[no-any-return]
+
+    def too_small(self) -> list[str]:
+        """Return the targets that are smaller than 24 by 24 pixels."""
+        return self.page.evaluate(_TOO_SMALL)  # type: ignore[no-any-return]
+
+    def scripted(self) -> bool:
+        """Whether text of an agent has run as a script."""
+        return bool(self.page.evaluate("Boolean(window.pwned)"))
+
+
+_TOO_WIDE = """
+() => {
+  const wide = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= wide) return [];
+  return [...document.querySelectorAll('body *')]
+    .filter((one) => one.getBoundingClientRect().right > wide + 1)
+    .map((one) => `${one.tagName}.${one.className} ${one.getBoundingClientRect().right}`)
+    .slice(0, 10);
+}
+"""
+# WCAG 2.5.8: links inside a sentence are as high as the sentence.
+_TOO_SMALL = """
+() => [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+  .filter((one) => one.checkVisibility({visibilityProperty: true, opacityProperty: true}))
+  .filter((one) => !(one.tagName === 'A' && getComputedStyle(one).display === 'inline'))
+  .filter((one) => one.type !== 'hidden')
+  .map((one) => [one.closest('label') ?? one, one])
+  .map(([area, one]) => [area.getBoundingClientRect(), one])
+  .filter(([box]) => box.width > 0 && (box.width < 24 || box.height < 24))
+  .map(([box, one]) => `${one.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)
+"""

@@ -1,0 +1,133 @@
+"""Facts and changes as they stand on a page: words for what is seen, and a shape for each kind."""
+
+from __future__ import annotations
+
+import base64
+import random
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sayso.channels.facts import Fact, facts_from
+from sayso.channels.worddiff import changes
+from tests import hostile
+from tests.web.drawing import drawn
+
+BLOB = base64.b64encode(random.Random(3).randbytes(2048)).decode()
+EVIL = f"<script>alert(1)</script>\"' onload={hostile.ALL}"
+ONE_OF_EACH = {
+    "words": "Hello",
+    "long": "word " * 1_000,
+    "n": 40,
+    "ok": True,
+    "amount": 1240.5,
+    "currency": "EUR",
+    "attendees": [f"p{number}@example.com" for number in range(120)],
+    "path": "../x",
+    "sql": "DELETE FROM users",
+    "to": "ada@example.com",
+    "subject": "Hi",
+    "url": "https://bank.example@evil.example/x",
+    "patch": "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y",
+    "day": "2026-11-16",
+    "list": [1, "1"],
+    "table": [{"a": 1, "b": 2}, {"a": 3}],
+    "blob": BLOB,
+    "nested": {"a": {"b": 1}},
+    "nothing": None,
+}
+VOID = {"br", "hr"}
+
+
+class Balanced(HTMLParser):
+    """Reads HTML and minds that every tag is closed where it should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def words_of(text: str) -> str:
+    return re.sub(r"<[^>]+>", "", text)
+
+
+def test_every_kind_is_drawn_with_its_class() -> None:
+    found = facts_from(ONE_OF_EACH)
+    page = drawn("facts", (*found, Fact(name="key", kind="hidden", text="hidden", note="no")))
+
+    kinds = {attributes.get("class") for tag, attributes in Balanced(page).seen if tag == "div"}
+    for one in (*(fact.kind for fact in found), "hidden"):
+        assert f"fact fact-{one}" in kinds
+    assert "The first 100 of 120 people are shown." in page
+    assert '<span class="domain">@<bdi>example.com</bdi></span>' in page
+    assert '<strong class="host"><bdi>evil.example</bdi></strong>' in page
+    assert '<li class="loud"><bdi>DELETE FROM users: EVERY ROW' in page
+    assert '<th scope="col"><bdi>a</bdi></th>' in page
+    assert "<caption>2 rows</caption>" in page
+    assert 'icon icon-opaque" aria-hidden="true"' in page
+    assert "2,048 bytes that cannot be read" in words_of(page)
+    assert '<details class="clamp" id="facts-2">' in page
+    assert '<span class="visually-hidden">removed: </span>' in page
+
+
+def test_ids_are_unique_on_a_page_with_several_lists() -> None:
+    long = facts_from({"a": "x" * 5_000, "b": "y" * 5_000})
+    page = drawn("facts", long, "args") + drawn("facts", long, "preview")
+
+    ids = [attributes["id"] for _, attributes in Balanced(page).seen if "id" in attributes]
+    assert ids == ["args-1", "args-2", "preview-1", "preview-2"]
+
+
+def test_changes_are_told_to_those_who_do_not_see_colours() -> None:
+    page = drawn("changes", changes({"a": "x y", "l": [1, 2]}, {"a": "x z", "l": [2, 1], "n": 1}))
+
+    assert (
+        '<del><span class="visually-hidden">removed: </span><bdi class="shown">y</bdi></del>'
+        in page
+    )
+    assert (
+        '<ins><span class="visually-hidden">added: </span><bdi class="shown">z</bdi></ins>' in page
+    )
+    assert '<th scope="row"><bdi>l 2 to 1</bdi> <span class="how">moved</span></th>' in page
+    assert "style=" not in page
+    Balanced(page)
+
+
+@pytest.mark.parametrize("name", [*ONE_OF_EACH, EVIL])
+def test_hostile_text_in_every_argument_is_text(name: str) -> None:
+    args: dict[str, Any] = {
+        name: EVIL,
+        f"{name}s": [EVIL, EVIL],
+        "of": [{EVIL: EVIL}],
+        "in": {EVIL: [EVIL]},
+        "sql": f"select {EVIL}",
+        "url": "https://x.example/" + EVIL.replace(" ", ""),
+    }
+    page = drawn("facts", facts_from(args)) + drawn("changes", changes({}, args))
+
+    assert "<script" not in page
+    assert not hostile.raw_in(page)
+    for tag, attributes in Balanced(page).seen:
+        assert tag not in ("script", "img", "a")
+        assert not any(key.startswith("on") or key == "style" for key in attributes)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.text(), st.text() | st.lists(st.text(), max_size=3), max_size=4))
+def test_whatever_is_drawn_is_whole(args: dict[str, Any]) -> None:
+    Balanced(drawn("facts", facts_from(args)))

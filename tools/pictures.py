@@ -1,0 +1,204 @@
+"""Draw every view of the inbox into docs/images/, from `sayso demo`, in the browser of the tests.
+
+    python -m tools.pictures [NAME ...]     all of them, or a few by name
+
+Each view is drawn wide and narrow, light and dark: docs/images/NAME-{desktop,phone}-{light,dark}.png
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+from tests.browser.chrome import launched
+from tools.palette import reduced
+
+IMAGES = Path(__file__).parent.parent / "docs/images"
+SIZES = {
+    "desktop": ViewportSize(width=1440, height=900),
+    "phone": ViewportSize(width=390, height=844),
+}
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+COLOURS = 96  # less than 4 MB for all of them
+_LINK = re.compile(r"http://127\.0\.0\.1:\d+/\?t=\S+")
+
+
+@contextmanager
+def demo() -> Iterator[str]:
+    """Start the demo, and give its one-time address."""
+    command = [str(Path(sys.executable).with_name("sayso")), "demo", "--no-open", "--port", "0"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        for line in process.stdout or ():
+            if found := _LINK.search(line):
+                yield found[0]
+                return
+        raise RuntimeError("the demo did not start")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+# --- the views --------------------------------------------------------------------------------
+
+
+def ready(page: Page) -> None:
+    """Wait until a page is there, with its fonts."""
+    page.wait_for_selector("html[data-ready]:not([data-arming])", state="attached")
+    page.wait_for_function("() => document.fonts.status === 'loaded'")
+
+
+def go(page: Page, path: str) -> None:
+    """Go to a page."""
+    page.goto(path, wait_until="load")
+    ready(page)
+
+
+def row(page: Page, words: str) -> None:
+    """Open the first ask of the list that fits: `[data-kind=plan]`, or words of its title."""
+    go(page, "/inbox?view=team")
+    link = page.locator(f"#queue .row{words} a.row-link").first
+    go(page, link.get_attribute("href") or "")
+
+
+def of_kind(kind: str) -> Callable[[Page], None]:
+    """Show the first ask of a kind."""
+    return lambda page: row(page, f'[data-kind="{kind}"]')
+
+
+def edited(page: Page) -> None:
+    """Show an ask with something typed into it."""
+    of_kind("action")(page)
+    field = page.locator("main#detail .field input[type=number], main#detail .field textarea").first
+    field.fill("12" if field.get_attribute("type") == "number" else "Something else.")
+    page.locator("main#detail section.edits").first.scroll_into_view_if_needed()
+
+
+def undo(page: Page) -> None:
+    """Show a decision that can be undone."""
+    row(page, "[data-bulk]")
+    page.locator("main#detail .bar button[data-arms]").first.click()
+    page.wait_for_selector("#toast form.undo")
+
+
+def undone(page: Page) -> None:
+    """Undo it."""
+    page.locator("#toast form.undo button").click()
+    page.wait_for_selector("#toast form.undo", state="detached")
+
+
+def bulk(page: Page) -> None:
+    """Show the list of several asks that are about to be decided."""
+    go(page, "/inbox?view=team")
+    kind = page.locator("#queue .row[data-bulk]").first.get_attribute("data-kind")
+    picks = page.locator(f'#queue .row[data-bulk][data-kind="{kind}"] input.pick')
+    for place in range(min(3, picks.count())):
+        picks.nth(place).check(force=True)
+    page.locator(".bulk-bar button[value=approve]").click()
+    page.wait_for_selector("button[name=sure]")
+
+
+def turn(page: Page) -> None:
+    """Show the calls of one turn."""
+    go(page, "/inbox?view=team")
+    for href in page.locator("#queue .row[data-kind=action] a.row-link").evaluate_all(
+        "(links) => links.map((one) => one.getAttribute('href'))"
+    ):
+        go(page, href)
+        together = page.locator('main#detail a[href$="/turn"]')
+        if together.count():
+            go(page, together.first.get_attribute("href") or "")
+            return
+    raise RuntimeError("no turn of several calls is open")
+
+
+def palette(page: Page) -> None:
+    """Show the palette."""
+    go(page, "/inbox?view=team")
+    page.keyboard.press("Control+k")
+    page.wait_for_selector("dialog#palette [role=option]")
+
+
+def keys(page: Page) -> None:
+    """Show the sheet of keys."""
+    go(page, "/inbox?view=team")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog#help[open]")
+
+
+def json_tab(page: Page) -> None:
+    """Show the arguments as JSON."""
+    of_kind("action")(page)
+    page.locator("main#detail [name=tab][value=json]").check(force=True)
+    page.wait_for_selector("main#detail textarea[name=json]")
+
+
+View = Callable[[Page], None]
+VIEWS: dict[str, View] = {
+    "queue": lambda page: go(page, "/inbox"),
+    **{kind: of_kind(kind) for kind in ("action", "plan", "draft", "question", "choice")},
+    **{kind: of_kind(kind) for kind in ("notice", "feedback", "doubt")},
+    "edited": edited,
+    "json": json_tab,
+    "turn": turn,
+    "bulk": bulk,
+    "palette": palette,
+    "keys": keys,
+    "decided": lambda page: go(page, "/inbox?view=decided"),
+    "empty": lambda page: go(page, "/inbox?q=nothing-is-called-so"),
+    "undo": undo,
+}
+AFTER: dict[str, View] = {"undo": undone}  # so that the next picture finds the desk as it was
+
+
+def draw(browser: Browser, link: str, names: list[str]) -> None:
+    """Draw these views."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    url = link.partition("/?")[0]
+    first = browser.new_context()
+    counting = first.new_page()
+    counting.goto(link)
+    cookies: Any = first.cookies()
+    for size, box in SIZES.items():
+        for theme in THEMES:
+            context = browser.new_context(
+                base_url=url,
+                viewport=box,
+                color_scheme=theme,
+                reduced_motion="reduce",
+                storage_state={"cookies": cookies},
+            )
+            page = context.new_page()
+            for name in names:
+                VIEWS[name](page)
+                file = IMAGES / f"{name}-{size}-{theme}.png"
+                file.write_bytes(reduced(counting, page.screenshot(), COLOURS))
+                if name in AFTER:
+                    AFTER[name](page)
+            context.close()
+    first.close()
+
+
+def main() -> None:
+    """Draw what was asked for, and say how much it is."""
+    names = sys.argv[1:] or [*VIEWS]
+    with demo() as link, sync_playwright() as playwright:
+        browser = launched(playwright)
+        draw(browser, link, names)
+        browser.close()
+    files = [*IMAGES.glob("*.png")]
+    print(f"{len(files)} pictures, {sum(f.stat().st_size for f in files) / 2**20:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
