@@ -170,6 +170,7 @@ def test_http_is_measured_beside_the_store_and_by_who_follows() -> None:
     assert re.findall(r"(\d+) follow: [\d.]+ MB", printed) == ["0", "40", "60"] * 2
 
 
+@pytest.mark.soak  # minutes
 def test_the_inbox_is_measured_in_a_browser_and_with_many_asks() -> None:
     printed = run("web")
 

@@ -74,6 +74,7 @@ def test_every_page_and_state_is_for_everybody(
     assert looked_at(here, looks) == []
 
 
+@pytest.mark.timeout(300)  # all pages, one after the other
 def test_no_page_breaks_the_content_security_policy(
     gallery: str, window: Callable[..., Window]
 ) -> None:

@@ -63,7 +63,7 @@ def test_e_leads_into_the_first_field_and_c_to_the_note(solo: Office) -> None:
 
 
 def test_the_palette_finds_asks_and_actions_and_each_shows_its_key(solo: Office) -> None:
-    first = solo.open(title="Refund the blue bicycle")
+    first = solo.put("question", "Refund the blue bicycle?", str)
     solo.open(title="Close the ticket")
     here = solo.window().visit(solo.queue)
 
@@ -111,7 +111,8 @@ def test_the_question_mark_shows_all_keys_and_so_does_a_page(solo: Office) -> No
 def test_single_keys_can_be_switched_off_and_stay_off(solo: Office) -> None:
     ask = solo.open()
     here = solo.window().visit("/help")
-    here('form[action="/settings"] [name=keys]').last.click()
+    with here.page.expect_response("**/settings"):
+        here('form[action="/settings"] [name=keys]').last.click()
     here.visit(solo.path(ask)).armed()
     expect(here("body")).to_have_attribute("data-keys", "off")
 

@@ -126,6 +126,7 @@ def test_what_was_decided_is_read_from_its_newest_end(
     assert "CTE wanted" not in steps
 
 
+@pytest.mark.soak  # of tables this small PostgreSQL may think otherwise
 @pytest.mark.parametrize("teams", [None, ()])
 @pytest.mark.parametrize(("tool", "index"), [("refund", "cases_of_call"), (None, "cases_of_kind")])
 def test_a_track_record_is_read_from_its_newest_end(

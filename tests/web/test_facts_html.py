@@ -127,7 +127,7 @@ def test_hostile_text_in_every_argument_is_text(name: str) -> None:
         assert not any(key.startswith("on") or key == "style" for key in attributes)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text(), max_size=3), max_size=4))
 def test_whatever_is_drawn_is_whole(args: dict[str, Any]) -> None:
     Balanced(drawn("facts", facts_from(args)))

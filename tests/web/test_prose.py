@@ -108,7 +108,7 @@ def test_what_hides_is_a_badge_in_prose_too() -> None:
     assert "<a" not in drawn
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(BITS, max_size=25).map("".join))
 def test_only_what_is_allowed_is_drawn(text: str) -> None:
     for tag, attributes in Seen(prose(text)).tags:

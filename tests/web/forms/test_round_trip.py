@@ -16,7 +16,7 @@ from tests.web.forms.browser import Page, drawn, every
 from tests.web.forms.schemas import arguments, pairs
 
 few = settings(
-    max_examples=40,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -143,6 +143,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         edited=edited,
         lost=bool(typed) and not ask.open,
         decided=None if ask.judged is None else decision_line(ask.judged),
+        answered=_answered(ask),
         typed=_typed(ask, entry, form, answer),
         request=request,
     )
@@ -228,6 +229,16 @@ def decision_line(decision: Decision) -> VoteLine:
         how=_how(decision.origin.via, decision.origin.account),
         note=decision.note,
     )
+
+
+def _answered(ask: Ask) -> tuple[Fact, ...]:
+    """Return what somebody answered or chose, once it is decided or settles."""
+    said = None if ask.judged is None else ask.judged.answer
+    if said is None:
+        return ()
+    if ask.kind == "choice" and isinstance(said, dict) and "option" in said:
+        return facts_from([("chosen", said["option"])])
+    return facts_from([("answer", said)])
 
 
 def _how(via: str, account: str) -> str:

@@ -341,6 +341,7 @@ class AskView:
     since: tuple[Change, ...] = ()  # what has changed since this person looked at it
     outcome: Outcome | None = None
     decided: VoteLine | None = None
+    answered: tuple[Fact, ...] = ()
     typed: Typed = field(default_factory=Typed)
     context: Context = field(default_factory=Context)
     request: str = ""
