@@ -212,4 +212,4 @@ def test_every_field_is_known_to_some_kind() -> None:
     taken: set[str] = set()
     for content in CONTENTS.values():
         taken |= sent(content, key="k", lease=Lease("h", timedelta(seconds=30))).keys()
-    assert taken | {"team"} == {*Post.__annotations__}
+    assert taken | {"team", "files"} == {*Post.__annotations__}
