@@ -393,6 +393,9 @@ def test_what_was_decided_before_on_the_like_is_shown_and_not_itself(
     cases = anna.go(f"/inbox/{ask.id}").page.one("section", aria_label="Decided before")
     assert "not on Sundays" in cases.text
     assert [a.attrs["href"] for a in cases.all("a")] == [f"/inbox/{before.id}"]
+    assert "Nobody" in anna.page.one("section", aria_label="Track record").text  # another agent's
+    own = desk.open("post", {"text": "x"}, agent=agent, risk="low", team="billing")
+    anna.go(f"/inbox/{own.id}")
     assert "1 rejected" in anna.page.one("section", aria_label="Track record").text
     assert "not on Sundays" not in ben.go(f"/inbox/{ask.id}").answer.text
 
