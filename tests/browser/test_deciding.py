@@ -119,7 +119,7 @@ def test_a_rejection_takes_a_note_and_a_kind_along(solo: Office, js: bool) -> No
     here.note(ask.id).fill("Not before Monday.")
     here(f"#more-{ask.id} > summary").click()
     here.pick(f"#more-{ask.id} [name=kind][value=not-now]")
-    here(f"#more-{ask.id} button[value=reject]").click()
+    here(f"#more-{ask.id} button[value=reject-with]").click()
     expect(here("#toast form.undo")).to_be_visible()
 
     decision = solo.decided(ask)
