@@ -129,7 +129,7 @@ def test_reject_and_stop_ends_the_run(solo: Office, js: bool) -> None:
 
     here(f"#more-{first.id} > summary").click()
     here.pick(f"#more-{first.id} [name=end]")
-    here(f"#more-{first.id} button[value=reject]").click()
+    here(f"#more-{first.id} button[value=reject-with]").click()
     expect(here("#toast form.undo")).to_be_visible()
 
     assert finished(solo, run).status == "cancelled"
