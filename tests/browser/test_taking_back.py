@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from sayso import Ask
+from sayso.channels.headline import headline
 from tests.browser.office import Office
 from tests.browser.window import PHONE, Window
 
@@ -110,7 +111,7 @@ def test_several_are_decided_at_once_and_each_has_its_result(solo: Office, js: b
     ).first.click()
     page = here("main")
     for ask in asks:  # what is about to be decided is listed first
-        expect(page.first).to_contain_text(ask.content.title)
+        expect(page.first).to_contain_text(headline(ask))
     assert {solo.now(ask).status for ask in asks} == {"open"}
     solo.desk.reject(asks[1])  # somebody is faster
     confirm(here)
