@@ -79,10 +79,10 @@ def test_no_page_breaks_the_content_security_policy(
     gallery: str, window: Callable[..., Window]
 ) -> None:
     here = window(gallery)
-    here.forgive("EventSource")
+    here.forgive("EventSource", "beforeunload")  # some pages hold something typed
     for name in PAGES:
         here.page.goto(f"/{name}", wait_until="load")
-    assert here.complaints == []
+    assert [one for one in here.complaints if "beforeunload" not in one] == []
 
 
 @pytest.mark.parametrize("kind", CASES)
