@@ -14,7 +14,6 @@ import pytest
 
 from sayso import Agent, DecisionStep, Desk, Run, ScriptedModel, tool
 from sayso.agent import Message, call
-from sayso.model.digest import canonical
 from sayso.testing import FakeClock
 from tests.places import Place
 
@@ -47,6 +46,15 @@ def follow(messages: Sequence[Message], tools: tuple[str, ...]) -> Any:
     done = [message.text for message in messages if message.role == "tool"]
     left = [step for step in steps if f"did {step}" not in done]
     return call("work", subject=left[0]) if left else "written up"
+
+
+def told(prompt: Sequence[Message]) -> list[str]:
+    """What a prompt tells the model: texts and arguments. Ids are chance, and may hold any digits."""
+    return [
+        said
+        for message in prompt
+        for said in (message.text, *(repr(dict(one.args)) for one in message.calls))
+    ]
 
 
 def carried_on_elsewhere(place: Place, clock: FakeClock, run: Run) -> None:
@@ -165,7 +173,7 @@ def test_e18_after_an_edit_the_model_sees_the_call_that_was_made_and_does_not_re
     assert (run.output, RAN) == ("refunded 40", [(7, 40)])
     (shown,) = [one for message in PROMPTS[-1] for one in message.calls]
     assert dict(shown.args) == {"order": 7, "amount": 40}
-    assert "400" not in canonical([message.json for message in PROMPTS[-1]])
+    assert all("400" not in said for said in told(PROMPTS[-1]))
     (decided,) = [step for step in run.memory if isinstance(step, DecisionStep)]
     assert decided.decision.verdict == "edit", "the original is in the journal, for people"
     assert run.asks[0].original is not None
@@ -174,5 +182,5 @@ def test_e18_after_an_edit_the_model_sees_the_call_that_was_made_and_does_not_re
     clock.advance("1m")
     later = desk.run(clerk, "And now?", thread="7", wait=False)
     assert later.output == "refunded 40"
-    assert "400" not in canonical([message.json for message in PROMPTS[-1]]), "nor in the thread"
+    assert all("400" not in said for said in told(PROMPTS[-1])), "nor in the thread"
     assert RAN == [(7, 40)]

@@ -46,10 +46,16 @@ function told() {
   say(one("p", banner).textContent.trim());
 }
 
+// One wrong field is where to go on; of several the summary says which.
+function wrongPlace() {
+  const fields = all("[aria-invalid=true]", article() ?? nothing);
+  return fields.length === 1 ? fields[0] : one(".error-summary", article() ?? document) ?? fields[0];
+}
+
 function opened() {
-  if (!byKey && document.activeElement !== document.body) return;
+  if (!byKey && ![document.body, detail()].includes(document.activeElement)) return;
   if (back) return;
-  const wrong = one("[aria-invalid=true], .error-summary", article() ?? document);
+  const wrong = wrongPlace();
   (wrong ?? detail())?.focus({ preventScroll: !wrong });
 }
 
