@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -18,14 +16,10 @@ from sayso.agent.telling import Callback, callbacks_of
 from sayso.agent.voice import voice_of
 from sayso.asks.carrying import gated
 from sayso.errors import BadValue, Misuse
-from sayso.model.content import check_word
 from sayso.model.span import Span
-from sayso.runs.ambient import AMBIENT
 from sayso.runs.here import running
 from sayso.runs.running import Running
-from sayso.runs.workflow import Workflow, module_of
-
-_log = logging.getLogger("sayso.agent")
+from sayso.runs.workflow import acting, check_name
 
 
 class Agent:
@@ -88,9 +82,6 @@ class Agent:
         on_text: Callable[[str], object] | None = None,
         verbosity: int = 0,
     ) -> None:
-        check_word(name, "name")
-        if not name or "|" in name or ":" in name:
-            raise BadValue(f"name={name!r}: an agent's name is a short text without '|' and ':'.")
         if plan_every is not None and (type(plan_every) is not int or plan_every < 1):
             raise BadValue(f"plan_every={plan_every!r}: give a whole number above 0, or None.")
         if isinstance(confirm, str):
@@ -101,7 +92,7 @@ class Agent:
             )
         if type(verbosity) is not int or verbosity not in (0, 1, 2):
             raise BadValue(f"verbosity={verbosity!r}: it is 0, 1 or 2.")
-        self.name = name
+        self.name = check_name(name)
         self.profile = Profile(
             name=name,
             model=model_of(model),
@@ -117,33 +108,16 @@ class Agent:
             explain=explain,
             on_text=on_text,
         )
-        self.__sayso_workflow__ = self._workflow(sys._getframe(1).f_globals["__name__"])  # noqa: SLF001
-        _announce(self.__sayso_workflow__)
-
-    def __repr__(self) -> str:
-        """Show which agent it is."""
-        return f"<Agent {self.name}>"
-
-    def _workflow(self, module: str) -> Workflow:
-        """Return it as a workflow, found by the module that made it and by its name."""
 
         def fn(run: Running, task: str) -> str:
             return work(self.profile, run, task)
 
-        fn.__name__ = fn.__qualname__ = self.name
-        path = f"{module_of(module)}:{self.name}"
-        signature = inspect.signature(fn)
-        return Workflow(
-            name=self.name,
-            path=path,
-            fn=fn,
-            host=None,
-            awaits=False,
-            signature=signature,
-            types={"task": str},
-            returns=str,
-            agent=self.name,
-        )
+        module = sys._getframe(1).f_globals["__name__"]  # noqa: SLF001
+        self.__sayso_workflow__ = acting(name, module, fn)
+
+    def __repr__(self) -> str:
+        """Show which agent it is."""
+        return f"<Agent {self.name}>"
 
     def as_tool(
         self, description: str | None = None, *, name: str | None = None
@@ -199,18 +173,6 @@ class Agent:
                 f"  at most: {', '.join(bounds)}",
             ]
         )
-
-
-def _announce(flow: Workflow) -> None:
-    """Let the desks of this process serve an agent. Of two with one name the last one counts."""
-    other = AMBIENT.get(flow.name)
-    if other is not None and other.path != flow.path:
-        _log.warning(
-            "Two agents are called %r: %s and %s. Runs of the first are no longer found here by "
-            "its name; call one of them otherwise.",
-            *(flow.name, other.path, flow.path),
-        )
-    AMBIENT[flow.name] = flow
 
 
 def _is_price(price: object) -> bool:

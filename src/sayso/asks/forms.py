@@ -8,7 +8,7 @@ outcome may be another form: a draft that is to be written again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
@@ -97,6 +97,7 @@ class Form(Generic[T]):
 
     content: Content
     outcome: Callable[[Ask], T | Form[T]]
+    hears_end: bool = False  # whether a rejection that ends the run is told to whoever asked, too
 
     @property
     def at_once(self) -> T:
@@ -263,6 +264,22 @@ class Forms:
             returns=returns,
             **shown,
         )
+
+    def propose(
+        self,
+        tool: str,
+        args: Mapping[str, Any],
+        *,
+        hears_end: bool = False,
+        without: tuple[Verdict, ...] = (),
+        sentence: str = "Somebody else carries this call out, once a person has said so.",
+        **terms: Any,  # noqa: ANN401 - as of `action`
+    ) -> Form[Ask]:
+        """Ask about a call that somebody else carries out; the ask as it was decided."""
+        content = self.action(tool, args, **terms)
+        allow = tuple(verdict for verdict in content.allow if verdict not in without)
+        content = replace(content, allow=allow, sentence=sentence)
+        return Form(content, lambda ask: ask, hears_end)
 
     def confirm(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]

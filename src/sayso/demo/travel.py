@@ -19,7 +19,7 @@ def book_flight(run: sayso.Running) -> str:
         "Which flight to Lisbon shall I book for Noor?",
         FLIGHTS,
         own=str,
-        within="14m",
+        within="50m",
         why="The fares are held until then. Noor speaks at 15:00.",
         confidence=0.6,
         agent="travel",

@@ -149,7 +149,7 @@ class Tool:
         receiver = (args[0],) if self.receives else ()
         if self.receives:
             named.pop(next(iter(signature.parameters)))
-        live = {name: named[name] for name in self.secret}
+        live = {name: named[name] for name in self.secret if name in named}
         frozen = {
             name: HIDDEN if name in live else self._frozen(name, value)
             for name, value in named.items()

@@ -176,6 +176,9 @@ def _unmet(run: Running, came: Came) -> Exception | None:
         entry, ask = journal.entries.get(key), journal.asks.get(key)
         if ask is not None and ask.status == "withdrawn":
             continue
+        answered = ask is None or ask.closed or ask.content.optional
+        if answered and not run.seated.isdisjoint(prefixes(key)):
+            continue
         was = (
             f"{entry.verb} {entry.name!r}" if entry else f"{ask.kind} {ask.label!r}" if ask else ""
         )

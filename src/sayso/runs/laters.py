@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, Unpack
 
 from sayso.asks.carrying import Gated, gated, gated_of
@@ -109,6 +109,10 @@ class RunLaters(LaterVerbs):
         except StepFailed:  # denied: recorded, and raised where the result is wanted
             return None
         return asked_for(self._run, key, gate, bound)
+
+    def propose(self, tool: str, args: Mapping[str, Any], **terms: Any) -> Any:  # noqa: ANN401
+        """Ask about a call that somebody else carries out."""
+        return self._put(self._forms.propose(tool, args, **terms))
 
     def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
         """Ask for a review of a text."""

@@ -37,6 +37,7 @@ from sayso.runs.journal import Entry, Journal
 from sayso.runs.lanes import CHAIN, INSIDE, LANE, Lane
 from sayso.runs.laters import RunLater
 from sayso.runs.retrying import rule_of
+from sayso.runs.seats import Seats
 from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
 from sayso.runs.work import Step as Work
@@ -90,6 +91,7 @@ class Passages:
         self.fault: Exception | None = None
         self.waits: dict[str, None] = {}
         self.met: set[str] = set()
+        self.seated: set[str] = set()
         self.finished: set[str] = set()
         self._failures: list[tuple[str, BaseException]] = []
         self._siblings: list[tuple[BaseException, BaseException]] = []
@@ -312,13 +314,13 @@ class Passages:
             raise Diverged(key, differs)
         return known
 
-    def closed(self, lane: Lane, ask: Ask) -> Ask:
+    def closed(self, lane: Lane, ask: Ask, *, hears_end: bool = False) -> Ask:
         """Return an ask that is decided, or pause.
 
         Raises:
             Paused: it is open.
             Rejected: it was withdrawn.
-            Ended: it was rejected in a way that ends the run.
+            Ended: it was rejected in a way that ends the run, and whoever asked need not hear it.
         """
         if not ask.closed:
             self.waits[ask.id] = None
@@ -326,7 +328,8 @@ class Passages:
         decision = ask.decision
         if decision is None:
             raise Rejected(ask)
-        if decision.end or (ask.kind == "plan" and decision.verdict == "reject"):
+        ends = decision.end and not hears_end
+        if ends or (ask.kind == "plan" and decision.verdict == "reject"):
             raise Ended(ask)
         return ask
 
@@ -338,7 +341,7 @@ class Passages:
             asked = self.asked(place, form.content)
             if asked.content.optional:
                 return form.at_once
-            ask = self.closed(lane, asked)
+            ask = self.closed(lane, asked, hears_end=form.hears_end)
             outcome = form.outcome(ask)
             if not isinstance(outcome, Form):
                 return outcome
@@ -496,6 +499,12 @@ class Passages:
         else:
             kept = entry.said["result"]
         return decode(kind, kept)
+
+    def _seating(self, key: str) -> Passage:
+        yield from ()
+        self.entry(key, "seats", "seats", holds=True)
+        self.seated.add(key)
+        return Seats(self, key)
 
     def _progressing(self, key: str, fraction: float, text: str | None) -> Passage:
         yield from ()

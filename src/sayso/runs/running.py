@@ -6,7 +6,7 @@ What each of them does is in `runs.passages`.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar, Unpack
 
@@ -32,6 +32,7 @@ from sayso.runs.improving import Make, improve_passage
 from sayso.runs.lanes import Lane
 from sayso.runs.laters import RunLaters
 from sayso.runs.passages import Passages
+from sayso.runs.seats import Seats
 from sayso.runs.work import Passage
 from sayso.runs.workflow import workflow_of
 from sayso.store.casebook import CaseFilter, seen_by_team
@@ -112,6 +113,23 @@ class Running(Verbs, Passages):
         branches go as far as they can before the run waits.
         """
         return self._go(lambda lane, key: self._gathering(lane, key, branches))  # type: ignore[no-any-return]
+
+    def propose(self, tool: str, args: Mapping[str, Any], **terms: Any) -> Any:  # noqa: ANN401
+        """Ask about a call that somebody else carries out, such as the host of an agent.
+
+        Returns the ask as it was decided: `ask.decision`, and `ask.args` as they may have been
+        edited. Takes what `desk.open` takes; `without=` names verdicts that are not offered, and
+        with `hears_end=True` a rejection that would end the run is returned like any other.
+        """
+        return self._ask(self.forms.propose(tool, args, **terms))
+
+    def seats(self) -> Seats:
+        """Return places for the verbs of code that somebody else calls, in an order of their own.
+
+        What happens in them is found by the name of the part, not by what came before it; a part
+        that no longer runs is not missed, unless people were asked in it and have not answered.
+        """
+        return self._go(lambda _, key: self._seating(key))  # type: ignore[no-any-return]
 
     def draft(
         self,

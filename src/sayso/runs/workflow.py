@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import logging
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from sayso.model.digest import frozen
 from sayso.model.signature import hinted_types, return_type
 from sayso.runs.ambient import AMBIENT
 
+_log = logging.getLogger("sayso.agent")
 _LARGEST = 16 * 1024 * 1024
 
 
@@ -152,6 +154,47 @@ def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
         _types(fn),
         returned_type(fn),
     )
+
+
+def check_name(name: str) -> str:
+    """Return the name of an agent.
+
+    Raises:
+        BadValue: people and workers could not call it by that.
+    """
+    check_word(name, "name")
+    if not name or "|" in name or ":" in name:
+        raise BadValue(f"name={name!r}: an agent's name is a short text without '|' and ':'.")
+    return name
+
+
+def acting(name: str, module: str, fn: Callable[..., Any]) -> Workflow:
+    """Return a function that takes the run as an agent, found by its module and its name.
+
+    Every desk of this process serves it from now on, for as long as somebody holds the workflow.
+    Of two with one name the last one counts.
+    """
+    fn.__name__ = fn.__qualname__ = check_name(name)
+    flow = Workflow(
+        name=name,
+        path=f"{module_of(module)}:{name}",
+        fn=fn,
+        host=None,
+        awaits=False,
+        signature=inspect.signature(fn),
+        types=_types(fn),
+        returns=returned_type(fn),
+        agent=name,
+    )
+    other = AMBIENT.get(name)
+    if other is not None and other.path != flow.path:
+        _log.warning(
+            "Two agents are called %r: %s and %s. Runs of the first are no longer found here by "
+            "its name; call one of them otherwise.",
+            *(name, other.path, flow.path),
+        )
+    AMBIENT[name] = flow
+    return flow
 
 
 def _types(fn: Callable[..., Any]) -> Mapping[str, Any]:

@@ -1,0 +1,141 @@
+"""What an adapter stands on: how a host's agent becomes a run, its tools gates, its parts places.
+
+An adapter is an object that a desk can run: `desk.run(adapter, task)`. It
+calls its host inside a workflow, and everything that the host must not do twice, or not
+unseen, goes through the verbs of the run:
+
+- a reply of the model is a `run.step`: recorded, and not asked for again;
+- a tool is a gate made by `foreign`: `run.call` asks first, `run.effect` leaves that to the policy;
+- a call that the host itself carries out is put before people by `run.propose`;
+- code that the host calls in its own order has its place by name: `run.seats()`;
+- whatever an outcome of a call means for the model, `told` says it, in the same words everywhere.
+
+`tests/adapters/test_contract.py` says what every adapter must hold to.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sayso.agent.words import outcome
+from sayso.asks.carrying import gated
+from sayso.errors import Outcome, SaysoError, StepFailed
+from sayso.model.digest import canonical
+from sayso.model.tool import HIDDEN
+from sayso.runs.running import Running
+from sayso.runs.seats import Seats
+from sayso.runs.stops import Stop
+from sayso.runs.workflow import Workflow, acting
+
+__all__ = [
+    "Running",
+    "Seats",
+    "Stop",
+    "UntestedHost",
+    "check_host",
+    "distinct",
+    "foreign",
+    "hosted",
+    "told",
+]
+
+_NUMBER = re.compile(r"\d+")
+
+
+class UntestedHost(UserWarning):
+    """The host framework has a version that this adapter was never run with."""
+
+
+def check_host(package: str, oldest: str, newest: str) -> str:
+    """Return the version of a host that is installed, and warn if it was never tried.
+
+    Args:
+        package: Its name on the package index.
+        oldest: The first version that is known to work.
+        newest: The last one; further ones that share its first two numbers count as the same.
+    """
+    found = importlib.metadata.version(package)
+    if not _numbers(oldest) <= _numbers(found) or _numbers(found)[:2] > _numbers(newest)[:2]:
+        warnings.warn(
+            f"{package} {found} is installed, and this adapter was tried with {oldest} to {newest}. "
+            "What it relies on may have changed: run the contract tests, or install one of those.",
+            UntestedHost,
+            stacklevel=3,
+        )
+    return found
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in _NUMBER.findall(version)[:3])
+
+
+def hosted(name: str, fn: Callable[..., Any], *, depth: int = 2) -> Workflow:
+    """Return a function that takes the run as the workflow of a host's agent.
+
+    Keep it as `__sayso_workflow__` of the object that a desk is to run.
+
+    Args:
+        name: What people and the journal call the agent. Workers find its runs by it.
+        fn: Called with the run and the input. What its annotations say is how both are stored.
+        depth: How many calls up the module is found that makes the agent.
+    """
+    return acting(name, sys._getframe(depth).f_globals["__name__"], fn)  # noqa: SLF001
+
+
+def foreign(
+    name: str,
+    fn: Callable[..., Any],
+    schema: Mapping[str, Any],
+    **given: Any,  # noqa: ANN401 - as of `sayso.tool`
+) -> Callable[..., Any]:
+    """Return a tool of a host as one of ours, for `run.call` and `run.effect`.
+
+    Args:
+        name: What the model and people call it.
+        fn: Carries the call out; it is given the arguments by name.
+        schema: The JSON Schema of the arguments, which an edit must fit.
+        **given: What `sayso.tool` takes: risk, preview, secret, idempotent and so on.
+
+    Raises:
+        BadValue: an option is unknown or makes no sense.
+    """
+    secret = given.pop("secret", ())
+    hidden = (secret,) if isinstance(secret, str) else tuple(secret)
+
+    def call(**args: Any) -> Any:  # noqa: ANN401 - whatever the host's tool takes and returns
+        return fn(**args)
+
+    call.__name__ = call.__qualname__ = name
+    gate = gated(call, name=name, **given)
+    shape = {"type": "object", **schema}
+    if hidden:
+        secrets = {name: {"const": HIDDEN} for name in hidden}
+        shape["properties"] = {**shape.get("properties", {}), **secrets}
+    tool = replace(gate.tool, schema=shape, shape=canonical(shape), secret=hidden)
+    call.__sayso_gate__ = replace(gate, tool=tool)  # type: ignore[attr-defined]
+    return call
+
+
+def told(error: Outcome | StepFailed | SaysoError) -> str:
+    """Return what the model is told of a call that has no result."""
+    return outcome(error) if isinstance(error, Outcome | StepFailed) else str(error)
+
+
+def distinct(ids: Iterable[str | None]) -> list[str]:
+    """Return an id for each call of a turn: its own, or one like it if that is empty or taken.
+
+    Hosts keep calls by their ids; of two with one id, one would be lost.
+    """
+    taken: list[str] = []
+    for number, given in enumerate(ids, start=1):
+        found = given or f"call-{number}"
+        while found in taken:
+            found = f"{found}+"
+        taken.append(found)
+    return taken

@@ -1,0 +1,84 @@
+"""What adapters stand on."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import warnings
+from typing import Any
+
+import pytest
+
+from sayso import Desk, Running
+from sayso.adapters.base import UntestedHost, check_host, distinct, foreign
+from sayso.errors import BadValue, InvalidEdit
+from tests.runs.people import ask_of, begun, carried_on
+
+SCHEMA = {
+    "properties": {"to": {"type": "string"}, "amount": {"type": "integer", "maximum": 100}},
+    "required": ["to"],
+    "additionalProperties": False,
+}
+
+
+def test_a_tool_of_a_host_is_asked_for_edited_within_its_schema_and_carried_out_once(desk: Desk):
+    ran: list[Any] = []
+
+    def pay(**args: Any) -> str:
+        ran.append(args)
+        return "paid"
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.call(foreign("pay", pay, SCHEMA), to="anna", amount=40)
+
+    run = begun(desk, flow)
+    ask = ask_of(run)
+    assert (ask.tool, ask.args) == ("pay", {"to": "anna", "amount": 40})
+    with pytest.raises(InvalidEdit):
+        desk.edit(ask, {"amount": 1000})
+    with pytest.raises(InvalidEdit):
+        desk.edit(ask, {"tool": "delete_db"})
+    desk.edit(ask, {"amount": 30})
+    carried_on(desk, run)
+    assert (run.output, ran) == ("paid", [{"to": "anna", "amount": 30}])
+
+
+def test_what_a_host_s_tool_keeps_secret_is_hidden_from_people_and_reaches_the_tool(desk: Desk):
+    ran: list[Any] = []
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.call(
+            foreign("log_in", lambda **args: ran.append(args), {}, secret="key"),
+            user="a",
+            key="s3cr3t",
+        )
+
+    run = begun(desk, flow)
+    assert ask_of(run).args == {"user": "a", "key": "(hidden)"}
+    desk.approve(ask_of(run))
+    carried_on(desk, run)
+    assert ran == [{"user": "a", "key": "s3cr3t"}]
+
+
+def test_an_option_that_no_gate_has_is_refused() -> None:
+    with pytest.raises(BadValue, match="colour"):
+        foreign("pay", print, SCHEMA, colour="red")
+
+
+def test_every_call_of_a_turn_has_an_id_of_its_own() -> None:
+    assert distinct(["a", "", None, "a", "a+", "b"]) == ["a", "call-2", "call-3", "a+", "a++", "b"]
+    assert distinct([]) == []
+
+
+@pytest.mark.parametrize(("oldest", "newest"), [("99.0", "99.9"), ("0.1", "0.2")])
+def test_a_host_outside_the_tried_range_is_warned_about(oldest: str, newest: str) -> None:
+    with pytest.warns(UntestedHost, match=f"tried with {oldest} to {newest}"):
+        check_host("pytest", oldest, newest)
+
+
+def test_a_host_inside_it_is_not() -> None:
+    found = importlib.metadata.version("pytest")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert check_host("pytest", "1.0", found) == found

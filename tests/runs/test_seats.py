@@ -1,0 +1,211 @@
+"""Places that a host names: found again by name, on any thread, in any order, however often."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import sayso
+from sayso import Desk, Running
+from sayso.errors import Misuse
+from tests.runs.people import answered, ask_of, begun, carried_on, titles
+
+RAN: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    RAN.clear()
+
+
+def pay(amount: int) -> str:
+    RAN.append(amount)
+    return f"paid {amount}"
+
+
+def test_a_part_that_runs_again_in_another_order_does_nothing_twice(desk: Desk):
+    order = [["a", "b"], ["b", "a"], ["b", "a"]]
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+        came = {}
+        for name in order.pop(0):
+            with seats.at(f"node {name}"):
+                came[name] = [sayso.effect(pay, ord(name)), sayso.question(f"Is {name} well?")]
+        return came
+
+    run = begun(desk, flow)
+    answered(desk, run, "yes a")
+    carried_on(desk, run)
+    answered(desk, run, "yes b")
+    carried_on(desk, run)
+    assert RAN == [97, 98]
+    assert run.output == {"a": ["paid 97", "yes a"], "b": ["paid 98", "yes b"]}
+
+
+def test_parts_ask_side_by_side_on_threads_of_the_host(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+
+        def part(name: str) -> str:
+            with seats.at(name):
+                return f"{name}: {sayso.question(f'{name}?')}"
+
+        with ThreadPoolExecutor(3) as pool:
+            parts = [pool.submit(part, name) for name in ("x", "y", "z")]
+        return [part.result() for part in parts]
+
+    run = begun(desk, flow)
+    assert sorted(titles(run)) == ["x?", "y?", "z?"]
+    for ask in run.asks:
+        desk.respond(ask, ask.title.upper())
+    carried_on(desk, run)
+    assert run.output == ["x: X?", "y: Y?", "z: Z?"]
+
+
+def test_a_host_that_swallows_the_pause_goes_no_further(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+        for name in ("first", "second"):
+            with contextlib.suppress(BaseException), seats.at(name):
+                sayso.effect(pay, 1 if sayso.question(f"{name}?") else 0)
+        seats.check_paused()
+        RAN.append("unapproved")
+        return "finished"
+
+    run = begun(desk, flow)
+    assert run.status == "waiting"
+    assert RAN == []
+    for ask in run.asks:
+        desk.respond(ask, "yes")
+    carried_on(desk, run)
+    assert (run.output, RAN) == ("finished", [1, 1, "unapproved"])
+
+
+def test_a_part_that_is_gone_is_not_missed_but_a_question_nobody_answered_is(desk: Desk):
+    parts = [["old", "asks"], ["asks"], ["asks"]]
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+        for name in parts.pop(0):
+            with seats.at(name):
+                sayso.effect(pay, 7)
+                if name == "asks":
+                    sayso.question("One?") and sayso.question("Two?")
+        return "done"
+
+    run = begun(desk, flow)
+    answered(desk, run, "1")
+    carried_on(desk, run)
+    assert (sorted(titles(run)), run.status) == (["One?", "Two?"], "waiting")
+    desk.respond(next(ask for ask in run.asks if ask.title == "Two?"), "2")
+    parts[:] = [[]]
+    carried_on(desk, run)
+    assert run.status == "done", "both were answered, and whoever no longer asks need not"
+
+
+def test_a_finished_run_with_an_open_question_in_a_part_is_parked(desk: Desk):
+    parts = [["one", "two"], ["one"]]
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+        for name in parts.pop(0):
+            with contextlib.suppress(BaseException), seats.at(name):
+                sayso.question(f"{name}?")
+        return "done"
+
+    run = begun(desk, flow)
+    first = next(ask for ask in run.asks if ask.title == "one?")
+    desk.respond(first, "yes")
+    carried_on(desk, run)
+    assert run.status == "parked"
+
+
+def test_one_place_cannot_be_taken_twice_at_a_time(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats, taken, done = run.seats(), threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with seats.at("node"):
+                taken.set()
+                done.wait(30)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        taken.wait(30)
+        try:
+            with pytest.raises(Misuse, match="same time"), seats.at("node"):
+                RAN.append("in")
+        finally:
+            done.set()
+            thread.join()
+        with seats.at("node"):
+            return "free again"
+
+    assert begun(desk, flow).output == "free again"
+    assert RAN == []
+
+
+def test_names_that_look_alike_are_different_places(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+        came: list[Any] = []
+        for name in ("a.b", "a b", "a?b", "", "x" * 500, "x" * 501, "ä"):
+            with seats.at(name):
+                came.append(sayso.effect(pay, len(came)))
+        return came
+
+    assert begun(desk, flow).output == [f"paid {number}" for number in range(7)]
+
+
+def test_whoever_works_in_a_part_is_named_on_what_it_asks(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with run.seats().at("node", agent="helper"):
+            return sayso.question("Who asks?")
+
+    run = begun(desk, flow)
+    assert ask_of(run).content.agent == "helper"
+
+
+def test_a_proposal_comes_back_as_it_was_decided(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        first = run.later.propose("mail", {"to": "anna"}, why="She asked")
+        second = run.propose("mail", {"to": "ben"}, without=("respond",), hears_end=True)
+        return [
+            (ask.decision.verdict, ask.args, ask.decision.end) for ask in (first.result(), second)
+        ]
+
+    run = begun(desk, flow)
+    one, two = sorted(run.asks, key=lambda ask: str(ask.args["to"]))
+    assert "respond" in one.content.allow
+    assert "respond" not in two.content.allow
+    desk.edit(one, {"to": "anna@corp.com"})
+    desk.reject(two, "no", end=True)
+    carried_on(desk, run)
+    assert run.output == [["edit", {"to": "anna@corp.com"}, False], ["reject", {"to": "ben"}, True]]
+
+
+def test_a_proposal_rejected_for_good_ends_the_run_unless_its_host_wants_to_hear_it(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        run.propose("mail", {"to": "ben"})
+        RAN.append("went on")
+        return "sent"
+
+    run = begun(desk, flow)
+    desk.reject(ask_of(run), end=True)
+    carried_on(desk, run)
+    assert (run.status, RAN) == ("cancelled", [])
