@@ -70,6 +70,7 @@ class Follower:
         except httpx2.HTTPError:
             pass
         finally:
+            self._client.close()
             self.connected.set()
             self.ended.set()
 
