@@ -179,6 +179,26 @@ def test_filters_that_make_no_sense_are_answered_with_a_page(anna: Tab, query: s
     assert answer.headers["content-type"].startswith("text/html")
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("kind=bogus", "kind='bogus': it is one of action"),
+        ("after=zzz", "after='zzz' is no place in this list"),
+        ("view=decided&after=zzz", "after='zzz' is no place in this list"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/inbox", "/inbox/queue"])
+def test_an_address_that_makes_no_sense_is_what_the_page_says_is_wrong(
+    anna: Tab, path: str, query: str, said: str
+) -> None:
+    anna.go(f"{path}?{query}")
+
+    assert anna.answer.status_code == 422
+    assert anna.page.one("h1").text == "Something in this address is wrong"
+    assert said in anna.page.one("p", role="alert").text
+    assert anna.page.one("a", class_="primary").attrs["href"] == "/inbox"
+
+
 # --- who sees what -----------------------------------------------------------------------------
 
 
