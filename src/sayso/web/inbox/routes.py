@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from sayso.access.caller import Caller
 from sayso.access.caller import Scope as Reach
 from sayso.asks.files import file_of
-from sayso.web.callers import Door, NeedsAPerson
+from sayso.web.callers import NeedsAPerson
 from sayso.web.faces import from_script
 from sayso.web.files import file_response
 from sayso.web.forms.sent import Posted
@@ -35,12 +35,13 @@ from sayso.web.inbox.pages import (
 )
 from sayso.web.inbox.posting import one, posted
 from sayso.web.inbox.queue import inbox_of, queue_of
+from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.render import fragment, page, sheet
 from sayso.web.service import service_of
 from sayso.web.sign_in import onward
 from sayso.web.visit import Visit, visit_of
 
-router = APIRouter(route_class=Door, include_in_schema=False)
+router = APIRouter(route_class=InboxDoor, include_in_schema=False)
 AskId = Annotated[str, Path(max_length=200)]
 _YEAR = 365 * 24 * 3600
 _FOUND = 8
