@@ -17,7 +17,7 @@ from sayso.web.callers import NeedsAPerson
 from sayso.web.faces import from_script
 from sayso.web.files import file_response
 from sayso.web.forms.sent import Posted
-from sayso.web.inbox import answering, bulk, turn
+from sayso.web.inbox import answering, bulk, turn, undoing
 from sayso.web.inbox.answering import Sent, filters_in
 from sayso.web.inbox.card import view_of
 from sayso.web.inbox.deciding import verdict_in
@@ -98,6 +98,7 @@ async def find(request: Request, who: Caller = _READS, q: str = "") -> Response:
 
 
 @router.get("/inbox/bulk")
+@router.get("/inbox/take-back")
 async def bulk_again(who: Caller = _READS) -> Response:
     """Go back to the queue: what was confirmed together is no page to come back to."""
     return RedirectResponse("/inbox", 303)
@@ -255,8 +256,9 @@ async def bulk_page(request: Request, who: Caller = _DECIDES) -> Response:
         if sure:
             items = bulk.decide_all(visit, picks, verdict, fresh)
             words = bulk.summary(items, verdict)
+            undo = undoing.undo_of(visit, [item.id for item in items if not item.failed])
         else:
-            items = bulk.to_confirm(visit, picks, verdict)
+            items, undo = bulk.to_confirm(visit, picks, verdict), None
             words = f"{'Approve' if verdict == 'approve' else 'Reject'} {len(items)} asks?"
         return page(
             "bulk.html",
@@ -267,7 +269,23 @@ async def bulk_page(request: Request, who: Caller = _DECIDES) -> Response:
             verdict=verdict,
             back=filters.query,
             request=new_request(),
+            undo=undo,
         )
+
+    return await service_of(request).work(made)
+
+
+@router.post("/inbox/take-back")
+async def take_all_back(request: Request, who: Caller = _DECIDES) -> Response:
+    """Take several decisions back, and say of each whether there was still time."""
+    fields = await posted(request)
+    visit, filters = _visit(request, who, fields), filters_in(request, fields)
+
+    def made() -> Response:
+        items = undoing.all_taken_back(visit, [pick.id for pick in bulk.picks_in(fields)])
+        words = undoing.in_a_line(items)
+        frame = frame_of(request, visit, words)
+        return page("bulk.html", frame, items=items, finished=True, words=words, back=filters.query)
 
     return await service_of(request).work(made)
 
@@ -306,7 +324,13 @@ def _turn(request: Request, visit: Visit, ask_id: str, results: dict[str, str]) 
         return RedirectResponse(f"/inbox/{ask_id}", 303)
     frame = frame_of(request, visit, "Calls of one turn")
     return page(
-        "turn.html", frame, calls=calls, results=results, first=ask_id, request=new_request()
+        "turn.html",
+        frame,
+        calls=calls,
+        results=results,
+        first=ask_id,
+        request=new_request(),
+        undo=undoing.undo_of(visit, results),
     )
 
 
