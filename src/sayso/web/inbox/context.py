@@ -50,7 +50,7 @@ from sayso.web.visit import Visit
 
 NUMBER = re.compile(r"[0-9]{1,9}")  # a place in a run, as its keys write it
 _STEPS = 30
-_TODO = 10
+_STEPS_TO_COME = 10
 _SIMILAR = 3
 _RECORD = 20
 _TITLE = 200
@@ -214,7 +214,7 @@ def _still_to_come(run: Told) -> list[TimelineStep]:
         TimelineStep(
             state="todo", title=str(one.get("title", ""))[:_TITLE], tool=_text(one, "tool")
         )
-        for one in steps[done:][:_TODO]
+        for one in steps[done:][:_STEPS_TO_COME]
     ]
 
 
