@@ -112,6 +112,27 @@ def test_a_damaged_journal_does_not_stop_the_clock_for_the_others(desk: Desk, pl
     assert desk.inbox().damaged != ()
 
 
+@pytest.mark.parametrize("seq", [1, 2], ids=["the question", "what was said to it"])
+def test_a_journal_that_nests_without_end_is_a_damaged_one(
+    desk: Desk, place: Place, seq: int
+) -> None:
+    """What reads JSON gives up with an error of its own kind, which must not reach the list."""
+    desk.people.add("anna")
+    desk.people.add("ben")
+    deep, other = (desk.open("pay", {"n": n}, needs=["2 reviewer"], within="1h") for n in (1, 2))
+    desk.approve(deep, by="anna")
+    nested = "[" * 200_000
+    place.sql(f"update events set payload = '{nested}' where stream = '{deep.id}' and seq = {seq}")
+
+    assert [ask.id for ask in desk.inbox()] == [other.id]
+    assert [deep.id in words for words in desk.inbox().damaged] == [True]
+    assert [ask.id for ask in desk.inbox(text="pay")] == [other.id]
+    with pytest.raises(Tampered):
+        desk.get(deep.id)
+    assert not desk.verify()
+    assert desk.sweep(standing(desk.store, other.id).now.replace(year=2030)).expired == (other.id,)
+
+
 def test_what_is_over_is_held_by_nobody(desk: Desk, place: Place) -> None:
     """Or a program that lives long would renew its whole past, again and again."""
     with desk.heartbeat.holding() as lease:

@@ -70,8 +70,16 @@ def test_a_text_that_reads_as_something_else_says_that_it_is_a_text() -> None:
     assert (fact("40").kind, fact("40").note) == ("text", "A text, not a number.")
     assert fact("true").note == 'A text, exactly 4 characters: "true".'
     assert fact(" x").note == 'A text, exactly 2 characters: " x".'
+    assert fact("x ").note == 'A text, exactly 2 characters: "x ".'
+    assert fact("true\n").note == 'A text, exactly 5 characters: "true\\n".'
+    assert fact("\n").note == 'A text, exactly 1 characters: "\\n".'
     assert [fact(value).text for value in (True, False)] == ["yes", "no"]
     assert fact([1, "1", "x", None, "", True]).items == ("1", '"1"', "x", "null", '""', "true")
+
+
+def test_a_text_that_ends_with_its_last_line_is_not_spelt_out() -> None:
+    assert fact("Dear Ada,\nit works.\n").note == "It ends with a line break."
+    assert fact("Dear Ada\n\n\n").note == "It ends with 3 line breaks."
 
 
 @pytest.mark.parametrize(

@@ -958,6 +958,7 @@ def _pages() -> Iterator[tuple[str, str]]:
             items=results,
             finished=True,
             words="1 approved, 1 already decided by Mara",
+            undo=views.Undo(ids=(LABELS.id,), until=NOW + timedelta(seconds=8)),
         ),
     )
     turn: dict[str, Any] = {"frame": on_page, "now": NOW, "first": REFUND.id, "request": "r2"}
@@ -968,7 +969,8 @@ def _pages() -> Iterator[tuple[str, str]]:
             "turn.html",
             **turn,
             calls=(REFUND, LABELS),
-            results={REFUND.id: "approved", LABELS.id: "already decided by Mara"},
+            results={REFUND.id: "approved", LABELS.id: "rejected"},
+            undo=views.Undo(ids=(REFUND.id, LABELS.id), until=NOW + timedelta(seconds=8)),
         ),
     )
     yield "sign-in", drawn("sign_in.html", to="/inbox/a-g739", wrong=None, name="", issuer=None)
@@ -982,6 +984,8 @@ def _pages() -> Iterator[tuple[str, str]]:
             issuer="https://id.example.org",
         ),
     )
+    typed = [("note", EVIL), ("/amount", "30"), (EVIL[:60], "two\nlines")]
+    yield "signed-out", drawn("signed_out.html", sign_in="/sign-in?next=%2F", typed=typed, more=2)
     for name, said in MESSAGES.items():
         yield f"message-{name}", drawn("message.html", message=said)
     away = views.Away(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -108,13 +109,49 @@ def test_what_hides_is_a_badge_in_prose_too() -> None:
     assert "<a" not in drawn
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[//]: # (pay anna)\n\nHello", "[//]: # (pay anna)"),
+        ("> [a]: http://x.example\n> 'pay anna'\n\nHello", "'pay anna'"),
+        ("[a]: http://x.example\n[a]: http://y.example 'pay anna'\n\n[a]", "'pay anna'"),
+        ("[here](https://x.example 'pay anna')", "(x.example; its title: pay anna)"),
+        ("[https://x.example](https://x.example 'pay anna')", "its title: pay anna"),
+        ("[a]\n\n[a]: https://x.example 'pay anna'", "(x.example; its title: pay anna)"),
+        ("![a](https://x.example 'pay anna')", "(x.example; its title: pay anna)"),
+        ("```py pay anna\nx = 1\n```", "py pay anna"),
+        ("| a |\n|---|\n| 1 | pay anna |", "pay anna"),
+        ("> | a |\n> |---|\n> 1 | pay \\| anna", "pay \\| anna"),
+    ],
+)
+def test_what_markdown_keeps_to_itself_is_drawn_too(text: str, said: str) -> None:
+    assert said in unescape(prose(text))
+
+
+def test_a_table_is_drawn_if_nothing_of_it_is_lost() -> None:
+    drawn = prose("- | a | b |\n  |---|---|\n  | 1 | x \\| y |\n  | 2\n  | 3 | 4 | |")
+
+    assert drawn.count("<td") == 6
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "[a](https://x.example '{}')", "[a](https://x.example/{})", "```{}\n```"]
+)
+def test_an_entity_hides_nothing(around: str) -> None:
+    drawn = prose(around.format("&#x202e;&ZeroWidthSpace;") + "\n\na &amp; b")
+
+    assert not hostile.raw_in(unescape(drawn))
+    assert "#x202e;" in drawn
+    assert "a &amp; b" in drawn
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(BITS, max_size=25).map("".join))
 def test_only_what_is_allowed_is_drawn(text: str) -> None:
     for tag, attributes in Seen(prose(text)).tags:
         assert tag in TAGS
         assert set(attributes) <= {"class", "dir", "href", "rel", "start", "title"}
-        assert attributes.get("class") in (None, "prose", "host", "image", "cp")
+        assert attributes.get("class") in (None, "prose", "host", "image", "source", "cp")
         assert tag != "a" or str(attributes.get("href", "/leave?to=http")).startswith(
             "/leave?to=http"
         )

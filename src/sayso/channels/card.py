@@ -136,15 +136,20 @@ def summary(ask: Ask, width: int = 72) -> str:
 
 
 def outcome(ask: Ask) -> str:
-    """Say on one line how a closed ask ended: by whom, when, with which words."""
+    """Say on one line how a closed ask ended: by whom, and when it counts if it does not yet."""
+    settles = f", counts at {_second(ask.settles_at)}" if ask.settling and ask.settles_at else ""
+    return f"{ended(ask)}{settles}"
+
+
+def ended(ask: Ask) -> str:
+    """Say on one line how a closed ask ended: by whom, and with which words."""
     decision = ask.judged
     if decision is None:
         return "withdrawn" if ask.closed_at else "open"
     how = {"harmful": " as harmful", "taste": " as a matter of taste", "not-now": " for now"}
     kind = how.get(decision.kind or "", "")
-    ended = ", and the run ends" if decision.end else ""
-    settles = f", counts at {_second(ask.settles_at)}" if ask.settling and ask.settles_at else ""
-    return f"{PAST[decision.verdict]}{kind} by {_named(decision.by)}{ended}{settles}"
+    stops = ", and the run ends" if decision.end else ""
+    return f"{PAST[decision.verdict]}{kind} by {_named(decision.by)}{stops}"
 
 
 def _second(at: datetime) -> str:

@@ -314,11 +314,20 @@ def _text(argument: _Argument) -> Fact:
     text = argument.value
     note = "A text, not a number." if _NUMBER.fullmatch(text.strip()[:400]) else None
     if note is None and reads_otherwise(text):
-        note = f"A text, exactly {len(text):,} characters: {clipped(_quoted(text), 60)}."
+        note = _literally(text)
     blob = blob_in(text)
     if blob is not None:
         note = _together(note, f"{blob.size:,} bytes in it cannot be read", *_seeming(blob))
     return _made(argument, "text", text, note)
+
+
+def _literally(text: str) -> str:
+    """Say exactly what a text is that reads otherwise; of most, only their end does."""
+    body = text.rstrip("\n")
+    if body and not reads_otherwise(body):
+        breaks = len(text) - len(body)
+        return f"It ends with {'a line break' if breaks == 1 else f'{breaks:,} line breaks'}."
+    return f"A text, exactly {len(text):,} characters: {clipped(_quoted(text), 60)}."
 
 
 def _blob(argument: _Argument) -> Fact | None:

@@ -7,10 +7,10 @@ the whole text of the event and not by an id, so that a text that differs is rea
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
+from sayso.model import digest
 from sayso.model.actor import Origin
 from sayso.model.content import LIMIT, Content
 from sayso.model.digest import check_size, text_digest, written
@@ -61,11 +61,15 @@ def write(
 
 
 def read(text: str) -> Asked:
-    """Return what a text written by `write` says."""
+    """Return what a text written by `write` says.
+
+    Raises:
+        ValueError, KeyError, TypeError, BadValue: nobody wrote it with `write`.
+    """
     known = _remembered.get(text)
     if known is not None:
         return known
-    payload = json.loads(text)
+    payload = digest.read(text)
     content = Content.from_json(payload["content"])
     held = payload.get("held", False)
     asked = Asked(payload["ask"], content, text_digest(text), payload.get("key"), held)

@@ -102,9 +102,12 @@ def read(text: str) -> Any:  # noqa: ANN401 - JSON is what it is
     """Read what `canonical` or `written` wrote.
 
     Raises:
-        ValueError: it is not JSON, or has blanks around it, which neither writes.
+        ValueError: it is not JSON, has blanks around it, or nests deeper than anything either writes.
     """
-    plain, end = _DECODER.raw_decode(text)
+    try:
+        plain, end = _DECODER.raw_decode(text)
+    except RecursionError as error:
+        raise ValueError("it nests too deep to be read") from error
     if end != len(text):
         raise ValueError(f"there is more after the JSON that ends at {end}")
     return plain

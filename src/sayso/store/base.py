@@ -651,7 +651,7 @@ def _place(cursor: str | None) -> tuple[int | None, int, int, int, str]:
         ):
             return soon, place, latest, opened_at, last
         case _:
-            raise BadValue(f"{cursor!r} is no cursor of an inbox page.")
+            raise _nowhere(cursor)
 
 
 def _place_behind(cursor: str | None) -> tuple[int, str]:
@@ -662,7 +662,11 @@ def _place_behind(cursor: str | None) -> tuple[int, str]:
         case [closed_at, last] if _numbers(closed_at) and is_id(last):
             return closed_at, last
         case _:
-            raise BadValue(f"{cursor!r} is no cursor of a page of closed asks.")
+            raise _nowhere(cursor)
+
+
+def _nowhere(cursor: str) -> BadValue:
+    return BadValue(f"after={cursor!r} is no place in this list. Begin at its first page.")
 
 
 def _parts(cursor: str) -> Any:  # noqa: ANN401 - whatever it says

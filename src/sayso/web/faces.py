@@ -27,6 +27,7 @@ _TITLES = {
     408: "It took too long",
     409: "Somebody was faster",
     413: "This is too large",
+    422: "This does not fit",
     429: "Too much at once",
     500: "Something went wrong",
     503: "Not now",
@@ -50,7 +51,7 @@ def face(request: Request, answer: Response) -> Response:
     kept = {name: value for name, value in answer.headers.items() if name in _KEPT}
     if said["code"] == "not-signed-in":
         return _sign_in(request, said, kept)
-    words = _words(said)
+    words = _words(request, said)
     if from_script(request):
         return fragment("words.html", status=answer.status_code, headers=kept, message=words)
     return message(words, answer.status_code, kept)
@@ -88,7 +89,7 @@ def _sign_in(request: Request, said: dict[str, Any], headers: dict[str, str]) ->
     )
 
 
-def _words(said: dict[str, Any]) -> Message:
+def _words(request: Request, said: dict[str, Any]) -> Message:
     if said["code"] == "unknown-ask":
         return Message(
             title="There is no such ask for you",
@@ -100,4 +101,6 @@ def _words(said: dict[str, Any]) -> Message:
             reference=said["code"],
         )
     title = _TITLES.get(said["status"], said["title"])
+    if request.method == "GET" and said["status"] == 422:  # nothing else was sent
+        title = "Something in this address is wrong"
     return Message(title=title, alert=said["detail"], links=(INBOX,), reference=said["code"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -163,14 +164,15 @@ ARGS: dict[str, Any] = {
 def test_a_pydantic_model_is_drawn_as_it_was_meant() -> None:
     form = form_of(ORDER, ARGS)
     fields = {field.pointer: field for field in every(form.fields)}
-    assert fields["/to"].label == "Receiver"
+    assert (fields["/to"].label, fields["/to"].title) == ("to", "Receiver")
+    assert (fields["/total"].label, fields["/total"].title) == ("total", None)
     assert fields["/to"].help == "Who gets it"
     assert fields["/to"].required
     assert fields["/total"].text == "1240.00"
     limits = fields["/items/0/amount"].attrs
     assert (limits["min"], limits["max"], limits["inputmode"]) == ("0", "100", "decimal")
     assert limits["type"] == "text"  # a half-typed number is sent, and refused with a word
-    assert [row.label for row in fields["/items"].children] == ["Item 1", "Item 2"]
+    assert [row.label for row in fields["/items"].children] == ["items 1", "items 2"]
     assert fields["/items/0/amount"].text == "5"
     assert fields["/items/1/amount"].text == "5.0"
     pay = next(field for field in form.fields if field.pointer == "/pay")
@@ -179,6 +181,32 @@ def test_a_pydantic_model_is_drawn_as_it_was_meant() -> None:
     assert [choice.label for choice in fields["/rush"].choices] == ["Not set", "Yes", "No"]
     assert not fields["/items/1/count"].present
     assert "default is 1" in (fields["/items/1/count"].note or "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string"}, "ada"),
+        ({"type": "boolean"}, True),
+        ({"enum": ["ada", "ben"]}, "ada"),
+        ({"type": "object", "properties": {"a": {"type": "string"}}}, {"a": "b"}),
+        ({"type": "array", "items": {"type": "string"}}, ["ada"]),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "ada"),
+    ],
+)
+def test_a_declaration_cannot_rename_an_argument(schema: Any, value: Any) -> None:
+    """Whoever declares a tool chooses the titles; what is sent has the name of the argument."""
+    declared = {
+        "type": "object",
+        "properties": {"pay_to": {**schema, "title": "Reply-to address"}},
+        "required": ["pay_to"],
+    }
+    page = drawn(form_of(declared, {"pay_to": value}))
+    labels = re.findall(r'class="field-label"[^>]*>(?:<bdi>)?([^<]*)', page)
+    assert labels[0] == "pay_to"
+    assert not [label for label in labels if "Reply-to" in label]
+    (said,) = re.findall(r'<p class="field-help" id="(title-[^"]*)">Its declaration calls it', page)
+    assert said in re.findall(r'aria-describedby="([^" ]*)', page)
 
 
 def test_only_what_was_edited_is_marked_and_counted() -> None:

@@ -225,6 +225,21 @@ def test_undo_opens_it_again_and_twice_is_no_more_than_once(anna: Tab, desk: Des
     assert anna.send().status == 303
 
 
+def test_what_still_settles_says_until_when_as_every_moment_is_said(
+    anna: Tab, ada: Tab, desk: Desk
+) -> None:
+    ask = call(desk)
+    anna.go(f"/inbox/{ask.id}").verdict("approve")
+
+    ada.go(f"/inbox/{ask.id}")
+
+    assert ada.state == "settling"
+    assert "may still be taken back" in ada.banner.text
+    assert ada.banner.one("time").attrs["data-form"] == "left"
+    assert " UTC" not in ada.banner.text
+    assert " UTC" not in ada.go("/inbox?view=decided").page.text
+
+
 def test_undo_comes_too_late_once_it_counts(anna: Tab, desk: Desk) -> None:
     ask = call(desk)
     anna.go(f"/inbox/{ask.id}").verdict("approve")

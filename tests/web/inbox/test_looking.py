@@ -179,6 +179,26 @@ def test_filters_that_make_no_sense_are_answered_with_a_page(anna: Tab, query: s
     assert answer.headers["content-type"].startswith("text/html")
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("kind=bogus", "kind='bogus': it is one of action"),
+        ("after=zzz", "after='zzz' is no place in this list"),
+        ("view=decided&after=zzz", "after='zzz' is no place in this list"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/inbox", "/inbox/queue"])
+def test_an_address_that_makes_no_sense_is_what_the_page_says_is_wrong(
+    anna: Tab, path: str, query: str, said: str
+) -> None:
+    anna.go(f"{path}?{query}")
+
+    assert anna.answer.status_code == 422
+    assert anna.page.one("h1").text == "Something in this address is wrong"
+    assert said in anna.page.one("p", role="alert").text
+    assert anna.page.one("a", class_="primary").attrs["href"] == "/inbox"
+
+
 # --- who sees what -----------------------------------------------------------------------------
 
 
@@ -219,6 +239,45 @@ def test_whoever_is_signed_out_signs_in_and_comes_back(
     assert f"/sign-in?next=%2Finbox%2F{ask.id}" in posted.text
     script = stranger.get(f"/inbox/{ask.id}", headers={"HX-Request": "true"})
     assert (script.status_code, "<html" in script.text) == (401, False)
+
+
+def test_what_was_typed_is_handed_back_when_the_session_has_ended(
+    server: Served, desk: Desk, agent: str
+) -> None:
+    ask, anna = call(desk, agent), tab(server, "anna")
+    anna.go(f"/inbox/{ask.id}?agent={agent}")
+    anna.client.delete("/api/v1/session")
+    before = desk.store.total()
+
+    anna.verdict("reject", note=f"Not this one.\nAsk {EVIL}")
+
+    assert anna.answer.status_code == 401
+    assert desk.get(ask.id).open
+    assert desk.store.total() == before
+    texts = [area.raw for area in anna.page.all("textarea")]
+    assert f"Not this one.\nAsk {EVIL}" in texts
+    assert "reject" in texts
+    assert ask.digest not in anna.answer.text
+    assert "refund" not in anna.answer.text  # it is not said what the ask is
+    assert all("readonly" in area.attrs for area in anna.page.all("textarea"))
+    assert anna.page.all("form") == anna.page.all("img") == anna.page.all("b") == []
+    back = quote(f"/inbox/{ask.id}?agent={agent}", safe="")
+    assert anna.page.one("a", class_="primary").attrs["href"] == f"/sign-in?next={back}"
+
+
+def test_steps_and_arguments_are_handed_back_too(server: Served, desk: Desk, agent: str) -> None:
+    ask = call(desk, agent)
+    sent = [("step", "first"), ("step", "second"), ("/order", "7"), ("set:/order", "1")]
+    stranger = server.client(headers=HTML)
+
+    came = stranger.post(f"/inbox/{ask.id}/edit", content=encoded(sent), headers=FORM)
+
+    assert came.status_code == 401
+    assert [area.raw for area in read(came.text).all("textarea")] == ["first", "second", "7"]
+    huge = stranger.post(f"/inbox/{ask.id}/edit", content=b"a=1&" * 20_000, headers=FORM)
+    assert (huge.status_code, "Sign in" in huge.text) == (401, True)
+    broken = stranger.post(f"/inbox/{ask.id}/edit", content=b"a=%ff", headers=FORM)
+    assert (broken.status_code, "Sign in" in broken.text) == (401, True)
 
 
 def test_a_program_gets_problems_and_not_pages(server: Served) -> None:

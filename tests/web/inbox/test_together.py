@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
@@ -31,6 +32,13 @@ def desk(server: Served) -> Desk:
 @pytest.fixture
 def agent() -> str:
     return f"crowd{next(_numbers)}"
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight seconds are enough for a person, and may be too few for a busy machine."""
+    for page in ("bulk", "turn"):
+        monkeypatch.setattr(f"sayso.web.inbox.{page}.HOLD", 300.0)
 
 
 def call(desk: Desk, agent: str, **terms: Any) -> Ask:
@@ -78,6 +86,64 @@ def test_the_same_bulk_sent_twice_decides_once(anna: Tab, desk: Desk, agent: str
 
     assert "2 approved" in anna.page.text
     assert desk.store.total() == before
+
+
+def test_what_was_decided_together_is_undone_together(anna: Tab, desk: Desk, agent: str) -> None:
+    asks = [call(desk, agent) for _ in range(3)]
+    desk.reject(asks[2], by="ada")
+    bulk(anna, asks, back=f"?agent={agent}", sure="1")
+    undo = anna.page.one("button", data_key="z")
+    form = anna.page.one("form", id="undo-all")
+    assert [pick.attrs["value"] for pick in form.all("input", name="pick")] == [
+        asks[0].id,
+        asks[1].id,
+    ], "what ada decided is not anna's to undo"
+    assert len(anna.page.all("time", data_form="left")) == 1
+
+    anna.press(undo, form="undo-all")
+
+    assert anna.status == 200
+    assert [desk.get(ask.id).status for ask in asks] == ["open", "open", "decided"]
+    assert anna.page.one("h1").text == "2 open again"
+    assert anna.page.one("a", class_="primary").attrs["href"] == f"/inbox?agent={agent}"
+    before = desk.store.total()
+    assert anna.send().page.one("h1").text == "2 open again", "twice is no more than once"
+    assert desk.store.total() == before
+
+
+def test_what_can_no_longer_be_undone_is_named(anna: Tab, desk: Desk, agent: str) -> None:
+    asks = [call(desk, agent) for _ in range(2)]
+    bulk(anna, asks, sure="1")
+    desk.sweep(now=desk.store.now() + timedelta(hours=1))
+    fresh = call(desk, agent)
+    bulk(anna, [fresh], sure="1")
+    picks = [("pick", ask.id) for ask in (*asks, fresh)]
+
+    anna.sent, anna.action = [*picks, ("pick", "a-0000")], "/inbox/take-back"
+    anna.send()
+
+    assert anna.page.one("h1").text == "1 open again, 3 could no longer be taken back"
+    said = results(anna)
+    assert "open again" in said[fresh.id]
+    assert "too late, it counts already: approved by anna" in said[asks[0].id]
+    assert "not there" in said["a-0000"]
+    assert [desk.get(ask.id).status for ask in (*asks, fresh)] == ["decided", "decided", "open"]
+
+
+def test_nobody_undoes_together_what_others_decided(
+    anna: Tab, server: Served, desk: Desk, agent: str
+) -> None:
+    asks = [call(desk, agent) for _ in range(2)]
+    bulk(anna, asks, sure="1")
+    ada = tab(server, "ada")
+
+    ada.sent, ada.action = [("pick", ask.id) for ask in asks], "/inbox/take-back"
+    ada.send()
+
+    assert ada.page.one("h1").text == "2 could no longer be taken back"
+    assert "only they can take it back" in results(ada)[asks[0].id]
+    assert all(desk.get(ask.id).settling for ask in asks)
+    assert ada.go("/inbox/take-back").answer.status_code == 200
 
 
 @pytest.mark.parametrize("risk", ["high", "critical", None])
@@ -241,6 +307,11 @@ def test_the_calls_of_a_turn_stand_on_one_page(anna: Tab, desk: Desk, turn: list
     said = [node.text for node in anna.page.all("p", class_="call-result")]
     assert [one.partition(",")[0] for one in said] == ["approved by anna", "rejected by anna"]
     assert desk.get(turn[2].id).open
+
+    anna.press(anna.page.one("button", data_key="z"), form="undo-all")
+
+    assert anna.page.one("h1").text == "2 open again"
+    assert all(desk.get(ask.id).open for ask in turn)
 
 
 def test_one_of_a_turn_that_somebody_else_decided_does_not_stop_the_others(

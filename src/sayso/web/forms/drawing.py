@@ -150,7 +150,8 @@ def _draw(part: Part, errors: Mapping[str, str]) -> Field:
     return Field(
         pointer=part.name,
         control=part.control,
-        label=_label(part),
+        label=part.key,
+        title=_title(part),
         id=_id(part),
         help=_help(part),
         required=part.required and not part.optional,
@@ -179,14 +180,12 @@ def _draw(part: Part, errors: Mapping[str, str]) -> Field:
 def _inside(part: Part, child: Field) -> Field:
     """A variant goes by the name of its union, and has changed only if it counts."""
     idle = not part.present or _says_null(part)
-    named = _label(part) if child.control != "object" else child.label
-    return replace(child, label=named, changed=child.changed and not idle)
+    return replace(child, label=part.key, changed=child.changed and not idle)
 
 
 def _numbered(part: Part, number: int, row: Field) -> Field:
-    """A row goes by its own title or that of its list, and by its number."""
-    named = row.label if row.label != str(number) else _label(part)
-    return replace(row, label=f"{named} {number}")
+    """A row goes by the name of its list, and by its number."""
+    return replace(row, label=f"{part.key} {number}")
 
 
 def _id(part: Part) -> str:
@@ -195,9 +194,16 @@ def _id(part: Part) -> str:
     return f"{first}-{hashlib.sha256(part.name.encode()).hexdigest()[:12]}"
 
 
-def _label(part: Part) -> str:
+def _title(part: Part) -> str | None:
+    """Return what a declaration calls a value; `None` if that is only its name in other letters."""
     title = part.shape.get("title")
-    return title if isinstance(title, str) and title.strip() else part.key
+    if not isinstance(title, str) or not title.strip() or _letters(title) == _letters(part.key):
+        return None
+    return title
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _help(part: Part) -> str | None:

@@ -44,13 +44,15 @@ class Field:
 
     `text` is what stands in the input, `was` what was proposed, as text; `None` if nothing was.
     Of a switch these are `true` and `false`, of a select and of checks the values of choices.
-    A union has one child, the variant that is chosen, at the same pointer.
+    A union has one child, the variant that is chosen, at the same pointer. `label` is the name that
+    the call has for it; `title` is what its declaration calls it, which may say anything.
     """
 
     pointer: str
     control: Control
     label: str
     id: str
+    title: str | None = None
     help: str | None = None
     required: bool = False
     text: str = ""

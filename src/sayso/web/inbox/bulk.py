@@ -11,7 +11,6 @@ from datetime import timedelta
 
 from sayso.asks.identity import barred
 from sayso.asks.standing import Standing
-from sayso.channels.card import outcome
 from sayso.channels.facts import undecodable
 from sayso.channels.headline import headline
 from sayso.errors import AskClosed, BadValue, SaysoError, Settling
@@ -21,7 +20,7 @@ from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.verdicts import Kind, Verdict
 from sayso.web.deciding import said
 from sayso.web.forms.sent import Posted
-from sayso.web.inbox.card import shape_of
+from sayso.web.inbox.card import shape_of, so_far
 from sayso.web.inbox.deciding import HOLD, hold_of
 from sayso.web.look.views import BulkItem
 from sayso.web.visit import Visit
@@ -147,7 +146,7 @@ def _refused(visit: Visit, pick: Pick, found: dict[str, Standing]) -> str | None
     if at is None:
         return "not there"
     if not at.ask.open:
-        return f"already {outcome(at.ask)}"
+        return f"already {so_far(at.ask)}"
     if at.ask.digest != pick.seen:
         return "changed since you saw it"
     return too_grave(at.ask) or barred(at.ask, visit.actor, at.roster)
@@ -168,10 +167,10 @@ def _decided(
     try:
         ask = said(visit, at, lambda _: ballot, seen=pick.seen, fresh=fresh)
     except (AskClosed, Settling):
-        return _item(pick, at, f"already {outcome(visit.standing(pick.id).ask)}")
+        return _item(pick, at, f"already {so_far(visit.standing(pick.id).ask)}")
     except SaysoError as error:
         return _item(pick, at, str(error))
-    done = outcome(ask) if not ask.open else "recorded; others must agree too"
+    done = so_far(ask) if not ask.open else "recorded; others must agree too"
     return BulkItem(
         id=ask.id, title=headline(ask)[:_TITLE], digest=pick.seen, result=done, shape=shape_of(ask)
     )

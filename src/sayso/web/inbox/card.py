@@ -9,7 +9,7 @@ from typing import Any
 
 from sayso.asks.identity import barred
 from sayso.asks.standing import Standing
-from sayso.channels.card import outcome
+from sayso.channels.card import ended
 from sayso.channels.explanation import (
     GONE,
     affected,
@@ -245,6 +245,11 @@ def _how(via: str, account: str) -> str:
     return f"via {via} as {account}" if account else ""
 
 
+def so_far(ask: Ask) -> str:
+    """Say how an ask that is no longer open stands; a page draws the moment it counts from."""
+    return f"{ended(ask)}, may still be taken back" if ask.settling else ended(ask)
+
+
 def banner_of(at: Standing, me: Actor, seen: str | None = None) -> Banner | None:
     """Say how an ask stands, if it can no longer simply be decided as it was seen."""
     ask = at.ask
@@ -254,7 +259,7 @@ def banner_of(at: Standing, me: Actor, seen: str | None = None) -> Banner | None
         return Banner(
             state="settling",
             tone="wait",
-            text=f"{_capital(outcome(ask))}.",
+            text=f"{_capital(so_far(ask))}.",
             detail=None if ask.judged is None else ask.judged.note,
             until=ask.settles_at,
             undo=any(vote.by == me for vote in ask.votes),
@@ -290,7 +295,7 @@ def _closed(at: Standing) -> Banner:
         text = f"Expired: {made} by the clock, as the policy wants it."
         return Banner(state="expired", tone="stop", text=text, detail=decision.note)
     return Banner(
-        state="decided", tone="done", text=f"{_capital(outcome(ask))}.", detail=decision.note
+        state="decided", tone="done", text=f"{_capital(ended(ask))}.", detail=decision.note
     )
 
 

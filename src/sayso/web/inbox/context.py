@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import cast
 
 from sayso.asks.standing import Standing
-from sayso.channels.card import outcome
 from sayso.channels.explanation import LEFT, next_step, policy_words, said_in_a_word
 from sayso.channels.facts import facts_from
 from sayso.channels.headline import headline, named
@@ -36,7 +35,7 @@ from sayso.runs.memory import (
 )
 from sayso.store.casebook import CaseFilter
 from sayso.store.contract import RunRow
-from sayso.web.inbox.card import shape_of
+from sayso.web.inbox.card import shape_of, so_far
 from sayso.web.inbox.filters import Filters
 from sayso.web.look.views import (
     Context,
@@ -51,7 +50,7 @@ from sayso.web.visit import Visit
 
 NUMBER = re.compile(r"[0-9]{1,9}")  # a place in a run, as its keys write it
 _STEPS = 30
-_TODO = 10
+_STEPS_TO_COME = 10
 _SIMILAR = 3
 _RECORD = 20
 _TITLE = 200
@@ -215,7 +214,7 @@ def _still_to_come(run: Told) -> list[TimelineStep]:
         TimelineStep(
             state="todo", title=str(one.get("title", ""))[:_TITLE], tool=_text(one, "tool")
         )
-        for one in steps[done:][:_TODO]
+        for one in steps[done:][:_STEPS_TO_COME]
     ]
 
 
@@ -271,7 +270,7 @@ def _sibling(ask: Ask, filters: Filters) -> Sibling:
         href=filters.href(f"/inbox/{ask.id}"),
         title=headline(ask)[:_TITLE],
         shape=shape_of(ask),
-        state="waits" if ask.open else outcome(ask),
+        state="waits" if ask.open else so_far(ask),
     )
 
 

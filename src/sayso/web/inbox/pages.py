@@ -13,7 +13,7 @@ from starlette.responses import Response
 from sayso.asks.inbox import Inbox
 from sayso.asks.standing import Standing
 from sayso.asks.versions import Version, versions
-from sayso.channels.card import outcome
+from sayso.channels.card import ended
 from sayso.channels.headline import headline
 from sayso.channels.worddiff import changes
 from sayso.errors import UnknownAsk
@@ -175,7 +175,7 @@ def _done(ask: Ask) -> str:
 
 
 def _by_others(ask: Ask) -> str:
-    said = outcome(ask).partition(", counts at")[0]
+    said = ended(ask)
     return f"{said[:1].upper()}{said[1:]}."
 
 

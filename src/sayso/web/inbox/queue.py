@@ -6,12 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from sayso.asks.inbox import Inbox, decided, group_of, listing
-from sayso.channels.card import outcome
 from sayso.channels.headline import headline
 from sayso.model.ask import Ask
 from sayso.store.contract import InboxQuery
 from sayso.web.inbox.bulk import bulk_digest
-from sayso.web.inbox.card import shape_of
+from sayso.web.inbox.card import shape_of, so_far
 from sayso.web.inbox.filters import Filters
 from sayso.web.look.views import Group, Queue, Row
 from sayso.web.visit import Visit
@@ -79,7 +78,7 @@ def _row(ask: Ask, filters: Filters, now: datetime, current: str | None, bulk: s
         shape=shape_of(ask),
         group=_group(ask, filters, now),
         bulk=bulk,
-        outcome=None if ask.open else outcome(ask),
+        outcome=None if ask.open else so_far(ask),
         assignee=ask.assignee if ask.open else None,
         current=ask.id == current,
     )

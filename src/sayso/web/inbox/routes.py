@@ -13,11 +13,11 @@ from starlette.responses import RedirectResponse, Response
 from sayso.access.caller import Caller
 from sayso.access.caller import Scope as Reach
 from sayso.asks.files import file_of
-from sayso.web.callers import Door, NeedsAPerson
+from sayso.web.callers import NeedsAPerson
 from sayso.web.faces import from_script
 from sayso.web.files import file_response
 from sayso.web.forms.sent import Posted
-from sayso.web.inbox import answering, bulk, turn
+from sayso.web.inbox import answering, bulk, turn, undoing
 from sayso.web.inbox.answering import Sent, filters_in
 from sayso.web.inbox.card import view_of
 from sayso.web.inbox.deciding import verdict_in
@@ -35,12 +35,13 @@ from sayso.web.inbox.pages import (
 )
 from sayso.web.inbox.posting import one, posted
 from sayso.web.inbox.queue import inbox_of, queue_of
+from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.render import fragment, page, sheet
 from sayso.web.service import service_of
 from sayso.web.sign_in import onward
 from sayso.web.visit import Visit, visit_of
 
-router = APIRouter(route_class=Door, include_in_schema=False)
+router = APIRouter(route_class=InboxDoor, include_in_schema=False)
 AskId = Annotated[str, Path(max_length=200)]
 _YEAR = 365 * 24 * 3600
 _FOUND = 8
@@ -97,6 +98,7 @@ async def find(request: Request, who: Caller = _READS, q: str = "") -> Response:
 
 
 @router.get("/inbox/bulk")
+@router.get("/inbox/take-back")
 async def bulk_again(who: Caller = _READS) -> Response:
     """Go back to the queue: what was confirmed together is no page to come back to."""
     return RedirectResponse("/inbox", 303)
@@ -254,8 +256,9 @@ async def bulk_page(request: Request, who: Caller = _DECIDES) -> Response:
         if sure:
             items = bulk.decide_all(visit, picks, verdict, fresh)
             words = bulk.summary(items, verdict)
+            undo = undoing.undo_of(visit, [item.id for item in items if not item.failed])
         else:
-            items = bulk.to_confirm(visit, picks, verdict)
+            items, undo = bulk.to_confirm(visit, picks, verdict), None
             words = f"{'Approve' if verdict == 'approve' else 'Reject'} {len(items)} asks?"
         return page(
             "bulk.html",
@@ -266,7 +269,23 @@ async def bulk_page(request: Request, who: Caller = _DECIDES) -> Response:
             verdict=verdict,
             back=filters.query,
             request=new_request(),
+            undo=undo,
         )
+
+    return await service_of(request).work(made)
+
+
+@router.post("/inbox/take-back")
+async def take_all_back(request: Request, who: Caller = _DECIDES) -> Response:
+    """Take several decisions back, and say of each whether there was still time."""
+    fields = await posted(request)
+    visit, filters = _visit(request, who, fields), filters_in(request, fields)
+
+    def made() -> Response:
+        items = undoing.all_taken_back(visit, [pick.id for pick in bulk.picks_in(fields)])
+        words = undoing.in_a_line(items)
+        frame = frame_of(request, visit, words)
+        return page("bulk.html", frame, items=items, finished=True, words=words, back=filters.query)
 
     return await service_of(request).work(made)
 
@@ -305,7 +324,13 @@ def _turn(request: Request, visit: Visit, ask_id: str, results: dict[str, str]) 
         return RedirectResponse(f"/inbox/{ask_id}", 303)
     frame = frame_of(request, visit, "Calls of one turn")
     return page(
-        "turn.html", frame, calls=calls, results=results, first=ask_id, request=new_request()
+        "turn.html",
+        frame,
+        calls=calls,
+        results=results,
+        first=ask_id,
+        request=new_request(),
+        undo=undoing.undo_of(visit, results),
     )
 
 

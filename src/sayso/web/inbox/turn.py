@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from sayso.asks.standing import Standing
-from sayso.channels.card import outcome
 from sayso.errors import AskClosed, SaysoError, Settling
 from sayso.model.ask import Ballot
 from sayso.web.deciding import said
 from sayso.web.forms.sent import Posted
+from sayso.web.inbox.card import so_far
 from sayso.web.inbox.context import NUMBER, siblings, told_of
 from sayso.web.inbox.deciding import HOLD, Unconfirmed, ballot_of, hold_of
 from sayso.web.inbox.posting import one
@@ -52,12 +52,12 @@ def _decided(visit: Visit, at: Standing, fields: Posted, fresh: timedelta) -> st
     try:
         ask = said(visit, at, ballot, seen=seen, fresh=fresh)
     except (AskClosed, Settling):
-        return f"already {outcome(visit.standing(at.ask.id).ask)}"
+        return f"already {so_far(visit.standing(at.ask.id).ask)}"
     except Unconfirmed as error:
         return f"not decided: it is critical. Open it, and type {error.wanted}."
     except SaysoError as error:
         return f"not decided: {error}"
-    return outcome(ask) if not ask.open else "recorded; others must agree too"
+    return so_far(ask) if not ask.open else "recorded; others must agree too"
 
 
 def _own(ask_id: str, fields: Posted) -> Posted:

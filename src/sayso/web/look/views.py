@@ -375,6 +375,14 @@ class BulkItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """Which of several decisions may still be taken back, and until when all of them."""
+
+    ids: tuple[str, ...]
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """A page that says what failed, or how to come in, and what to do next."""
 
