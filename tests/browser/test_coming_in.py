@@ -85,6 +85,7 @@ def test_a_browser_without_cookies_is_told_so(team: Office) -> None:
     here.page.get_by_role("button", name="Sign in", exact=True).click()
 
     expect(here("body")).to_contain_text("cookie")
+    here.context.unroute_all(behavior="wait")  # or what is on its way fails in the next test
 
 
 def test_an_ask_that_is_not_there_is_a_page_that_says_so(solo: Office) -> None:
