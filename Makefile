@@ -14,8 +14,11 @@ DEV  := $(VENV)/.dev-installed
 PEERS := build/bench-venv
 PEER  := $(PEERS)/.installed
 
+# Hundreds of processes are started by the tests, and each would compile our modules for itself.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Tests that start processes or servers wait more than they work: they run beside the others.
-TERMINALS := $(wildcard $(addprefix tests/,cli docs channels journeys))
+TERMINALS := $(wildcard $(addprefix tests/,adapters cli docs channels journeys))
 SERVERS   := $(wildcard $(addprefix tests/,access conformance crash demo evidence races remote web))
 BROWSERS  := $(wildcard tests/browser)
 

@@ -32,7 +32,7 @@ def installed() -> bool:
 
 def sqlite_saver(path: str) -> Saver:
     """Open its store in a file, as durably as ours."""
-    from langgraph.checkpoint.sqlite import SqliteSaver  # type: ignore[import-not-found]
+    from langgraph.checkpoint.sqlite import SqliteSaver
 
     connection = sqlite3.connect(path, check_same_thread=False, timeout=30)
     saver = SqliteSaver(connection)
@@ -43,7 +43,7 @@ def sqlite_saver(path: str) -> Saver:
 
 def postgres_saver(address: str) -> Saver:
     """Open its store on a server, by one connection as it makes them itself."""
-    from langgraph.checkpoint.postgres import PostgresSaver  # type: ignore[import-not-found]
+    from langgraph.checkpoint.postgres import PostgresSaver
 
     connection = psycopg.connect(
         address,
@@ -78,8 +78,8 @@ class _Memory(TypedDict):
 
 def asking(saver: Saver, act: Callable[[int], object] | None = None) -> Graph:
     """Return a graph that asks a person; with `act`, for leave to do that."""
-    from langgraph.graph import END, START, StateGraph  # type: ignore[import-not-found]
-    from langgraph.types import interrupt  # type: ignore[import-not-found]
+    from langgraph.graph import END, START, StateGraph
+    from langgraph.types import interrupt
 
     def ask(state: _State) -> dict[str, str]:
         answer = interrupt({"question": "May this be refunded?", "order": state["order"]})
@@ -137,6 +137,13 @@ def remembering(saver: Saver, *, reply: Callable[[int], str] | None = None) -> G
 def thread(name: object) -> dict[str, Any]:
     """Return what LangGraph calls the configuration of a run."""
     return {"configurable": {"thread_id": str(name)}}
+
+
+def adapted(name: str, graph: Graph) -> Any:  # noqa: ANN401 - our adapter
+    """Return a graph as something that a desk can run."""
+    from sayso.adapters.langgraph import Graph
+
+    return Graph(name, graph)
 
 
 def resumed(answer: str) -> Any:  # noqa: ANN401 - langgraph's Command

@@ -32,7 +32,7 @@ def agent(
     callbacks: dict[str, Callable[..., None]] | None = None,
 ) -> Agent:
     """Return an agent with one tool; callbacks are by the name of a type of step."""
-    import smolagents as theirs  # type: ignore[import-not-found]
+    import smolagents as theirs
 
     tool = theirs.tool  # by another name it warns
 
@@ -57,8 +57,15 @@ def agent(
     )
 
 
+def adapted(name: str, build: Callable[[], Agent]) -> Any:  # noqa: ANN401 - our adapter
+    """Return an agent as something that a desk can run; its tool asks."""
+    from sayso.adapters.smolagents import Smol
+
+    return Smol(name, build, confirm=["work"])
+
+
 def _model(script: Script) -> Any:  # noqa: ANN401 - smolagents' Model
-    from smolagents.models import (  # type: ignore[import-not-found]
+    from smolagents.models import (
         ChatMessage,
         ChatMessageToolCall,
         ChatMessageToolCallFunction,
@@ -67,7 +74,7 @@ def _model(script: Script) -> Any:  # noqa: ANN401 - smolagents' Model
         TokenUsage,
     )
 
-    class Scripted(Model):  # type: ignore[misc]
+    class Scripted(Model):
         """A model that says what the script says."""
 
         def generate(

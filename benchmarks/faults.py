@@ -1,4 +1,4 @@
-"""Faults that paused agents are known for, tried on LangGraph, on smolagents and on sayso.
+"""Faults that paused agents are known for: on LangGraph, on smolagents, on both of ours.
 
     race     two processes answer and resume one paused run at the same moment: how often did the
              guarded action run twice?
@@ -10,11 +10,13 @@
     change   a person adds a step to the plan, the agent is stopped after the first step and
              resumed: is there another plan, without that step? Is the step ever done?
 
-Both sides are tried in turns by the same processes, on SQLite and on PostgreSQL; smolagents,
-whose memory is the process, is beside ours on both. An action leaves a line in a file for
+All sides are tried in turns by the same processes, on SQLite and on PostgreSQL; smolagents,
+whose memory is the process, is beside ours on both. "under sayso" is the very graph of LangGraph's
+side, with its own checkpointer, run by a desk (for the mails, its node acts by `sayso.effect`).
+An action leaves a line in a file for
 every time it ran; that file is counted, nobody's own records. The model is a script: it
 follows the last plan that it is shown, and makes a plan of its own only if it is shown none.
-Ends with an error if sayso has a fault. Without LangGraph or smolagents (they are in
+Ends with an error if one of ours has a fault. Without LangGraph or smolagents (they are in
 requirements/bench.txt) sayso is tried alone.
 
     python -m benchmarks.faults [--quick] [--trials 240] [--only race|kill|mail|cancel|change]
@@ -57,11 +59,15 @@ numbers = count(1)
 
 @dataclass(frozen=True)
 class Place:
-    """Where one side keeps its runs, and the file that its action writes to."""
+    """Where one side keeps its runs, and the file that its action writes to.
+
+    `beside` is where a graph that a desk runs keeps its own checkpoints.
+    """
 
     database: str
     at: str
     ledger: str
+    beside: str = ""
 
     def times(self, order: int) -> int:
         """How often the action ran for this order."""
@@ -112,11 +118,17 @@ class Sayso:
         [ask] = self.desk.get_run(key).asks
         said = "ok"
         try:
-            self.desk.approve(ask)
+            self._say_yes(ask)
         except sayso.AskClosed:
             said = "refused"
         self.desk.crew.take(key)
         return said
+
+    def _say_yes(self, ask: sayso.Ask) -> None:
+        self.desk.approve(ask)
+
+    def _say_it_happened(self, ask: sayso.Ask) -> None:
+        self.desk.respond(ask, "refunded")
 
     def settled(self, key: str) -> None:
         """Wait until the run is over.
@@ -134,17 +146,17 @@ class Sayso:
     def after_the_crash(self, key: str, order: int) -> list[str]:
         """Carry the run on somewhere else, with a person who answers whatever is asked."""
         run = self.desk.get_run(key)
-        found = [] if run.asks[0].decision else ["answer lost"]
+        found = ["answer lost"] if run.asks[0].decision is None else []
         until = time.monotonic() + 30
         while run.status != "done" and time.monotonic() < until:
             self.desk.work(until="idle", only=key)  # nothing to claim before the lease has lapsed
             for ask in run.state.pending:
                 if ask.kind == "doubt":
                     found.append("asked whether it happened")
-                    self.desk.respond(ask, "refunded")
+                    self._say_it_happened(ask)
                 else:
                     found.append("question asked again")
-                    self.desk.approve(ask)
+                    self._say_yes(ask)
             time.sleep(0.05)
         if run.status != "done":
             raise RuntimeError(f"{key} is {run.status}: {run.error}")
@@ -185,19 +197,46 @@ class LangGraph:
         return found + ["action ran twice"] * (self._place.times(order) > 1)
 
 
+class UnderSayso(Sayso):
+    """The same graph as LangGraph's, not a line changed, run by a desk."""
+
+    name = "under sayso"
+
+    def __init__(self, place: Place, act: Act = Place.act) -> None:
+        self._place = place
+        self.desk = Desk(place.at, agent="benchmark", lease=LEASE)
+        saver = langgraph.saver_of(place.database, place.beside)
+        graph = langgraph.asking(saver, lambda order: act(place, order))
+        self._adapter = langgraph.adapted("refunds", graph)
+
+    def start(self, order: int) -> str:
+        given = {"order": order, "answer": ""}
+        return self.desk.run(self._adapter, given, wait=False).id
+
+    def _say_yes(self, ask: sayso.Ask) -> None:
+        self.desk.respond(ask, "approve")
+
+    def _say_it_happened(self, ask: sayso.Ask) -> None:
+        self.desk.respond(ask, {"answer": "approve"})  # what the node would have returned
+
+
 Side = type[Sayso] | type[LangGraph]
-SIDES: list[Side] = [*([LangGraph] if langgraph.installed() else []), Sayso]
+SIDES: list[Side] = [LangGraph, UnderSayso, Sayso] if langgraph.installed() else [Sayso]
 
 
 def place_of(side: Side, database: Database, folder: str) -> Place:
     """Return a database of its own for one side, ready to be used."""
-    name = f"faults_{side.name.lower()}"
+    name = f"faults_{side.name.lower().replace(' ', '_')}"
     ledger = f"{folder}/{name}_{database.name}.txt"
-    if side is Sayso:
-        database.desk(name).close()  # makes the tables
-        return Place(database.name, database.address(name), ledger)
-    at = f"{folder}/{name}.db" if database.name == "SQLite" else database.address(name)
-    return Place(database.name, at, ledger)
+
+    def theirs(name: str) -> str:
+        return f"{folder}/{name}.db" if database.name == "SQLite" else database.address(name)
+
+    if side is LangGraph:
+        return Place(database.name, theirs(name), ledger)
+    database.desk(name).close()  # makes the tables
+    beside = theirs(f"{name}_graphs") if side is UnderSayso else ""
+    return Place(database.name, database.address(name), ledger, beside)
 
 
 # --- race -------------------------------------------------------------------------------------
@@ -316,8 +355,11 @@ class SaysoMails:
 
     def answer_and_resume(self, key: str) -> None:
         """Approve what waits first, and carry the run on."""
-        self.desk.approve(self.desk.get_run(key).state.pending[0])
+        self._say_yes(self.desk.get_run(key).state.pending[0])
         self.desk.crew.take(key)
+
+    def _say_yes(self, ask: sayso.Ask) -> None:
+        self.desk.approve(ask)
 
 
 class LangGraphMails:
@@ -337,8 +379,35 @@ class LangGraphMails:
         self._graph.invoke(langgraph.resumed("approve"), langgraph.thread(key))
 
 
+class MailsUnderSayso(SaysoMails):
+    """The same graph as LangGraph's, run by a desk; its node acts by `sayso.effect`."""
+
+    name = "under sayso"
+
+    def __init__(self, place: Place) -> None:
+        self.desk = Desk(place.at, agent="benchmark", lease=LEASE)
+
+        def send(order: int) -> None:
+            place.act(order)
+
+        graph = langgraph.mailing(
+            langgraph.saver_of(place.database, place.beside),
+            lambda order: sayso.effect(send, order),
+        )
+        self._adapter = langgraph.adapted("mails", graph)
+
+    def start(self, orders: Sequence[int]) -> str:
+        given = {"orders": list(orders), "sent": []}
+        return self.desk.run(self._adapter, given, wait=False).id
+
+    def _say_yes(self, ask: sayso.Ask) -> None:
+        self.desk.respond(ask, "approve")
+
+
 Mailer = type[SaysoMails] | type[LangGraphMails]
-MAILERS: dict[str, Mailer] = {SaysoMails.name: SaysoMails, LangGraphMails.name: LangGraphMails}
+MAILERS: dict[str, Mailer] = {
+    side.name: side for side in (SaysoMails, LangGraphMails, MailsUnderSayso)
+}
 
 
 def approve_one(side: Mailer, place: Place, key: str) -> None:
@@ -541,6 +610,7 @@ KILL = (
 MAIL = ("a mail was sent twice", "a mail was never sent")
 CANCEL = ("acted after the cancel",)
 CHANGE = ("reviewed plan thrown away", "the person's step never done")
+OURS = (Sayso.name, UnderSayso.name)
 FAULTS = {
     "action ran twice",
     "action never ran",
@@ -603,9 +673,10 @@ def main() -> None:
                 if given.only in (None, part):
                     rows, found, times = tried(database, folder, part, trials, kills)
                     print("\n".join(table(database.name, part, rows, found, times)), flush=True)
-                    faults += sum(found[Sayso.name][fault] for fault in FAULTS)
+                    ours = [found[name] for name in OURS if name in found]
+                    faults += sum(counted[fault] for counted in ours for fault in FAULTS)
     if faults:
-        sys.exit(f"sayso has {faults} faults: that must not be.")
+        sys.exit(f"Ours have {faults} faults: that must not be.")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -41,13 +42,17 @@ class Place:
         return Path(self.url.removeprefix("sqlite:///"))
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run one statement (`?` for values) in a connection of its own, and commit it."""
+        """Run one statement (`?` for values) in a connection that no desk has, and commit it."""
         if self.dialect == "sqlite":
             with closing(sqlite3.connect(self.file)) as file, file:
                 return file.execute(statement, values).fetchall()
-        with psycopg.connect(self.url) as connection:
-            cursor = connection.execute(statement.replace("?", "%s"), values)
-            return list(cursor.fetchall()) if cursor.description else []
+        try:
+            return _asked(self.url, statement, values)
+        except psycopg.OperationalError:
+            if not _prompt(self.url).closed:
+                raise
+            del _prompts[os.getpid(), self.url]  # the database was dropped, and is there again
+            return _asked(self.url, statement, values)
 
     def clear(self) -> None:
         """Leave nothing of what was written. Not `truncate`: that takes ten times as long."""
@@ -61,3 +66,19 @@ class Place:
         rows: Sequence[tuple[Any, ...]] = self.sql(statement, *values)
         assert len(rows) == 1, rows
         return rows[0][0]
+
+
+# One SQL prompt for each process: PostgreSQL takes longer to let somebody in than to answer.
+_prompts: dict[tuple[int, str], psycopg.Connection[tuple[Any, ...]]] = {}
+
+
+def _prompt(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    key = (os.getpid(), url)
+    if key not in _prompts:
+        _prompts[key] = psycopg.connect(url, autocommit=True, prepare_threshold=None)
+    return _prompts[key]
+
+
+def _asked(url: str, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    cursor = _prompt(url).execute(statement.replace("?", "%s"), values)
+    return list(cursor.fetchall()) if cursor.description else []

@@ -6,13 +6,13 @@ import os
 import random
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 from typing import Self
 
 from sayso import Desk
 from sayso.access.tokens import make_token
+from tests.forked import Forked
 
 COMMAND = Path(sys.executable).with_name("sayso")
 
@@ -23,7 +23,7 @@ class Service:
     def __init__(self, url: str) -> None:
         self._database = url
         self.port = free_port()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Forked | None = None
 
     @property
     def url(self) -> str:
@@ -32,11 +32,9 @@ class Service:
     def start(self) -> None:
         """Start it, and return once it serves."""
         command = [str(COMMAND), "serve", "--no-open", "--port", str(self.port)]
-        self._process = subprocess.Popen(
+        self._process = Forked(
             [*command, "--desk", self._database],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
+            cwd=Path.cwd(),
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
         assert self._process.stdout is not None
@@ -48,7 +46,7 @@ class Service:
         assert self._process is not None
         self._process.send_signal(number)
         self._process.communicate(timeout=30)
-        return self._process.returncode
+        return self._process.wait()
 
     def restart(self, number: int) -> int:
         """End it with a signal, start it again, and return the exit code of the first."""

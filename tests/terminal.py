@@ -8,8 +8,6 @@ import pty
 import re
 import select
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from tests.forked import Forked
+
 PATIENCE = 30.0
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# Makes the terminal the program's own, so that Ctrl-C reaches it, then becomes the program.
-_TAKE = "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);os.execv(sys.argv[1],sys.argv[1:])"
 
 
 class Screen:
@@ -105,15 +103,8 @@ class Program(Screen):
         self, command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], columns: int = 80
     ) -> None:
         super().__init__(columns)
-        self._process = subprocess.Popen(
-            [sys.executable, "-ISc", _TAKE, *map(str, command)],
-            stdin=self.slave,
-            stdout=self.slave,
-            stderr=self.slave,
-            cwd=cwd,
-            env={**env, "TERM": "xterm-256color"},
-            start_new_session=True,
-        )
+        around = {**env, "TERM": "xterm-256color"}
+        self._process = Forked(command, cwd=cwd, env=around, terminal=self.slave)
         os.close(self.slave)
         self.slave = -1
 

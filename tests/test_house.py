@@ -50,6 +50,11 @@ PLANTED = [
     Planted("sayso/channels/planted_fastapi.py", "fastapi", "web"),
     Planted("sayso/asks/planted_httpx2.py", "httpx2", "clients"),
     Planted("sayso/channels/planted_langgraph.py", "langgraph.types", "hosts"),
+    Planted("sayso/adapters/planted_runs.py", "sayso.runs.passages", "adapters"),
+    Planted("sayso/adapters/planted_agent.py", "sayso.agent", "adapters"),
+    Planted("sayso/adapters/langgraph/planted_runs.py", "sayso.runs.lanes", "adapters"),
+    Planted("sayso/adapters/langgraph/planted_smolagents.py", "smolagents", "graphs"),
+    Planted("sayso/adapters/smolagents/planted_langgraph.py", "langgraph.types", "smol"),
     Planted("sayso/agent/planted_direct.py", "pydantic_ai.direct", "models"),
     Planted("sayso/agent/planted_openai.py", "openai", "models"),
 ]
@@ -160,11 +165,29 @@ def test_requirements_are_exact_and_name_no_host(name: str) -> None:
 
 def test_importing_sayso_leaves_alone_what_only_some_programs_need() -> None:
     late = [
-        *("sayso.agent", "sayso.insight.case", "sayso.policy.reading", "sayso.policy.checking"),
+        *(
+            "sayso.adapters",
+            "sayso.agent",
+            "sayso.insight.case",
+            "sayso.policy.reading",
+            "sayso.policy.checking",
+        ),
         *("sayso.runs.running", "sayso.store.audit", "sayso.store.sqlite"),
         *("difflib", "importlib.resources", "subprocess", "tempfile", "tomllib"),
     ]
     program = f"import sys, sayso; print([name for name in {late} if name in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_no_host_is_loaded_before_its_own_adapter_is() -> None:
+    hosts = ["langchain", "langchain_core", "langgraph", "smolagents"]
+    program = (
+        "import sys, sayso, sayso.adapters.base;"
+        f"print([name for name in {hosts} if name in sys.modules])"
+    )
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 

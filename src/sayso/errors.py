@@ -512,6 +512,7 @@ class Diverged(RunError):
             "code back and retry the run, or cancel it and start anew."
         )
         self.key = key
+        self.detail = detail
 
 
 class StepFailed(RunError):

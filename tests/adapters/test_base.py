@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from sayso import Desk, Running
-from sayso.adapters.base import UntestedHost, check_host, distinct, foreign
+from sayso.adapters.base import (
+    UntestedHost,
+    acting_as,
+    check_host,
+    distinct,
+    foreign,
+    prepared,
+    review_draft,
+    review_plan,
+)
 from sayso.errors import BadValue, InvalidEdit
 from tests.runs.people import ask_of, begun, carried_on
 
@@ -82,3 +91,60 @@ def test_a_host_inside_it_is_not() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert check_host("pytest", "1.0", found) == found
+
+
+def test_calls_of_one_turn_are_asked_for_at_once_and_each_is_carried_out_once(desk: Desk):
+    ran: list[Any] = []
+
+    def pay(**args: Any) -> str:
+        ran.append(args["to"])
+        return f"paid {args['to']}"
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        gate = foreign("pay", pay, SCHEMA)
+        whom = {"anna": True, "ben": True, "carl": False}
+        calls = [prepared(run, gate, {"to": to}, always=asks) for to, asks in whom.items()]
+        return run.gather(*[call.result for call in calls])
+
+    run = begun(desk, flow)
+    assert sorted(str(ask.args["to"]) for ask in run.asks) == ["anna", "ben"]
+    assert ran == ["carl"], "what needs nobody waits for nobody"
+    desk.approve(next(ask for ask in run.asks if ask.args["to"] == "ben"))
+    carried_on(desk, run)
+    assert ran == ["carl", "ben"]
+    desk.approve(ask_of(run))
+    carried_on(desk, run)
+    assert (run.output, ran) == (["paid anna", "paid ben", "paid carl"], ["carl", "ben", "anna"])
+
+
+def test_a_plan_and_a_draft_come_back_with_what_people_said_to_them(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        first = review_plan(run, ["Search"], title="Plan A")
+        second = review_plan(run, ["Search", "Cite"], title="Plan B", about=first.id)
+        draft = review_draft(run, "Dear all", title="Letter")
+        assert first.decision is not None
+        assert draft.decision is not None
+        said = [first.decision.text, second.args["steps"], second.content.about == first.id]
+        return [*said, draft.decision.verdict, draft.args["text"]]
+
+    run = begun(desk, flow)
+    desk.respond(ask_of(run, "Plan A"), "cite sources")
+    carried_on(desk, run)
+    desk.edit(ask_of(run, "Plan B"), {"steps": ["Cite"]})
+    carried_on(desk, run)
+    desk.edit(ask_of(run, "Letter"), {"text": "Dear Anna"})
+    carried_on(desk, run)
+    assert run.output == ["cite sources", ["Cite"], True, "edit", "Dear Anna"]
+
+
+def test_an_agent_is_named_and_so_is_whom_it_works_for(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        with acting_as(run, "chief"), run.seats().at("helper", agent="helper"):
+            return run.question("Who asks?")
+
+    run = begun(desk, flow)
+    content = ask_of(run).content
+    assert (content.agent, content.chain) == ("helper", "chief > helper")

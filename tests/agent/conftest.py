@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.runs.conftest import closing, desk, local
+from tests.runs.conftest import local
 
-__all__ = ["closing", "desk", "local"]
+__all__ = ["local"]

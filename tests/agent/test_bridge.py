@@ -854,7 +854,7 @@ def test_nobody_listening_is_told_with_the_address(wire: Wire, serve: Serve) -> 
 
 
 def _moved(wire: Wire, server: Provider, port: int) -> Bridge:
-    class Elsewhere(wire.server):  # type: ignore[name-defined, misc]
+    class Elsewhere(wire.server):  # type: ignore[name-defined]
         def __init__(self) -> None:
             pass
 

@@ -1,6 +1,6 @@
 """A program that forks while it holds a desk; `test_sharing` runs it.
 
-Usage: python -m tests.asks.forking URL WHAT BUSY
+Usage: python -m tests.asks.forking URL BUSY
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def main(url: str, what: str, busy: bool) -> None:
         if waiting is not None:
             desk.approve(other)
             assert waiting.result(30)
-    print("parent done", flush=True)
+    print(f"{what}: parent done", flush=True)
 
 
 def in_the_child(desk: Desk, what: str, ask_id: str) -> None:
     try:
         FORKED[what](desk, ask_id)
-        print("child done", flush=True)
+        print(f"{what}: child done", flush=True)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -51,4 +51,5 @@ def in_the_child(desk: Desk, what: str, ask_id: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3] == "1")
+    for each in FORKED:
+        main(sys.argv[1], each, sys.argv[2] == "1")

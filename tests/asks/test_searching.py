@@ -456,9 +456,9 @@ def test_what_nobody_was_asked_and_what_waits_is_not_among_what_was_decided(
     + [f'[{soon}, 0, 0, 0, "a-7f3k"]' for soon in (253402300800000000, 2**62, -1)],
 )
 def test_a_cursor_that_is_none_is_refused(desk: Desk, after: str) -> None:
-    with pytest.raises(BadValue, match="cursor"):
+    with pytest.raises(BadValue, match="no place in this list"):
         desk.decided(after=after)
-    with pytest.raises(BadValue, match="cursor"):
+    with pytest.raises(BadValue, match="no place in this list"):
         desk.inbox(after=after)
 
 

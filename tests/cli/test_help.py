@@ -39,9 +39,12 @@ def test_the_version_is_the_package_s(sayso: Sayso) -> None:
     assert package.__version__ in sayso("--version").out
 
 
-def test_the_installed_command_starts() -> None:
+@pytest.mark.parametrize(
+    "command", [(COMMAND,), (sys.executable, "-m", "sayso")], ids=["sayso", "-m"]
+)
+def test_the_installed_command_starts(command: tuple[str, ...]) -> None:
     version, short, long = (
-        subprocess.run([COMMAND, *args], capture_output=True, text=True, check=True).stdout
+        subprocess.run([*command, *args], capture_output=True, text=True, check=True).stdout
         for args in (("--version",), ("inbox", "show", "-h"), ("inbox", "show", "--help"))
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from sayso import Desk
 from sayso.runs.ambient import AMBIENT
 from tests import hostile
 from tests.cli.conftest import COMMAND, AtTerminal, Sayso
+from tests.forked import Forked
 from tests.places import Place
 from tests.together import until
 
@@ -101,24 +101,16 @@ def program(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
         AMBIENT.pop(name, None)
 
 
-Started = Callable[..., "subprocess.Popen[str]"]
+Started = Callable[..., Forked]
 
 
 @pytest.fixture
 def started(here: Path) -> Iterator[Started]:
     """Run a command without a terminal, as a script does; killed at the end if it still runs."""
-    processes: list[subprocess.Popen[str]] = []
+    processes: list[Forked] = []
 
-    def start(*args: str, **env: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [COMMAND, *args],
-            cwd=here,
-            env={**os.environ, **env},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(*args: str, **env: str) -> Forked:
+        process = Forked([COMMAND, *args], cwd=here, env={**os.environ, **env})
         processes.append(process)
         return process
 
@@ -129,12 +121,12 @@ def started(here: Path) -> Iterator[Started]:
         process.communicate()
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def ended(process: Forked) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
+    return process.wait(), out, err
 
 
-def heard(process: subprocess.Popen[str], wanted: str) -> str:
+def heard(process: Forked, wanted: str) -> str:
     """Return what a process says on stderr, up to the line with this in it."""
     assert process.stderr is not None
     said = ""

@@ -22,6 +22,7 @@ import pytest
 from sayso import Desk
 from sayso.access.passwords import set_password
 from tests.cli.conftest import COMMAND, PROGRAM, Sayso
+from tests.forked import Forked
 from tests.places import Place
 from tests.together import in_thread, until
 
@@ -32,7 +33,7 @@ PASSWORD = "correct horse battery"
 class Service:
     """A service that runs in a process of its own."""
 
-    process: subprocess.Popen[str]
+    process: Forked
     said: list[str]
 
     @property
@@ -53,7 +54,7 @@ class Service:
         """Send a signal; return the exit code and what was said on stderr."""
         self.process.send_signal(number)
         _, err = self.process.communicate(timeout=30)
-        return self.process.returncode, err
+        return self.process.wait(), err
 
 
 Serve = Callable[..., Service]
@@ -62,18 +63,12 @@ Serve = Callable[..., Service]
 @pytest.fixture
 def serve(here: Path) -> Iterator[Serve]:
     """Start a service on a free port, and wait until it has said where; killed at the end."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[Forked] = []
 
     def start(*args: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Service:
         port = () if "--port" in args else ("--port", "0")
-        process = subprocess.Popen(
-            [COMMAND, "serve", *port, *args],
-            cwd=cwd or here,
-            env={**os.environ, **(env or {})},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        around = {**os.environ, **(env or {})}
+        process = Forked([COMMAND, "serve", *port, *args], cwd=cwd or here, env=around)
         started.append(process)
         assert process.stdout is not None
         said: list[str] = []

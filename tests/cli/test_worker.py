@@ -17,26 +17,20 @@ import pytest
 
 from sayso import Desk
 from tests.cli.conftest import COMMAND, PROGRAM, AtTerminal, Sayso
+from tests.forked import Forked
 from tests.places import Place
 from tests.together import until
 
-Worker = Callable[..., "subprocess.Popen[str]"]
+Worker = Callable[..., Forked]
 
 
 @pytest.fixture
 def worker(here: Path) -> Iterator[Worker]:
     """Start a worker as a supervisor does; whatever still runs at the end is killed."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[Forked] = []
 
-    def start(*args: str, **env: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [COMMAND, "worker", *args],
-            cwd=here,
-            env={**os.environ, **env},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(*args: str, **env: str) -> Forked:
+        process = Forked([COMMAND, "worker", *args], cwd=here, env={**os.environ, **env})
         started.append(process)
         return process
 
@@ -47,7 +41,7 @@ def worker(here: Path) -> Iterator[Worker]:
         process.communicate()
 
 
-def serving(process: subprocess.Popen[str]) -> None:
+def serving(process: Forked) -> None:
     """Wait until the worker has said all it says at its start."""
     assert process.stdout is not None
     while "Ctrl-C ends it" not in (line := process.stdout.readline()):

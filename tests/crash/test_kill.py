@@ -1,8 +1,9 @@
 """kill -9 at every statement: afterwards the whole is there, or nothing of it.
 
-For n = 1, 2, ... a process dies before, and another one right after, the n-th
-statement it sends to the database, until the operation gets through. After
-each death a fresh desk looks at what is left.
+A process dies before the first statement it sends to the database, and for
+n = 1, 2, ... one dies right after the n-th, until the operation gets through.
+Before the next statement everything is as it was after the last one; the soak
+makes sure of that. After each death a fresh desk looks at what is left.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +31,8 @@ MOST = 120  # statements; no operation takes nearly as many
 class Mortal:
     """Sends orders to the process whose children die."""
 
-    def __init__(self) -> None:
+    def __init__(self, moments: Sequence[str]) -> None:
+        self.moments = moments  # at which they die: before a statement, or after it
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.crash.mortal"],
             cwd=ROOT,
@@ -53,9 +55,15 @@ class Mortal:
         assert self._process.returncode == 0
 
 
-@pytest.fixture(scope="session")
-def mortal() -> Iterator[Mortal]:
-    mortal = Mortal()
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param(["after"], id="after"),
+        pytest.param(["before", "after"], id="around", marks=pytest.mark.soak),
+    ],
+)
+def mortal(request: pytest.FixtureRequest) -> Iterator[Mortal]:
+    mortal = Mortal(request.param)
     yield mortal
     mortal.dismiss()
 
@@ -82,7 +90,7 @@ def die_everywhere(mortal: Mortal, place: Place, work: str, prepare: Prepare, ch
     while not through:
         number += 1
         assert number < MOST, f"{work} never got through"
-        for when in ("before", "after"):
+        for when in ("before", "after") if number == 1 else mortal.moments:
             order = {"work": work, "url": place.url, "number": number, "when": when}
             order |= prepare(number)
             ending = mortal.order(**order)

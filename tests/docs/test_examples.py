@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import sayso
+from tests import forked
 from tests.docs.pages import DOCS, ROOT, blocks, name_of, steady
 from tests.terminal import running
 
@@ -162,14 +163,9 @@ def test_the_policy_of_a_use_case_is_sound_and_says_what_its_cases_expect(
     with sayso.Desk(f"sqlite:///{tmp_path}/desk.db", policy=policy) as desk:
         for person in {name for group in desk.policy.groups.values() for name in group}:
             desk.people.add(person)
-    command = Path(sys.executable).with_name("sayso")
     for words in (["check", str(policy)], ["test", str(policy), "--cases", str(cases)]):
-        done = subprocess.run(
-            [command, "policy", *words, "--desk", f"sqlite:///{tmp_path}/desk.db", "--json"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [str(forked.SAYSO), "policy", *words, "--desk", f"sqlite:///{tmp_path}/desk.db"]
+        done = forked.run([*command, "--json"], cwd=tmp_path, env=os.environ)
         assert done.returncode == 0, done.stdout + done.stderr
 
 

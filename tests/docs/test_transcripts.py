@@ -21,6 +21,7 @@ PLAYED = [
     ROOT / "README.md",
     DOCS / "tutorial.md",
     DOCS / "howto/deciding.md",
+    DOCS / "howto/langgraph.md",
     DOCS / "howto/policy.md",
     DOCS / "howto/tokens.md",
     DOCS / "howto/two-terminals.md",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sayso import Ask, Desk, Run
+from tests import forked
 from tests.crash.shop import noted
 from tests.journeys.newsroom import FOLDER
 
@@ -30,7 +30,7 @@ class Newsroom:
     def process(self, *words: str) -> str:
         """Run a command to its end in a process of its own."""
         around = {**os.environ, "SAYSO_URL": self.url, FOLDER: str(self.folder), "COLUMNS": "80"}
-        done = subprocess.run(words, capture_output=True, text=True, env=around, cwd=ROOT)
+        done = forked.run(words, env=around, cwd=ROOT)
         assert done.returncode == 0, (words, done.stdout, done.stderr)
         return done.stdout
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import pytest
 from sayso import Ask, Desk, PlanStep, Run
 from sayso.agent import transcript
 from sayso.errors import Forbidden
+from tests import forked
 from tests.crash.shop import noted
 from tests.crash.visitors import Door, House, open_door
 from tests.journeys.reading import told
@@ -62,16 +62,8 @@ class Program:
 
     def start(self, *words: str) -> Run:
         """Let it do something, wait until it is gone, and return the run as it then stands."""
-        done = subprocess.run(
-            [sys.executable, EXAMPLES / f"{self.name}.py", *words],
-            cwd=self.folder,
-            env={**os.environ, "SAYSO_URL": self.url},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        command = [sys.executable, str(EXAMPLES / f"{self.name}.py"), *words]
+        done = forked.run(command, cwd=self.folder, env={**os.environ, "SAYSO_URL": self.url})
         assert done.returncode == 0, done.stderr
         (run,) = self.desk.runs()
         assert run.row.token is None, "nothing holds it"

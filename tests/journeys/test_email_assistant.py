@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from sayso import Ask, AskClosed, Desk, Event, Run
 from sayso.errors import InvalidEdit, RunOver, VerdictNotAllowed
 from tests import hostile
 from tests.crash.visitors import Door, open_door
+from tests.forked import Forked
 from tests.journeys.mailroom import PROGRAM
 from tests.places import Place
 from tests.terminal import running
@@ -536,14 +536,13 @@ class Terminals:
     def env(self) -> dict[str, str]:
         return {**os.environ, "LOGNAME": "anna", "COLUMNS": "80"}
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(words, cwd=self.folder, env=self.env, **pipes)
+    def start(self, *words: str) -> Forked:
+        return Forked(words, cwd=self.folder, env=self.env)
 
     def run(self, *words: str, code: int = 0) -> str:
         process = self.start(*words)
         out, err = process.communicate(timeout=60)
-        assert process.returncode == code, (words, out, err)
+        assert process.wait() == code, (words, out, err)
         return out if code == 0 else err
 
     def inbox(self, verdict: str, ask: Ask, *words: str, code: int = 0) -> str:
@@ -612,9 +611,9 @@ def test_of_two_programs_that_answer_at_once_one_counts_and_the_other_is_told(
     head = {"From": BOB, "Subject": "Hello"}
     arrive = f"import office, assistant as a; m = office.put(office.inbox(), {head!r}, 'Hi'); "
     arrive += "print(a.desk.run(a.assist, m, wait=False).id)"
-    path = f"{PROGRAM}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    command = ("env", f"PYTHONPATH={path}", sys.executable, "-c", arrive)
-    run = terminals.desk.get_run(terminals.run(*command).strip())
+    program = terminals.folder / "arrive.py"
+    program.write_text(f"import sys; sys.path.insert(0, {str(PROGRAM)!r}); {arrive}")
+    run = terminals.desk.get_run(terminals.run(sys.executable, str(program)).strip())
     (ask,) = run.state.pending
     decide = (SAYSO, "inbox", "%s", ask.id, "--seen", ask.digest[:12])
     both = [
@@ -623,7 +622,7 @@ def test_of_two_programs_that_answer_at_once_one_counts_and_the_other_is_told(
     ]
     ends = [process.communicate(timeout=60) for process in both]
 
-    assert sorted(process.returncode for process in both) == [0, 1]
+    assert sorted(process.wait() for process in both) == [0, 1]
     (loser,) = [err for process, (_, err) in zip(both, ends, strict=True) if process.returncode]
     decision = terminals.desk.get(ask.id).decision
     assert decision is not None

@@ -8,7 +8,6 @@ The workflows are in `tests.journeys.patterns`.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ import pytest
 
 from sayso import Ask, Desk, Run
 from sayso.model.event import Event
+from tests import forked
 from tests.crash.shop import noted
 from tests.journeys.patterns import ALL, FLIGHTS, FOLDER, SUBJECT
 from tests.places import Place
@@ -57,7 +57,7 @@ class Journey:
         return self._process(SAYSO, "inbox", "show", ask.id)
 
     def _process(self, *words: str) -> str:
-        done = subprocess.run(words, capture_output=True, text=True, env=self.env, cwd=ROOT)
+        done = forked.run(words, env=self.env, cwd=ROOT)
         assert done.returncode == 0, (words, done.stdout, done.stderr)
         return done.stdout
 

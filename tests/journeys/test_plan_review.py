@@ -30,6 +30,7 @@ from sayso import (
     tool,
 )
 from sayso.errors import InvalidEdit, Misuse, RunCancelled, RunOver, ThreadBusy, UnknownRun
+from tests import forked
 from tests.crash.shop import noted
 from tests.crash.visitors import EDITED, GUIDANCE, Door, House, open_door, plans
 from tests.journeys.library import DRAFT, FOLDER, MODEL, TASK, TOOLS
@@ -93,7 +94,7 @@ def command(around: dict[str, str]) -> Command:
     """Run a command as a process of its own, and return what it printed."""
 
     def run(*words: str, code: int = 0) -> str:
-        done = subprocess.run(words, capture_output=True, text=True, env=around, cwd=ROOT)
+        done = forked.run(words, env=around, cwd=ROOT)
         assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout if code == 0 else done.stderr
 

@@ -22,6 +22,7 @@ import pytest
 from sayso import ActionStep, AskClosed, Desk, Run
 from sayso.agent import transcript
 from sayso.errors import RunOver
+from tests import forked
 from tests.crash.shop import noted
 from tests.crash.visitors import Death, Door, open_door
 from tests.crew import Crew
@@ -94,16 +95,8 @@ class Desks:
 
     def start(self, program: str, *words: str, code: int = 0) -> str:
         """Run a program without a terminal until it ends, and return what it printed."""
-        done = subprocess.run(
-            [SAYSO, *words] if program == "sayso" else _command(program, *words),
-            cwd=self.folder,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        command = [SAYSO, *words] if program == "sayso" else _command(program, *words)
+        done = forked.run(command, cwd=self.folder, env=self.env)
         assert done.returncode == code, (words, done.stdout, done.stderr)
         return done.stdout if code == 0 else done.stderr
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.errors import BadValue
+from sayso.model import bounded
 from sayso.model.bounded import MOST
 from sayso.model.faults import violations
 from sayso.model.pattern import LONGEST, check_pattern, fits
@@ -119,11 +120,19 @@ def _doubling(keyword: str) -> dict[str, Any]:
     ],
     ids=["all", "any", "one", "enum", "properties", "additional", "named draft"],
 )
-def test_a_schema_that_multiplies_the_work_is_given_up(schema: dict[str, Any], value: Any) -> None:
+def test_a_schema_that_multiplies_the_work_is_given_up(
+    schema: dict[str, Any], value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded, "MOST", MOST // 20)  # all of them below, once
     check_schema(schema)
 
     with pytest.raises(BadValue, match="too much work"):
         violations(schema, value)
+
+
+def test_it_is_given_up_after_all_the_steps_there_are() -> None:
+    with pytest.raises(BadValue, match="too much work"):
+        violations(_doubling("allOf"), "x")
 
 
 def test_no_part_of_a_schema_brings_a_validator_of_its_own() -> None:

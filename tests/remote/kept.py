@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,6 +13,9 @@ from pathlib import Path
 
 from sayso import Desk
 from sayso.access.tokens import make_token
+from tests.forked import Forked
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass
@@ -24,7 +27,7 @@ class Kept:
     folder: Path
     words: tuple[str, ...]
     deaths: int = 0
-    _process: subprocess.Popen[bytes] | None = None
+    _process: Forked | None = None
     _stopping: bool = False
     _desks: list[Desk] = field(default_factory=list)
 
@@ -52,7 +55,9 @@ class Kept:
     def keep(self) -> None:
         while not self._stopping:
             given = [self.local.url, str(self.port), str(self.folder), *self.words]
-            self._process = subprocess.Popen([sys.executable, "-m", "tests.remote.mortal", *given])
+            command = [sys.executable, "-m", "tests.remote.mortal", *given]
+            self._process = Forked(command, cwd=ROOT, env=os.environ)
+            self._process.communicate(None)
             if self._process.wait() == -9 and not self._stopping:
                 self.deaths += 1
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from sayso import Ask, Desk, Run
 
 
-def begun(desk: Desk, flow: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
+def begun(desk: Desk, flow: Any, *args: Any, **kwargs: Any) -> Run:
     """Start a run and carry it on until it waits or is over."""
     return desk.run(flow, *args, wait=False, **kwargs)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sayso
 from sayso import Desk, Running
-from sayso.errors import Misuse
+from sayso.errors import Misuse, StepFailed
+from tests.places import Place
 from tests.runs.people import answered, ask_of, begun, carried_on, titles
 
 RAN: list[Any] = []
@@ -209,3 +211,81 @@ def test_a_proposal_rejected_for_good_ends_the_run_unless_its_host_wants_to_hear
     desk.reject(ask_of(run), end=True)
     carried_on(desk, run)
     assert (run.status, RAN) == ("cancelled", [])
+
+
+def test_a_part_is_found_by_where_its_verb_is_used_and_begins_anew_when_it_runs_again(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats, at = run.seats(), {"place": ("a", 1)}
+        came = []
+        with seats.by(lambda: at["place"]):
+            for place in (("a", 1), ("b", 1), ("a", 2)):
+                at["place"] = place
+                came.append(sayso.effect(pay, ord(place[0])))
+            at["place"] = ("a", 2)
+            came.append(sayso.question("And?"))
+        return came
+
+    run = begun(desk, flow)
+    answered(desk, run, "so")
+    assert (run.output, RAN) == (["paid 97", "paid 98", "paid 97", "so"], [97, 98])
+
+
+def test_a_pause_is_known_by_the_part_that_it_is_in(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+        with contextlib.suppress(BaseException), seats.by(lambda: ("asks", 1)):
+            sayso.question("And?")
+        seats.check_paused(lambda name: name != "asks")
+        RAN.append("not there")
+        seats.check_paused(lambda name: name == "asks")
+        return "done"
+
+    run = begun(desk, flow)
+    assert (run.status, RAN) == ("waiting", ["not there"])
+
+
+def test_a_run_waits_for_what_its_parts_asked_though_none_of_them_runs_now(desk: Desk):
+    parts = [True, False, False]
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        seats = run.seats()
+        if parts.pop(0):
+            for name in ("one", "two"):
+                with contextlib.suppress(BaseException), seats.at(name):
+                    sayso.question(f"{name}?")
+        run.step(seats.check_answered)
+        return "done"
+
+    run = begun(desk, flow)
+    for title in ("two?", "one?"):
+        assert run.status == "waiting"
+        answered(desk, run, "yes", title)
+    assert run.output == "done"
+
+
+def test_a_proposal_that_the_policy_denies_is_refused_whatever_the_policy_says_later(
+    place: Place, tmp_path: Path
+):
+    file = tmp_path / "policy.toml"
+    file.write_text('[[rules]]\nname = "no mail"\ntool = "mail"\neffect = "deny"\n')
+    with Desk(place.url, agent="shop", account="sam@till", policy=file) as desk:
+
+        @desk.workflow
+        def flow(run: Running) -> Any:
+            came = []
+            for propose in (run.propose, lambda *call: run.later.propose(*call).result()):
+                try:
+                    came.append(propose("mail", {"to": "ben"}))
+                except StepFailed as failure:
+                    came.append(failure.kind)
+            came.append(run.question("And?", facts={"so": "far"}))
+            return came
+
+        run = begun(desk, flow)
+        assert ask_of(run).content.facts == '[["so","far"]]'
+        file.write_text("")
+        answered(desk, run, "well")
+        assert run.output == ["Denied", "Denied", "well"]

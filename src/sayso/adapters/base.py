@@ -6,7 +6,10 @@ unseen, goes through the verbs of the run:
 
 - a reply of the model is a `run.step`: recorded, and not asked for again;
 - a tool is a gate made by `foreign`: `run.call` asks first, `run.effect` leaves that to the policy;
-- a call that the host itself carries out is put before people by `run.propose`;
+- a call that is asked for now and carried out later, beside others of its turn, is `prepared`;
+- calls that a host shows all at once and makes one by one are `cleared`, and then `carried_out`;
+- a call that the host itself carries out is put before people by `run.propose`; its plans and its
+  texts by `review_plan` and `review_draft`, which tell what people said to them;
 - code that the host calls in its own order has its place by name: `run.seats()`;
 - whatever an outcome of a call means for the model, `told` says it, in the same words everywhere.
 
@@ -19,32 +22,56 @@ import importlib.metadata
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
 from sayso.agent.words import outcome
-from sayso.asks.carrying import gated
+from sayso.asks.carrying import gated, gated_of
+from sayso.asks.forms import Form, Step
 from sayso.errors import Outcome, SaysoError, StepFailed
+from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.tool import HIDDEN
+from sayso.runs.calls import asked_for
+from sayso.runs.clearing import Errand, Refusal, carried_out, cleared, errand
+from sayso.runs.execution import in_a_loop
+from sayso.runs.lanes import CHAIN, LANE
+from sayso.runs.laters import RunLater
 from sayso.runs.running import Running
-from sayso.runs.seats import Seats
-from sayso.runs.stops import Stop
+from sayso.runs.seats import Seats, seated
+from sayso.runs.stops import Parked, Stop
 from sayso.runs.workflow import Workflow, acting
 
 __all__ = [
+    "SILENT",
+    "Errand",
+    "Parked",
+    "Refusal",
     "Running",
     "Seats",
     "Stop",
     "UntestedHost",
+    "acting_as",
+    "carried_out",
     "check_host",
+    "cleared",
     "distinct",
+    "errand",
     "foreign",
     "hosted",
+    "in_a_loop",
+    "prepared",
+    "review_draft",
+    "review_plan",
+    "seated",
     "told",
 ]
 
+# The call of a tool that runs here and can ask nobody: if it tries, its adapter lets it fail.
+SILENT: ContextVar[str | None] = ContextVar("sayso_silent", default=None)
 _NUMBER = re.compile(r"\d+")
 
 
@@ -139,3 +166,70 @@ def distinct(ids: Iterable[str | None]) -> list[str]:
             found = f"{found}+"
         taken.append(found)
     return taken
+
+
+@contextmanager
+def acting_as(run: Running, name: str) -> Iterator[None]:
+    """Let what is asked in this block name this agent, and whom it works for."""
+    inner = LANE.get() is not run.root
+    around = CHAIN.get() or ((run.journal.row.workflow,) if inner else ())
+    before = CHAIN.set((*around, name))
+    try:
+        yield
+    finally:
+        CHAIN.reset(before)
+
+
+def prepared(
+    run: Running, tool: Callable[..., Any], args: Mapping[str, Any], *, always: bool
+) -> RunLater:
+    """Ask for a call now, if somebody must be asked; it is carried out where its result is wanted.
+
+    Args:
+        run: The run that makes the call.
+        tool: What `foreign` returned.
+        args: Its arguments by name.
+        always: Whether people are asked whatever the policy allows.
+
+    Raises:
+        BadValue: an argument cannot be shown and stored.
+    """
+    gate = gated_of(tool) or gated(tool)
+    bound = gate.tool.bind((), args)
+
+    def opened(key: str) -> Ask | None:
+        try:
+            if run.goes_alone(key, gate, bound, always=always):
+                return None
+        except StepFailed:  # denied: recorded, and raised where the result is wanted
+            return None
+        return asked_for(run, key, gate, bound)
+
+    return run.put_later(
+        lambda _, key: opened(key),
+        lambda lane, key: run.calling_bound(lane, key, gate, bound, always=always),
+    )
+
+
+def review_plan(
+    run: Running,
+    steps: Sequence[Step],
+    *,
+    about: str | None = None,
+    **terms: Any,  # noqa: ANN401 - as of `run.plan`
+) -> Ask:
+    """Put a plan before people, who may also send it back; return the ask as it was decided.
+
+    A rejection ends the run. `about` is the id of the ask that was sent back before.
+    """
+    return _reviewed(run, run.forms.plan(lambda _: steps, **terms), about)
+
+
+def review_draft(run: Running, text: str, *, about: str | None = None, **terms: Any) -> Ask:  # noqa: ANN401 - as of `run.draft`
+    """Put a text before people, who may also send it back; return the ask as it was decided."""
+    return _reviewed(run, run.forms.draft(lambda _: text, **terms), about)
+
+
+def _reviewed(run: Running, form: Form[Any], about: str | None) -> Ask:
+    asked: Form[Ask] = Form(replace(form.content, about=about), lambda ask: ask)
+    return run.verb(lambda lane, key: run.asking(lane, key, asked))  # type: ignore[no-any-return]

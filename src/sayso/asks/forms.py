@@ -296,8 +296,15 @@ class Forms:
         )
         return Form(content, _decision)
 
-    def question(self, text: str, type_: object = str, **terms: Unpack[Terms]) -> Form[Any]:
-        """Ask for an answer of a type; `None` if nobody gives one."""
+    def question(
+        self,
+        text: str,
+        type_: object = str,
+        facts: Mapping[str, Any] | None = None,
+        about: str | None = None,
+        **terms: Unpack[Terms],
+    ) -> Form[Any]:
+        """Ask for an answer of a type; `None` if nobody gives one. `about` is what was asked before."""
         content = self._content(
             "question",
             check_title(text, "The question"),
@@ -305,6 +312,8 @@ class Forms:
             terms,
             sentence="The program needs an answer from a person.",
             answer=_schema(type_),
+            facts=_text(facts, "facts"),
+            about=about,
         )
         return Form(content, lambda ask: _answered(ask, type_))
 

@@ -33,9 +33,15 @@ class Verbs(ABC):
         """Block until somebody says yes or no; the decision is truthy only for a yes."""
         return self._ask(self.forms.confirm(text, facts, **terms))
 
-    def question(self, text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401
+    def question(
+        self,
+        text: str,
+        type: object = str,  # noqa: A002
+        facts: Mapping[str, Any] | None = None,
+        **terms: Unpack[Terms],
+    ) -> Any:  # noqa: ANN401
         """Block until somebody answers, with a value of `type`; `None` if nobody will."""
-        return self._ask(self.forms.question(text, type, **terms))
+        return self._ask(self.forms.question(text, type, facts, **terms))
 
     def choose(
         self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
@@ -112,9 +118,15 @@ class LaterVerbs:
         """Ask for a yes or no."""
         return self._put(self._forms.confirm(text, facts, **terms))
 
-    def question(self, text: str, type: object = str, **terms: Unpack[Terms]) -> Later[Any]:  # noqa: A002
+    def question(
+        self,
+        text: str,
+        type: object = str,  # noqa: A002
+        facts: Mapping[str, Any] | None = None,
+        **terms: Unpack[Terms],
+    ) -> Later[Any]:
         """Ask for an answer of a type."""
-        return self._put(self._forms.question(text, type, **terms))
+        return self._put(self._forms.question(text, type, facts, **terms))
 
     def choose(
         self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]

@@ -45,9 +45,14 @@ def effect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: A
     return _here("effect").effect(fn, *args, **kwargs)
 
 
-def question(text: str, type: object = str, **terms: Unpack[Terms]) -> Any:  # noqa: A002, ANN401
+def question(
+    text: str,
+    type: object = str,  # noqa: A002
+    facts: Mapping[str, Any] | None = None,
+    **terms: Unpack[Terms],
+) -> Any:  # noqa: ANN401
     """Ask for an answer in the current run."""
-    return _here("question").question(text, type, **terms)
+    return _here("question").question(text, type, facts, **terms)
 
 
 def cases(text: str, *, tool: str | None = None, limit: int = 5, least: float = NEAR) -> Any:  # noqa: ANN401

@@ -10,6 +10,7 @@ from sayso.asks.forms import Form, Maker, PlanMaker, Step, Terms
 from sayso.asks.verbs import LaterVerbs
 from sayso.errors import Misuse, StepFailed
 from sayso.model.ask import Ask
+from sayso.model.content import Content
 from sayso.model.tool import Bound
 from sayso.runs.calls import Caller, asked_for
 from sayso.runs.lanes import Lane
@@ -37,6 +38,14 @@ class Opener(Caller, Protocol):
 
     def asking(self, lane: Lane, key: str, form: Form[Any]) -> Passage:
         """Put a form to people."""
+        ...
+
+    def proposed(self, key: str, content: Content) -> Ask | None:
+        """Return the ask about a call that somebody else carries out; `None` if it is denied."""
+        ...
+
+    def proposing(self, lane: Lane, key: str, form: Form[Ask]) -> Passage:
+        """Put such a call before people."""
         ...
 
     def calling_bound(self, lane: Lane, key: str, gate: Gated, bound: Bound) -> Passage:
@@ -112,7 +121,11 @@ class RunLaters(LaterVerbs):
 
     def propose(self, tool: str, args: Mapping[str, Any], **terms: Any) -> Any:  # noqa: ANN401
         """Ask about a call that somebody else carries out."""
-        return self._put(self._forms.propose(tool, args, **terms))
+        form = self._forms.propose(tool, args, **terms)
+        return self._run.put_later(
+            lambda _, key: self._run.proposed(key, form.content),
+            lambda lane, key: self._run.proposing(lane, key, form),
+        )
 
     def draft(self, text: str | Maker, *, title: str = "Draft", **terms: Unpack[Terms]) -> Any:  # noqa: ANN401
         """Ask for a review of a text."""

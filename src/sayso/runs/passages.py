@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 from sayso.asks.carrying import Gated, Pause
 from sayso.asks.forms import Form, Forms, Terms
 from sayso.asks.ruling import denied, rule
-from sayso.errors import BadValue, Diverged, Misuse, Outcome, Rejected, StepFailed
+from sayso.errors import BadValue, Denied, Diverged, Misuse, Outcome, Rejected, StepFailed
 from sayso.insight.unseen import precedents
 from sayso.model.ask import Ask
 from sayso.model.content import LIMIT, Content
@@ -333,6 +333,38 @@ class Passages:
             raise Ended(ask)
         return ask
 
+    def check_answered(self, path: str) -> None:
+        """Pause if anything is open that was asked below this place.
+
+        Raises:
+            Paused: it waits for people.
+        """
+        asks = tuple(self.journal.asks.items())
+        held = {key: ask for key, ask in asks if not ask.closed and not ask.content.optional}
+        below = {key: ask for key, ask in held.items() if key.startswith(f"{path}.")}
+        self.met.update(below)
+        self.waits.update(dict.fromkeys(ask.id for ask in below.values()))
+        if below:
+            raise Paused(self.id)
+
+    def proposed(self, key: str, content: Content) -> Ask | None:
+        """Return the ask about a call that somebody else carries out; `None` if it is denied."""
+        name = content.proposal.tool or ""
+        if key not in self.journal.entries:
+            try:
+                return self.asked(key, content)
+            except Denied as error:
+                said = {"kind": "Denied", "message": str(error)}
+                self.journal.record(key, "propose", name, failed=True, error=said)
+        self.entry(key, "propose", name)
+        return None
+
+    def proposing(self, lane: Lane, key: str, form: Form[Ask]) -> Passage:
+        """Put such a call before people, and return the ask as it was decided."""
+        if self.proposed(key, form.content) is None:
+            return self._recorded(key, self.journal.entries[key], Any)
+        return (yield from self.asking(lane, key, form))
+
     def asking(self, lane: Lane, key: str, form: Form[T]) -> Passage:
         """Put a form to people, and the one that its outcome may be."""
         yield from ()
@@ -408,8 +440,12 @@ class Passages:
             self._failures.append((key, failure))
             raise
 
-    def goes_alone(self, key: str, gate: Gated, bound: Bound, *, always: bool) -> bool:
+    def goes_alone(
+        self, key: str, gate: Gated, bound: Bound, *, always: bool, stated: bool = False
+    ) -> bool:
         """Whether a call needs nobody's approval. What the journal has at its place stands.
+
+        With `stated` it does not, unless a rule or what is declared of the tool says so.
 
         Raises:
             StepFailed: the policy denies it.
@@ -424,7 +460,8 @@ class Passages:
         if ruling.effect == "deny":
             failure = StepFailed(gate.tool.name, "Denied", str(denied(content, ruling)))
             raise refuse(self, key, gate.tool.name, failure)
-        return ruling.effect == "allow"
+        said = bool(ruling.rules) or ruling.tier is not None
+        return ruling.effect == "allow" and (said or not stated)
 
     def nesting(
         self,

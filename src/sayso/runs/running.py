@@ -120,8 +120,12 @@ class Running(Verbs, Passages):
         Returns the ask as it was decided: `ask.decision`, and `ask.args` as they may have been
         edited. Takes what `desk.open` takes; `without=` names verdicts that are not offered, and
         with `hears_end=True` a rejection that would end the run is returned like any other.
+
+        Raises:
+            StepFailed: the policy denies it.
         """
-        return self._ask(self.forms.propose(tool, args, **terms))
+        form = self.forms.propose(tool, args, **terms)
+        return self._go(lambda lane, key: self.proposing(lane, key, form))
 
     def seats(self) -> Seats:
         """Return places for the verbs of code that somebody else calls, in an order of their own.

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 from sayso.errors import Misuse
@@ -20,6 +21,12 @@ from sayso.runs.lanes import CHAIN, Lane, inside
 from sayso.runs.stops import Paused
 
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
+_HERE: ContextVar[Seats | None] = ContextVar("sayso_seats", default=None)
+
+
+def seated() -> Seats | None:
+    """Return the places of which one is taken here, so that others beside it can be."""
+    return _HERE.get()
 
 
 class Seating(Protocol):
@@ -30,6 +37,46 @@ class Seating(Protocol):
         """The id of the run."""
         ...
 
+    def check_answered(self, path: str) -> None:
+        """Pause if anything is open that was asked below this place."""
+        ...
+
+
+class Lobby(Lane):
+    """A lane for code whose place is known only when it uses a verb: it stands there, then."""
+
+    def __init__(self, run: Seating, find: Callable[[], Lane]) -> None:
+        self.run = run
+        self.path = ""
+        self.awaits = False
+        self._find = find
+
+    @property
+    def paused(self) -> bool:
+        """Whether the lane that is meant here is paused."""
+        return self._find().paused
+
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        self._find().paused = paused
+
+    def next(self) -> str:
+        """Return the key of the next verb, where it is used."""
+        return self._find().next()
+
+    @property
+    def here(self) -> str:
+        """The key of the verb that came last, where that is asked."""
+        return self._find().here
+
+    def enter(self) -> bool:
+        """Let one verb in at a time, in each lane."""
+        return self._find().enter()
+
+    def leave(self) -> None:
+        """Let the next verb in."""
+        self._find().leave()
+
 
 class Seats:
     """The named places below one place of a run. `run.seats()` makes them."""
@@ -38,7 +85,8 @@ class Seats:
         self.run = run
         self.path = path
         self._agents = CHAIN.get()
-        self._lanes: list[Lane] = []
+        self._lanes: list[tuple[str, Lane]] = []
+        self._found: dict[str, tuple[object, Lane]] = {}
         self._taken: set[str] = set()
         self._lock = threading.Lock()
 
@@ -61,25 +109,67 @@ class Seats:
                     "them apart. Give them names of their own."
                 )
             self._taken.add(lane.path)
-            self._lanes.append(lane)
-        agents = (*self._agents, agent) if agent is not None else self._agents
-        before = CHAIN.set(agents)
+            self._lanes.append((name, lane))
+        around_it = CHAIN.get() if _HERE.get() is self else self._agents
+        agents = around_it if agent is None else (*around_it, agent)
+        before, around = CHAIN.set(agents), _HERE.set(self)
         try:
             with inside(lane):
                 yield
         finally:
+            _HERE.reset(around)
             CHAIN.reset(before)
             with self._lock:
                 self._taken.discard(lane.path)
 
-    def check_paused(self) -> None:
+    @contextmanager
+    def by(self, place: Callable[[], tuple[str, object]]) -> Iterator[None]:
+        """Let each verb of this block stand where a function says, on whatever thread it is used.
+
+        Args:
+            place: Called at each verb. Returns the name of the part that runs here, and what tells
+                this time of running it from the one before, which began at the first place, too.
+        """
+        around = _HERE.set(self)
+        try:
+            with inside(Lobby(self.run, lambda: self._lane(*place()))):
+                yield
+        finally:
+            _HERE.reset(around)
+
+    def _lane(self, name: str, time: object) -> Lane:
+        with self._lock:
+            known = self._found.get(name)
+            if known is not None and known[0] == time:
+                return known[1]
+            lane = Lane(self.run, f"{self.path}.{_written(name)}")
+            self._found[name] = (time, lane)
+            self._lanes.append((name, lane))
+            return lane
+
+    def key(self, name: str) -> str:
+        """Return the first place of a part: for what is begun in one part and ended in another."""
+        return f"{self.path}.{_written(name)}.1"
+
+    def check_paused(self, within: Callable[[str], bool] = lambda _: True) -> None:
         """Pause if a part did, even if the code around it swallowed that.
+
+        Args:
+            within: Which parts are meant, by their names; all of them, if it is left out.
 
         Raises:
             Paused: people have to answer first.
         """
-        if any(lane.paused for lane in self._lanes):
+        if any(lane.paused and within(name) for name, lane in tuple(self._lanes)):
             raise Paused(self.run.id)
+
+    def check_answered(self) -> None:
+        """Pause if anything is open that a part asked, even if the part does not run now.
+
+        Raises:
+            Paused: people have to answer first.
+        """
+        self.run.check_answered(self.path)
 
 
 def _written(name: str) -> str:

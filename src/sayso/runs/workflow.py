@@ -183,7 +183,7 @@ def acting(name: str, module: str, fn: Callable[..., Any]) -> Workflow:
         awaits=False,
         signature=inspect.signature(fn),
         types=_types(fn),
-        returns=returned_type(fn),
+        returns=_declared(fn),  # not what is cached: that would hold the agent for good
         agent=name,
     )
     other = AMBIENT.get(name)
@@ -211,12 +211,14 @@ def returned_type(fn: Callable[..., Any]) -> object:
     return _returned(fn)
 
 
-@lru_cache(maxsize=256)  # asked for at every step of every replay
-def _returned(fn: Callable[..., Any]) -> object:
+def _declared(fn: Callable[..., Any]) -> object:
     try:
         return return_type(fn)
     except (BadValue, TypeError, ValueError):
         return Any
+
+
+_returned = lru_cache(maxsize=256)(_declared)  # asked for at every step of every replay
 
 
 def module_of(name: str) -> str:

@@ -14,13 +14,19 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
     """Return every named query, with `{now}` and the like put into the dialect's words."""
+    return dict(_worded(dialect, tuple(words.items())))
+
+
+@cache
+def _worded(dialect: str, words: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Put the queries into words once: every desk of a program has the same."""
     queries: dict[str, str] = {}
     for file in (
         *("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"),
         *("accounts.sql", "outbox.sql", "files.sql"),
     ):
         for name, body in _named(file):
-            for word, meaning in words.items():
+            for word, meaning in words:
                 body = body.replace(f"{{{word}}}", meaning)
             queries[name] = body.strip()
     return {name: _whole(body, queries) for name, body in queries.items()}

@@ -1,0 +1,5 @@
+"""`python -m sayso` is the same as `sayso`."""
+
+from sayso.cli import main
+
+main()

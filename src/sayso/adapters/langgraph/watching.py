@@ -1,0 +1,346 @@
+"""What a node says in `interrupt()` while a turn runs: an answer goes only to what was decided.
+
+LangGraph keeps the answers of a task by number, and hands the first one to whatever its
+node asks first when it runs again. What people saw is known by its digest; so each call of
+`interrupt()` is met here, and is given the answer to its own payload, or none. A node that
+asks something else now, that no longer asks, or that goes on without an answer does not
+count as done, and the run is parked.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import Context, ContextVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import langgraph.config
+import langgraph.types
+from langgraph.types import interrupt
+from pydantic import TypeAdapter
+
+from sayso.adapters.base import SILENT, Parked
+from sayso.adapters.langgraph.position import digest_of
+from sayso.adapters.langgraph.shapes import Raised, plain, written
+from sayso.errors import Misuse
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+_PAD, _SEND, _ANSWERED = "__pregel_scratchpad", "__pregel_send", "__resume__"
+_SHOWN = 300  # characters of a payload in the words of an error
+_WATCH: ContextVar[Watch | None] = ContextVar("sayso_interrupts", default=None)
+_PROBE: ContextVar[list[bool] | None] = ContextVar("sayso_probe", default=None)
+_LOCK = threading.Lock()
+_DEAF = (
+    "The interrupt() of this version of LangGraph cannot be watched, so an approval could be given "
+    "to something that nobody saw. No graph is run. Install a version that the page on LangGraph "
+    "names."
+)
+_NEXT = "Put that right and retry the run, or cancel it."
+
+
+def watch_interrupts() -> None:
+    """Make sure that every call of `interrupt()` in this process is met, once and for all.
+
+    Raises:
+        Misuse: this LangGraph has changed in what that takes.
+    """
+    with _LOCK:
+        if not _met():
+            langgraph.config.get_config = _meeting(langgraph.config.get_config)
+        met = _met()
+    if not met or _numbered() is None:
+        raise Misuse(_DEAF)
+
+
+def _met() -> bool:
+    """Whether a call of `interrupt()` comes by here. Outside of a graph it does nothing else."""
+    met: list[bool] = []
+
+    def probe() -> None:
+        _PROBE.set(met)
+        with suppress(RuntimeError):
+            interrupt(None)
+
+    Context().run(probe)
+    return any(met)
+
+
+def _meeting(real: Callable[[], Any]) -> Callable[[], Any]:
+    """Return LangGraph's `get_config`, which `interrupt()` calls first; others notice nothing."""
+
+    def get_config() -> Any:  # noqa: ANN401 - what LangGraph says
+        caller = sys._getframe(1)  # noqa: SLF001 - the payload is only there
+        if caller.f_code is not interrupt.__code__:
+            return real()
+        probe, watch = _PROBE.get(), _WATCH.get()
+        if probe is not None:
+            probe.append("value" in caller.f_locals)
+        config = real()
+        if watch is None or not watch.means(config["configurable"]):
+            return config
+        asked = dict(caller.f_locals)
+        met = watch.met(config["configurable"], asked["value"], asked.get("response_schema"))
+        return {**config, "configurable": met}
+
+    return get_config
+
+
+def _numbered() -> Callable[[str, int], str] | None:
+    """Return LangGraph's own function that names an interrupt by its task and its number there."""
+    found = getattr(langgraph.types, "_interrupt_id", None)
+    return found if callable(found) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a call of `interrupt()` asks, as it is and as the checkpointer would keep it."""
+
+    value: Any
+    digests: frozenset[str]
+
+    @classmethod
+    def of(cls, value: Any, schema: Any, saver: BaseCheckpointSaver[Any]) -> Payload:  # noqa: ANN401
+        """Take the digest of both: some values come back from a checkpointer as another type."""
+        if schema is not None and not isinstance(schema, dict):
+            schema = TypeAdapter(schema).json_schema()
+        found = {digest_of(plain(value), schema)}
+        with suppress(Exception):  # what cannot be kept was never asked
+            kept = saver.serde.loads_typed(saver.serde.dumps_typed(value))
+            found.add(digest_of(plain(kept), schema))
+        return cls(plain(value), frozenset(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """What a part asked without having an answer: it must stop there."""
+
+    asked: str
+    silent: bool  # asked where nobody can be: whoever forbade it says so
+
+
+class Watch:
+    """The calls of `interrupt()` in one turn."""
+
+    def __init__(
+        self,
+        thread_id: str,
+        saver: BaseCheckpointSaver[Any],
+        decided: Mapping[str, Raised],
+        here: Callable[[], str],
+    ) -> None:
+        """Watch one turn.
+
+        Args:
+            thread_id: The thread of the graph; graphs on others are none of our business.
+            saver: What keeps it.
+            decided: All that people have decided on in this run, by the ids of the interrupts.
+            here: Says which part runs: a task, or a call of a tool in one.
+        """
+        self._thread = thread_id
+        self._saver = saver
+        self._decided = decided
+        self._here = here
+        self._used: dict[str, set[str]] = {}  # by task, the ids whose answers were handed out
+        self._raised: dict[str, Unheard] = {}  # by part
+        self._faults: dict[str, str] = {}  # by part
+        self._most = len(decided)  # answers that a task can have
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Meet the calls in this block, on whatever thread.
+
+        Raises:
+            Misuse: this LangGraph does not let us.
+        """
+        watch_interrupts()
+        around = _WATCH.set(self)
+        try:
+            yield
+        finally:
+            _WATCH.reset(around)
+
+    def means(self, conf: Mapping[str, Any]) -> bool:
+        """Whether this is a call in the graph of this turn."""
+        return conf.get("thread_id") == self._thread
+
+    # --- a call of interrupt() ---
+
+    def met(self, conf: dict[str, Any], value: Any, schema: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Return what `interrupt()` is to believe, so that it finds the answer to its payload.
+
+        Raises:
+            Parked: the node asks something else than what people decided on.
+        """
+        name = self._here()
+        self.check_here(name)
+        if not conf.keys() >= {"checkpoint_ns", _PAD, _SEND}:
+            raise self._fault(name, _DEAF)
+        task, pad = conf["checkpoint_ns"], conf[_PAD]
+        payload = Payload.of(value, schema, self._saver)
+        with self._lock:
+            answered = list(pad.resume)
+            self._most = max(self._most, len(answered))
+            number = self._number(task, payload)
+            unused = self._unused(task)
+            if number is None and (not unused or name != task):
+                silent = SILENT.get() is not None
+                self._raised[name] = Unheard(_shown(payload.value), silent)
+        if number is None and unused and name == task:  # others run beside a call of a tool
+            raise self._fault(name, _changed(unused[0], payload.value))
+        index = len(answered) if number is None else number
+
+        def send(writes: Any) -> Any:  # noqa: ANN401 - as LangGraph's
+            whole = [(key, answered if key == _ANSWERED else one) for key, one in writes]
+            return conf[_SEND](whole)
+
+        return {**conf, _PAD: replace(pad, interrupt_counter=lambda: index), _SEND: send}
+
+    def _number(self, task: str, payload: Payload) -> int | None:
+        """Return which answer of a task is the one to this payload, and has not been used."""
+        used = self._used.setdefault(task, set())
+        for number, one in self._known(task):
+            if one.id not in used and one.digest in payload.digests:
+                used.add(one.id)
+                return number
+        return None
+
+    def _known(self, task: str) -> list[tuple[int, Raised]]:
+        """Return what people decided on that this task asked, each with its number there."""
+        id_of = _numbered()
+        if id_of is None:
+            return []
+        ids = [(number, id_of(task, number)) for number in range(self._most)]
+        return [(number, self._decided[id_]) for number, id_ in ids if id_ in self._decided]
+
+    def _unused(self, task: str) -> list[Raised]:
+        used = self._used.get(task, set())
+        return [one for _, one in self._known(task) if one.id not in used]
+
+    # --- a node ---
+
+    def begun(self, task: str) -> None:
+        """Note that a task runs, maybe again: then it asks all that it asked before again."""
+        with self._lock:
+            self._used.pop(task, None)
+            for name in self._below(task):
+                del self._raised[name]
+
+    def returned(self, name: str) -> None:
+        """Note that a part has returned a result. It must have been told all that it asked."""
+        with self._lock:
+            raised = [self._raised[one] for one in self._below(name)]
+        if raised:
+            self._fault(name, _swallowed(name, raised[0].asked))
+
+    def interrupted(self, task: str) -> None:
+        """Note that a task stopped at what it asked, as it should. So must the one around it."""
+        around = task.rpartition("|")[0]
+        with self._lock:
+            raised = {name: self._raised.pop(name) for name in self._below(task)}
+            if around:
+                self._raised |= {around + name[len(task) :]: one for name, one in raised.items()}
+        unused = self._unused(task)
+        if unused and raised:
+            self._fault(task, _changed(unused[0], next(iter(raised.values())).asked))
+
+    def failed(self, task: str) -> None:
+        """Note that a call of a tool failed, since it asked where nobody can be asked."""
+        with self._lock:
+            for name in self._below(task):
+                if self._raised[name].silent:
+                    del self._raised[name]
+
+    def calling(self, task: str, call: str) -> None:
+        """Note that a task makes a call. It must have asked about that first, if it did before."""
+        for one in self._unused(task):
+            about = one.value if isinstance(one.value, dict) else {}
+            if about.get("type") == "tool_approval" and about.get("tool_call_id") == call:
+                self._fault(task, _unheard(one))
+
+    def _below(self, task: str) -> list[str]:
+        return [name for name in self._raised if within(task, name)]
+
+    def ended(self, task: str) -> None:
+        """Note that a task has come to its end. It must have heard all that people said to it."""
+        self.returned(task)
+        unused = self._unused(task)
+        if unused:
+            self._fault(task, _unheard(unused[0]))
+
+    def check(self, task: str = "") -> None:
+        """Stop if something is wrong in a task or below it; with none, in the turn.
+
+        Raises:
+            Parked: something is.
+        """
+        for name, text in tuple(self._faults.items()):
+            if not task or within(task, name):
+                raise Parked(text)
+
+    def check_here(self, name: str) -> None:
+        """Stop a part that goes on after it swallowed what stopped it.
+
+        Raises:
+            Parked: it does.
+        """
+        if name in self._raised:
+            self.returned(name)
+        for one, text in tuple(self._faults.items()):
+            if one == name or within(one, name):
+                raise Parked(text)
+
+    def check_over(self) -> None:
+        """Make sure, after a turn, that nothing is wrong, even where nobody saw a part end.
+
+        Raises:
+            Parked: something is.
+        """
+        for name in tuple(self._raised):
+            self.returned(name)
+        self.check()
+
+    def _fault(self, name: str, text: str) -> Parked:
+        with self._lock:
+            self._faults.setdefault(name, text)
+        return Parked(text)
+
+
+def within(task: str, name: str) -> bool:
+    """Whether a part is a task, a call of a tool in it, or in a graph that it runs."""
+    return f"{name} ".startswith((f"{task} ", f"{task}|"))
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
+    text = " ".join(written(value).split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _changed(was: Raised, now: Any) -> str:  # noqa: ANN401 - JSON
+    return (
+        f"{was.node} asks something else when it runs again, so it was not given the answer. People "
+        f"decided on: {_shown(was.value)} Now it asks: {_shown(now)} What a node asks must not "
+        f"change: compute it in a node before, or by sayso.step(...). {_NEXT}"
+    )
+
+
+def _unheard(was: Raised) -> str:
+    return (
+        f"{was.node} ran again and did not ask what people have answered, so it never heard them. "
+        f"They decided on: {_shown(was.value)} It may have acted all the same, and does not count "
+        f"as done. What a node asks must not change. {_NEXT}"
+    )
+
+
+def _swallowed(name: str, asked: str) -> str:
+    node = name.rpartition("|")[2].partition(":")[0]
+    return (
+        f"{node} swallowed its own interrupt and went on without an answer. It asked: {asked} It may "
+        "have acted all the same, and does not count as done. Let GraphInterrupt pass: keep "
+        f"interrupt() out of try: ... except Exception. {_NEXT}"
+    )

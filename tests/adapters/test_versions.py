@@ -1,0 +1,75 @@
+"""The oldest version of each host that an adapter claims passes the contract, and the host's tests.
+
+It is installed, with whatever it needs, into a folder that comes before all others. The newest is
+what is installed here; where we claim a newer one, the tests of its host try that.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sayso.adapters.langchain import middleware
+from sayso.adapters.langgraph import graph
+from sayso.adapters.smolagents import smol
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = {"langgraph": "graph", "langchain": "chain", "smolagents": "smol"}
+OLDEST = [
+    ("langgraph", graph.OLDEST),
+    ("langchain", middleware.OLDEST),
+    ("smolagents", smol.OLDEST),
+]
+EXPECTED = "SAYSO_TEST_HOST"
+
+
+def run(*words: str, **more: str) -> None:
+    """Run a command to its end in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=ROOT,
+        env={**os.environ, **more},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("host", "version"), OLDEST)
+def test_the_oldest_version_that_we_claim_holds_to_the_contract(
+    host: str, version: str, tmp_path: Path
+) -> None:
+    beside = []
+    if importlib.metadata.version(host) != version:
+        run("pip", "install", "-qq", "--target", str(tmp_path), f"{host}=={version}")
+        beside = [str(tmp_path)]
+    path = os.pathsep.join([*beside, str(ROOT / "src"), str(ROOT)])
+    tests = (__file__, "tests/adapters/test_contract.py", f"tests/adapters/{host}/test_host.py")
+    chosen = f"{STAGES[host]} or test_host or asked_for"
+    run(
+        *("pytest", "-q", "-p", "no:cacheprovider", "-m", "not soak", "-k", chosen),
+        *("-W", "error::sayso.adapters.base.UntestedHost", *tests),
+        **{"PYTHONPATH": path, EXPECTED: f"{host}=={version}"},
+    )
+
+
+@pytest.mark.parametrize(("host", "version"), OLDEST)
+def test_what_can_be_installed_with_an_extra_is_what_was_tried(host: str, version: str) -> None:
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (bound,) = [one for one in said[host] if one.startswith(f"{host}>=")]
+    numbers = bound.removeprefix(f"{host}>=").partition(",")[0].split(".")
+
+    assert [*numbers, "0", "0"][:3] == version.split(".")
+
+
+def test_the_version_that_was_asked_for_is_the_one_that_is_tried() -> None:
+    host, _, version = os.environ.get(EXPECTED, "").partition("==")
+
+    assert not host or importlib.metadata.version(host) == version
