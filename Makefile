@@ -18,7 +18,7 @@ PEER  := $(PEERS)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 # Tests that start processes or servers wait more than they work: they run beside the others.
-TERMINALS := $(wildcard $(addprefix tests/,adapters cli docs channels journeys))
+TERMINALS := $(wildcard $(addprefix tests/,cli docs channels journeys))
 SERVERS   := $(wildcard $(addprefix tests/,access conformance crash demo evidence races remote web))
 BROWSERS  := $(wildcard tests/browser)
 

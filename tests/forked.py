@@ -25,8 +25,11 @@ from typing import Any, TextIO
 
 SAYSO = Path(sys.executable).with_name("sayso")
 PATIENCE = 60.0
-_server = get_context("forkserver")
-_server.set_forkserver_preload(["pytest", "psycopg", "sayso.cli.front", "sayso.web.app", __name__])
+SERVER = get_context("forkserver")
+# Libraries only: an agent that a module makes would be served by every command that is forked.
+SERVER.set_forkserver_preload(
+    ["pytest", "psycopg", "smolagents", "sayso.cli.front", "sayso.web.app", __name__]
+)
 
 
 class Forked:
@@ -66,7 +69,7 @@ class Forked:
         at_terminal: bool,
     ) -> None:
         given = (words, str(cwd), dict(env), [_End(number) for number in ends], at_terminal)
-        self._process = _server.Process(target=_become, args=given)
+        self._process = SERVER.Process(target=_become, args=given)
         self._process.start()
         self.pid = self._process.pid or 0
 

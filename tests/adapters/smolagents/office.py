@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-from multiprocessing import get_context
 from typing import Any, ClassVar
 
 from smolagents import Tool
@@ -17,6 +16,7 @@ from sayso import Desk
 from sayso.adapters.smolagents import Smol, UserInput
 from tests.adapters.smolagents.cast import Thinks, caller, code, coder, final, steps_taken
 from tests.crash.shop import note
+from tests.forked import SERVER
 
 FOLDER = "SMOL_FOLDER"
 DIES = "SMOL_DIES"  # what a process does last: of what name its note is
@@ -128,8 +128,6 @@ coder_ = Smol(
 )
 
 AGENTS = {"caller": caller_, "coder": coder_}
-SERVER = get_context("forkserver")
-SERVER.set_forkserver_preload(["tests.adapters.smolagents.office"])
 
 
 def act(url: str, env: dict[str, str], agent: str | None) -> None:
