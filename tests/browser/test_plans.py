@@ -58,6 +58,7 @@ def test_steps_are_moved_dropped_put_back_rewritten_and_added(solo: Office, js: 
     has(here, STEPS[1], STEPS[3], STEPS[2])
     expect(here("main#detail .dropped").first).to_contain_text(STEPS[0])
     here("main#detail button[data-do=add]").click()
+    expect(here("main#detail ol.plan textarea[name=step]")).to_have_count(4)
     here("main#detail ol.plan textarea[name=step]").last.fill("Close the ticket")
     here("main#detail ol.plan textarea[name=step]").first.fill("Look the invoice up twice")
 
