@@ -50,13 +50,16 @@ class Position:
             if one.id in {known.id for known in state.interrupts}
         ]
         stops = Stops(graph, state, frozenset(passed))
+        # A process may die when the tasks of a step are done and the step is not: nothing is next
+        # then, and yet the graph has to go on.
+        between = () if state.next else tuple(task.name for task in state.tasks)
         metadata: Mapping[str, Any] = state.metadata or {}
         return cls(
             at=state.config.get("configurable", {}).get("checkpoint_id"),
             tag=metadata.get(TAG),
-            nodes=tuple(state.next),
+            nodes=tuple(state.next) or between,
             raised=tuple(raised),
-            idle=stops.idle,
+            idle=stops.idle or between,
             stops=stops.every,
             ahead=stops.ahead,
             behind=stops.behind,
