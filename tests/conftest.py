@@ -145,6 +145,14 @@ def desk(place: Place, clock: FakeClock, closing: Close) -> Iterator[Desk]:
 
 
 @pytest.fixture
+def local(sqlite: Place, clock: FakeClock, closing: Close) -> Iterator[Desk]:
+    """A desk on SQLite alone, for what depends on Python and not on the database."""
+    desk = Desk(sqlite.url, clock=clock, agent="shop", account="sam@till")
+    yield desk
+    closing(desk)
+
+
+@pytest.fixture
 def live(place: Place, closing: Close) -> Iterator[Desk]:
     """A desk that goes by the real time, for tests with several processes."""
     desk = Desk(place.url, agent="shop", account="sam@till")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import PIL.Image
 import pytest
 from smolagents import CodeAgent, MultiStepAgent, Tool, ToolCallingAgent
@@ -185,8 +186,7 @@ def test_a_result_in_our_own_form_is_not_taken_for_one_of_ours() -> None:
     "made", ["bool_(True)", "float64(1.5)", "arange(6).reshape(2, 3)", "array(['x', 'yz'])"]
 )
 def test_numbers_and_arrays_of_numpy_come_back_as_they_were(made: str) -> None:
-    numpy = pytest.importorskip("numpy")
-    value = eval(f"numpy.{made}", {"numpy": numpy})
+    value = eval(f"np.{made}", {"np": np})
     back = read(json.loads(json.dumps(written([value]))))[0]
     assert (type(back), repr(back)) == (type(value), repr(value))
 
@@ -240,7 +240,6 @@ def test_a_tool_is_given_what_the_code_gave_it_in_its_own_type(
 
 
 def test_an_array_is_given_as_it_is(local: Desk):
-    pytest.importorskip("numpy")
     block = "import numpy as np\ntake(np.arange(3))\nfinal_answer('end')"
     model = Thinks(lambda texts: code(block))
 
