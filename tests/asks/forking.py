@@ -17,7 +17,7 @@ from tests.together import in_thread, until
 
 def main(url: str, what: str, busy: bool) -> None:
     with Desk(url, account="sam@till") as desk:
-        desk.on("nothing", print)
+        desk.on("webhook.disabled", print)
         ask, other = desk.open("parent", {"n": 1}), desk.open("parent", {"n": 2})
         waiting = None
         if busy:

@@ -102,6 +102,13 @@ def test_a_handler_hears_of_every_later_event_of_its_kind(desk: Desk, heard: Hea
     assert (event.kind, event.stream) == ("ask.decided", ask.id)
 
 
+def test_a_typo_is_refused_and_not_listened_for(desk: Desk, heard: Heard) -> None:
+    with pytest.raises(BadValue, match=r"Did you mean ask\.decided\?"):
+        desk.on("ask.decide", heard.append)
+    with pytest.raises(BadValue, match="no kind of event"):
+        desk.on("ask.*", heard.append)
+
+
 def test_a_star_hears_everything_in_order(desk: Desk, heard: Heard) -> None:
     desk.on("*", heard.append)
 

@@ -303,7 +303,9 @@ def test_a_removed_webhook_is_told_nothing_more_and_leaves_nothing(
         desk.webhooks.remove(hook)
 
 
-@pytest.mark.parametrize("kinds", [(), "", "opened", "Ask.opened", "ask.", "ask|x", "*.*", [7]])
+@pytest.mark.parametrize(
+    "kinds", [(), "", "opened", "Ask.opened", "ask.", "ask|x", "*.*", [7], "ask.openend", "asks.*"]
+)
 def test_what_is_no_kind_of_event_is_refused(desk: Desk, kinds: Any) -> None:
     with pytest.raises(BadValue):
         desk.webhooks.add("https://example.com/hook", kinds, allow_private=True)

@@ -32,7 +32,7 @@ def put(connection: psycopg.Connection, stream: str, store: Store) -> None:
     event = link(
         stream,
         1,
-        "noted",
+        "step.done",
         at=store.now(),
         actor=Actor("agent", "slow"),
         payload={},
@@ -153,7 +153,7 @@ def test_a_follower_hears_of_the_late_one_as_soon_as_it_is_committed(
 ) -> None:
     with Desk(postgres.url) as desk, writers(postgres.url, 2) as (slow, fast):
         heard: list[str] = []
-        desk.on("noted", lambda event: heard.append(event.stream))
+        desk.on("step.done", lambda event: heard.append(event.stream))
         put(slow, "slow", desk.store)
         put(fast, "fast", desk.store)
         fast.commit()

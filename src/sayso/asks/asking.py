@@ -25,6 +25,7 @@ from sayso.model.ask import Ask, Decision
 from sayso.model.call import Call
 from sayso.model.content import Content
 from sayso.model.event import Event
+from sayso.model.event_kinds import ALL, check_kind
 from sayso.model.span import Span, span
 from sayso.model.text import one_line
 from sayso.store.contract import InboxQuery, Lease
@@ -289,10 +290,13 @@ class Asking(Verbs, Reviews):
 
         Handlers run one after the other on a thread of the desk. Returns a
         function that ends it.
+
+        Raises:
+            BadValue: there is no such kind of event.
         """
         if not isinstance(kind, str) or not callable(handler):
             raise BadValue('on() takes the kind of event and a function: on("ask.opened", tell).')
-        return self.ears.on(kind, handler)
+        return self.ears.on(kind if kind == ALL else check_kind(kind), handler)
 
 
 def _query(wanted: Wanted) -> InboxQuery:

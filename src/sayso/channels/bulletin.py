@@ -8,7 +8,6 @@ visible. Arguments, notes and results are said only to webhooks that were added 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -17,6 +16,7 @@ from sayso.channels.record import ask_record
 from sayso.errors import BadValue, Tampered
 from sayso.model.ask import Ask
 from sayso.model.event import Event
+from sayso.model.event_kinds import check_kind
 from sayso.model.folding import fold
 from sayso.model.text import one_line
 from sayso.store.contract import Store
@@ -24,7 +24,6 @@ from sayso.store.outbox import DeliveryRow
 
 PING = "ping"
 _TITLE = 200
-_KIND = re.compile(r"\*|[a-z]+\.(?:[a-z_]+|\*)")
 
 
 def bulletin(store: Store, delivery: DeliveryRow, *, full: bool) -> bytes:
@@ -128,9 +127,6 @@ def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
         BadValue: there are none, or one of them is no kind of event.
     """
     given = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    for kind in given:
-        if not isinstance(kind, str) or _KIND.fullmatch(kind) is None:
-            raise BadValue(f"{kind!r} is no kind of event: write ask.opened, ask.* or *.")
     if not given:
         raise BadValue("A webhook is told of at least one kind of event, such as ask.opened.")
-    return tuple(dict.fromkeys(given))
+    return tuple(dict.fromkeys(check_kind(kind, families=True) for kind in given))

@@ -20,6 +20,7 @@ from sayso.channels.signing import make_secret, signed, verify
 from sayso.errors import BadValue, Misuse, UnknownPerson, UnknownWebhook
 from sayso.model.actor import Actor, Origin, plain_name
 from sayso.model.event import link
+from sayso.model.event_kinds import TOLD
 from sayso.model.ids import short_id
 from sayso.store.contract import Append, Store
 from sayso.store.outbox import (
@@ -35,7 +36,7 @@ from sayso.store.subscribed import host_of
 
 __all__ = ["KINDS", "Delivery", "Outcome", "Webhook", "Webhooks", "verify"]
 
-KINDS = ("ask.opened", "ask.reminded", "ask.escalated", "ask.decided", "ask.withdrawn")
+KINDS = TOLD  # of what a webhook is told that names nothing
 MOST = 100  # webhooks on a desk: each is asked after at every look
 _LISTED = 1000
 

@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 from sayso.access.caller import Caller
 from sayso.errors import NotSignedIn, StoreError, WrongScope
 from sayso.model.actor import Roster
+from sayso.model.event_kinds import check_kind
 from sayso.store.accounts import ACCESS
 from sayso.store.contract import PEOPLE
 from sayso.web.callers import Door, needs, shown
@@ -90,7 +91,8 @@ async def follow_events(
     wanted = after if last_event_id is None else last_event_id
     # Whether it is a cursor at all is said before anything is sent.
     cursor = await service.work(lambda: _checked(service, wanted))
-    reader = Reader(service, request, caller, frozenset(kind or ()))
+    kinds = frozenset(check_kind(name) for name in kind or ())
+    reader = Reader(service, request, caller, kinds)
     return EventStream(service, reader.frames(cursor, follow=follow), caller.credential)
 
 
