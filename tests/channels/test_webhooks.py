@@ -180,6 +180,20 @@ def test_a_webhook_of_a_team_hears_of_nobody_else(
     assert other.about() == [*(ask.id for ask in asks), *(run.id for run in runs)]
 
 
+def test_a_webhook_of_a_team_hears_of_no_accounts_even_if_the_first_one_was_its_own(
+    desk: Desk, receiver: Receiver
+) -> None:
+    desk.people.add("anna", teams=["billing"])
+    desk.tokens.make("bot", team="billing")
+    hooked(desk, receiver, "*", team="billing")
+    desk.tokens.make("spy", team="legal")
+    ask = desk.open("refund", {}, team="billing")
+
+    desk.deliver()
+
+    assert receiver.about() == [ask.id]
+
+
 def test_what_was_erased_meanwhile_is_not_sent(desk: Desk, receiver: Receiver) -> None:
     hooked(desk, receiver, full=True)
     ask = desk.open("refund", {"name": "Erika Mustermann"}, title="Refund Erika")

@@ -22,6 +22,7 @@ _log = logging.getLogger("sayso.channels")
 _READ = 500  # events at a time
 _ID_LENGTH = 16  # 80 bits: nobody looks whether it is free
 _TO_PEOPLE = ("ask.opened", "ask.decided")
+_OF_TEAMS = ("ask.opened", "run.started")  # what begins a stream that may belong to a team
 
 
 def message_id() -> str:
@@ -84,4 +85,9 @@ def concerning(store: Store, hook: WebhookRow, events: Sequence[Event]) -> list[
 def _concerns(hook: WebhookRow, event: Event, beginning: Sequence[Event]) -> bool:
     if event.kind in _TO_PEOPLE and decided_alone(beginning):
         return False  # the policy allowed it: nobody was asked
-    return hook.team is None or (bool(beginning) and team_of(beginning[0]) == hook.team)
+    if hook.team is None:
+        return True
+    # Accounts, people and webhooks are of the whole desk, whatever their first event was about.
+    if not beginning or beginning[0].kind not in _OF_TEAMS:
+        return False
+    return team_of(beginning[0]) == hook.team
