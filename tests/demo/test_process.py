@@ -39,7 +39,7 @@ def test_something_of_every_kind_is_open_when_the_link_is_printed(open_: Demo) -
     assert {ask["content"]["risk"] for ask in labels} == {"low"}
     assert len([ask for ask in asks if ask["content"]["thread"] == "ticket 5530"]) == 3
     agents = {ask["content"]["agent"] for ask in asks}
-    assert agents == {"billing", "support", "growth", "research", "travel", "data"}
+    assert agents >= {"billing", "support", "growth", "research", "travel", "data"}
 
 
 def test_each_of_the_promised_things_is_among_them(open_: Demo) -> None:
@@ -87,6 +87,7 @@ ANSWERS: dict[str, Any] = {
     "market report: deadline": "2030-06-04",
     "market report: sources": ["The one of 2019"],
     "revenue chart": "counted twice",
+    "a slow shop": "The cache is off",
 }
 
 
@@ -99,7 +100,7 @@ def said_to(ask: Answer) -> dict[str, Any]:
             return {"verdict": "respond", "answer": "I answer them myself"}
         case "choice":
             return {"option": ask["content"]["options"][1][0]}
-        case "plan":
+        case "plan" if ask["content"]["thread"] == "renewals, monthly":
             return {"verdict": "edit", "args": {"steps": ["Count them and send nothing"]}}
         case "action" if ask["content"]["thread"] == "order 1182":
             return {"verdict": "edit", "args": {"amount": 1000.0}}
@@ -109,9 +110,7 @@ def said_to(ask: Answer) -> dict[str, Any]:
 def test_what_people_decide_is_carried_on_to_its_end(copied: Copy, tmp_path: Path) -> None:
     copied(tmp_path / "company")
     with demo(tmp_path, "--keep", "company") as running:
-        for ask in running.asks():
-            running.decide(ask, **said_to(ask))
-        runs = until(lambda: _over(running), within=60)
+        runs = until(lambda: _decided(running), within=90)
         assert running.asks() == []
         running.end()
 
@@ -124,6 +123,15 @@ def test_what_people_decide_is_carried_on_to_its_end(copied: Copy, tmp_path: Pat
     assert "sent to Nordlicht Studio" in output["the bank transfer to Nordlicht Studio"]
     assert output["supplier payments of May"].startswith("5 payments made")
     assert "month" in output["ticket 5530"]
+    assert output["contacts from the fair"] == "1,200 contacts imported."
+    assert output["two days in Lucerne"].count("booked") == 2
+
+
+def _decided(running: Demo) -> list[Answer]:
+    """Decide whatever waits, also what comes then; returns all runs once they are over."""
+    for ask in running.asks():
+        running.decide(ask, **said_to(ask))
+    return _over(running)
 
 
 def _over(running: Demo) -> list[Answer]:
@@ -135,7 +143,8 @@ def _over(running: Demo) -> list[Answer]:
 
 def test_it_opens_serves_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with demo(tmp_path, "--no-open") as running:
-        assert "24 open" in running.said
+        assert "32 open" in running.said
+        assert "sayso top --desk " in running.said
         assert {ask["kind"] for ask in running.asks()} == KINDS
         assert [path.name[:11] for path in tmp_path.iterdir()] == ["sayso-demo-"]
         assert running.end() == 0
@@ -185,8 +194,8 @@ def test_killed_while_it_opens_it_opens_once(tmp_path: Path) -> None:
     with demo(tmp_path, "--keep", "company") as running:
         threads = [ask["content"]["thread"] for ask in running.asks()]
         assert {ask["kind"] for ask in running.asks()} == KINDS
-        assert len(threads) == 24
-        assert len(set(threads)) == 22  # three calls of one turn
+        assert len(threads) == 32
+        assert len(set(threads)) == 29  # three calls of one turn, two vouchers
         running.end()
 
 

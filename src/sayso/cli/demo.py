@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -71,13 +72,32 @@ def demo(
 
 def _serve_company(folder: Path, door: Door, *, browser: bool) -> None:
     from sayso.demo.company import open_desk, open_work
+    from sayso.demo.tour import tour
 
     place = folder / _FILE
     say("A small company opens; its agents need a moment to find out what to ask.", "dim")
     with open_desk(f"sqlite:///{place}") as desk:
         open_work(desk)
-        app = App("The company", desk)
-        serve_app(app, door, _WORKERS, style="text", browser=browser, named=str(place))
+        serve_app(
+            App("", desk),
+            door,
+            _WORKERS,
+            style="text",
+            browser=browser,
+            named=str(place),
+            tour=tour(_typed(), str(place)),
+        )
+
+
+def _typed() -> str:
+    """Return this command as somebody here can type it: it may be in no folder that is searched."""
+    called = Path(sys.argv[0])
+    found = shutil.which("sayso")
+    if called.name != "sayso" or (found and called.exists() and Path(found).samefile(called)):
+        return "sayso"
+    with suppress(ValueError):
+        return str(called.absolute().relative_to(Path.cwd()))
+    return str(called)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,7 @@ from sayso.web.doors import HOST, PORT, Door, check_door, listen
 if TYPE_CHECKING:  # the server is loaded by those who serve
     from sayso.web.provider import Provider
     from sayso.web.settings import Settings
+    from sayso.web.stops import Tour
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _ANSWERS_WITHIN = 3.0
@@ -138,6 +140,7 @@ def serve_app(
     style: Literal["text", "json"],
     browser: bool,
     named: str | None,
+    tour: Tour | None = None,
 ) -> None:
     """Serve a desk, and carry its runs on, until a signal says to stop.
 
@@ -152,7 +155,7 @@ def serve_app(
     sockets = listen(door)
     port = sockets[0].getsockname()[1]
     keep_log(style, desk.store.now)
-    web = make_app(desk, _settings(desk, door, port, oidc))
+    web = make_app(desk, replace(_settings(desk, door, port, oidc), tour=tour))
     with ExitStack() as hops:
         run(
             Logbook(web),
@@ -161,7 +164,13 @@ def serve_app(
             sockets,
             workers=workers,
             ready=lambda: _introduce(
-                app, door, port, workers, hops if browser else None, again=_again(door, port, named)
+                app,
+                door,
+                port,
+                workers,
+                hops if browser else None,
+                again=_again(door, port, named),
+                tour=tour,
             ),
             stopping=web.state.service.stop,
         )
@@ -182,7 +191,14 @@ def _settings(desk: Desk, door: Door, port: int, oidc: Provider | None) -> Setti
 
 
 def _introduce(
-    app: App, door: Door, port: int, workers: int, hops: ExitStack | None, *, again: str
+    app: App,
+    door: Door,
+    port: int,
+    workers: int,
+    hops: ExitStack | None,
+    *,
+    again: str,
+    tour: Tour | None,
 ) -> None:
     """Say what is served and where; in local mode with a link, opened if there is a screen."""
     desk, url = app.desk, door.url(port)
@@ -198,6 +214,10 @@ def _introduce(
     else:
         say(f"People sign in at {url}/sign-in", "bold")
         _warn_of_nobody(desk)
+    if tour is not None:
+        say("In a second terminal, moving in step with the page:")
+        for command, _ in tour.commands[:2]:
+            say(f"  {command}")
     say("Ctrl-C ends it", "dim")
 
 

@@ -1,4 +1,4 @@
-"""Billing: refunds by an agent, a list of payments, and a transfer of which nobody knows the end."""
+"""Billing: refunds, vouchers nobody waits for, a list of payments, a transfer that nobody saw end."""
 
 from __future__ import annotations
 
@@ -87,6 +87,42 @@ def think(messages: Messages) -> ToolCall | str:
 agent = sayso.Agent("billing", sayso.ScriptedModel(think), [look_up, refund], explain=True)
 
 
+VOUCHERS = {"Lena Brandt": 20, "Sam Okafor": 35}
+
+
+@sayso.tool(risk="medium", affects="one customer", later=True)
+def send_voucher(customer: str, amount: int) -> str:
+    """Send a voucher; the agent goes on with other work until somebody has decided."""
+    return f"{customer} has a voucher of EUR {amount}."
+
+
+def write_report(subject: str) -> str:
+    """Write a report for the team."""
+    return f"The report on {subject} is written."
+
+
+def make_good(messages: Messages) -> list[ToolCall] | ToolCall | str:
+    """Stand in for a model: propose all vouchers, write a report meanwhile, sum up at the end."""
+    made = [one.tool for message in messages for one in message.calls]
+    later = [message.text for message in messages if message.role == "user" and message.call]
+    if not made:
+        why = "The parcel came broken, and a photo shows it."
+        return [
+            call("send_voucher", customer=customer, amount=amount, _why=why, _confidence=0.86)
+            for customer, amount in VOUCHERS.items()
+        ]
+    if "write_report" not in made:
+        return call("write_report", subject="broken parcels")
+    if len(later) < len(VOUCHERS):
+        return "The report is written; the vouchers wait for somebody."
+    return " ".join(text.splitlines()[-1].removeprefix("| ") for text in later)
+
+
+goodwill = sayso.Agent(
+    "goodwill", sayso.ScriptedModel(make_good), [send_voucher, write_report], explain=True
+)
+
+
 @sayso.tool(
     risk="high",
     reversible=False,
@@ -165,4 +201,5 @@ def department() -> Department:
     jobs = [_refund(order, said) for order, said in past]
     jobs += [_refund(1182), _refund(1190)]
     jobs.append(Job("supplier payments of May", pay_suppliers))
+    jobs.append(Job("broken parcels", goodwill, ("Make good for the broken parcels, and report.",)))
     return Department((pay_suppliers, settle_invoice), tuple(jobs))

@@ -11,7 +11,7 @@ from sayso.demo.lost import REVIEWER, lose_one
 from sayso.desk import Desk
 from sayso.model.ask import Ask
 
-_THREADS = 4
+_THREADS = 1
 _NOTICED_WITHIN = 100  # tenths of a second
 
 

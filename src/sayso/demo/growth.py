@@ -1,4 +1,4 @@
-"""Growth: an agent that plans first, and follows the plan that people made of it."""
+"""Growth: an agent that plans first, and a text that two people read one after the other."""
 
 from __future__ import annotations
 
@@ -73,6 +73,38 @@ agent = sayso.Agent(
 )
 
 
+_RELEASE = """\
+Tea by subscription reaches 10,000 homes
+
+The company doubled its customers within a year{claim}.
+From June on, all parcels are sent without plastic."""
+
+
+_CLAIM = " and is now the fastest tea house in the country"
+
+
+def publish(text: str) -> str:
+    """Put a text on the page of the press."""
+    return f"Published: {text.splitlines()[0]}"
+
+
+def press_release(run: sayso.Running) -> str:
+    """Have a text read for what the law says, then for what it promises, then publish it."""
+
+    def write(guidance: str | None) -> str:
+        return _RELEASE.format(claim=_CLAIM if guidance is None else f" ({guidance})")
+
+    legal = run.draft(write, title="Press release: may we say this?", agent="growth", why=_LEGAL)
+    if legal is None:
+        return "Dropped at the first reading."
+    yes = run.confirm("Publish the press release?", {"text": legal}, agent="growth", why=_BRAND)
+    return run.effect(publish, legal) if yes else f"Not published: {yes.note or 'no reason'}"
+
+
+_LEGAL = "Fastest is a claim that somebody may want proven."
+_BRAND = "The wording is settled; it goes out at ten."
+
+
 def department() -> Department:
     """Return what growth is at: one plan to review, one mail to send, one that was sent."""
     past = (Said(), Said(verdict="edit", args={"subject": "We miss you"}, note="Warmer"))
@@ -80,5 +112,6 @@ def department() -> Department:
         Job("renewals, lapsed", agent, ("Write to the lapsed customers.",), past),
         Job("renewals, annual", agent, ("Tell the annual customers of the renewal.",), (Said(),)),
         Job("renewals, monthly", agent, ("Tell the monthly customers of the renewal.",)),
+        Job("press release", press_release),
     )
-    return Department((), jobs)
+    return Department((press_release,), jobs)

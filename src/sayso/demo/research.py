@@ -1,13 +1,15 @@
-"""Research: questions of every type, one of them with a picture, and a result to be rated."""
+"""Research: questions of every type, an answer that is not sure of itself, a result to be rated."""
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Any, Literal
 
 import sayso
 from sayso.demo.jobs import Department, Job
 from sayso.demo.picture import bars
+from sayso.demo.reading import Messages
 
 _REVENUE = (41, 44, 43, 47, 52, 96, 55, 58)
 QUESTIONS: dict[str, tuple[str, Any, str]] = {
@@ -49,15 +51,50 @@ def _csv() -> bytes:
     return "\n".join(["month,revenue", *rows, ""]).encode()
 
 
-def rate_summary(run: sayso.Running) -> str:
-    """Ask how good a result is."""
+def size_market(run: sayso.Running) -> str:
+    """Answer; and because two sources disagree, ask first."""
+
+    def refine(guidance: str | None) -> str:
+        return f"{_MARKET} Corrected by a reader: {guidance}" if guidance else _MARKET
+
+    answer = run.escalate(
+        _MARKET,
+        confidence=0.55,
+        conflicts=["The trade register counts 1,900 shops", "The association counts 2,600"],
+        refine=refine,
+        title="How large is the market for tea shops?",
+        why="The sources count differently, and I cannot tell which is right.",
+        agent="research",
+    )
+    return str(answer or "Left open.")
+
+
+_MARKET = "About 2,300 tea shops, of which a third sells online."
+
+
+def write(messages: Messages) -> str:
+    """Stand in for a model: sum it up, and heed what its prompt quotes people with."""
+    wishes = re.findall(r"said:\n\| (.+)", "\n".join(message.text for message in messages))
     summary = "Three of five competitors raised prices in spring; none of them lost customers."
-    said = run.feedback(summary, task="Sum up what competitors did", agent="research")
-    return f"The summary was found {said.rating or 'worth a word'}." if said else "Nobody said."
+    return " ".join([summary, *(f"({wish})" for wish in dict.fromkeys(wishes))])
+
+
+writer = sayso.Agent("research", sayso.ScriptedModel(write), learn=True)
+
+
+def sum_up(run: sayso.Running, month: str) -> str:
+    """Sum something up, ask how good it is, and make it again while people call it bad."""
+    found = run.improve(writer, f"Sum up what competitors did in {month}")
+    return str(found or "Nobody liked it, so it was not sent.")
 
 
 def department() -> Department:
     """Return what research is at."""
     asked = tuple(Job(f"market report: {about}", ask, (about,)) for about in QUESTIONS)
-    jobs = (*asked, Job("revenue chart", look_at_chart), Job("summary of May", rate_summary))
-    return Department((ask, look_at_chart, rate_summary), jobs)
+    jobs = (
+        *asked,
+        Job("revenue chart", look_at_chart),
+        Job("size of the market", size_market),
+        Job("summary of May", sum_up, ("May",)),
+    )
+    return Department((ask, look_at_chart, size_market, sum_up), jobs)

@@ -1,11 +1,11 @@
-"""Support: labels of no great risk, several calls of one turn, a letter that was sent back."""
+"""Support: labels, several calls of one turn, a letter sent back, mail, and help from people."""
 
 from __future__ import annotations
 
 import sayso
 from sayso.agent import ToolCall, call
 from sayso.demo.jobs import Department, Job, Said
-from sayso.demo.reading import Messages, told
+from sayso.demo.reading import Messages, task_of, told
 
 _TICKETS = {5521: "billing", 5522: "bug", 5527: "feature"}
 
@@ -102,11 +102,76 @@ def write_apology(run: sayso.Running) -> str:
 _WHY = "214 customers tried to export while it was down."
 
 
-def tell(run: sayso.Running) -> str:
-    """Tell people of something they may want to act on."""
-    facts = {"from": "Data Protection Office", "received": "today, 08:12", "answer by": "3 June"}
-    said = run.notice("A request for information under Article 15", facts=facts, agent="support")
-    return f"{said}: {said.text}" if said.text else str(said)
+MAIL = {
+    "from": "Data Protection Office <dpo@example.org>",
+    "subject": "A request for information under Article 15",
+    "answer by": "3 June",
+}
+
+
+def write_email(to: str, subject: str, body: str) -> str:
+    """Send a mail."""
+    return f"Wrote {subject!r} to {to}."
+
+
+def schedule_meeting(guest: str, day: str, start: str, minutes: int) -> str:
+    """Put a meeting into the calendar."""
+    return f"{minutes} minutes with {guest}, {day} {start}."
+
+
+def answer_mail(messages: Messages) -> list[ToolCall] | str:
+    """Stand in for a model: an answer and a meeting; what people say instead is heeded."""
+    wrote, met = told(messages, "write_email"), told(messages, "schedule_meeting")
+    if wrote and "says: " in wrote[-1]:
+        return [_mail(wrote[-1].partition("says: ")[2])]
+    if wrote:
+        return " ".join([wrote[-1], *met])
+    wish = task_of(messages).partition("They said: ")[2]
+    meet = {"guest": "dpo@example.org", "day": "Tuesday", "start": "10:00", "minutes": 45}
+    return [_mail(wish or "You will have everything by 2 June."), call("schedule_meeting", **meet)]
+
+
+def _mail(body: str) -> ToolCall:
+    return call("write_email", to="dpo@example.org", subject=f"Re: {MAIL['subject']}", body=body)
+
+
+assistant = sayso.Agent(
+    "assistant",
+    sayso.ScriptedModel(answer_mail),
+    [write_email, schedule_meeting],
+    confirm=["write_email", "schedule_meeting"],
+    learn=True,
+)
+
+
+def read_mail(run: sayso.Running) -> str:
+    """Tell people of a mail; if they want it answered after all, the assistant proposes how."""
+    said = run.notice(MAIL["subject"], MAIL, why="It asks for no answer today.", agent="support")
+    if said == "ignore":
+        return "Ignored."
+    return str(run.agent(assistant, f"Answer the mail. They said: {said.text or ''}"))
+
+
+@sayso.tool(asks=True)
+def human_assistance(query: str) -> str:
+    """Ask a person who knows more."""
+    return sayso.question(query, why="Nothing in the handbook fits.") or "Nobody knows."
+
+
+def _passes_on(tool: str, name: str) -> sayso.ScriptedModel:
+    """Stand in for a model that hands its task on, and passes back what came of it."""
+
+    def think(messages: Messages) -> ToolCall | str:
+        came = told(messages, tool)
+        return came[-1] if came else call(tool, **{name: task_of(messages)})
+
+    return sayso.ScriptedModel(think)
+
+
+expert = sayso.Agent("expert", _passes_on("human_assistance", "query"), [human_assistance])
+front = sayso.Agent(
+    "front desk", _passes_on("expert", "task"), [expert.as_tool("Knows about servers")]
+)
 
 
 def department() -> Department:
@@ -122,6 +187,7 @@ def department() -> Department:
         *labels,
         Job("ticket 5530", agent, ("Settle ticket 5530: the export of Mia Kovač failed.",)),
         Job("apology for Monday", write_apology, (), (back,)),
-        Job("request under Article 15", tell),
+        Job("request under Article 15", read_mail),
+        Job("a slow shop", front, ("A customer asks why the shop is so slow since noon.",)),
     )
-    return Department((label_ticket, write_apology, tell), jobs)
+    return Department((label_ticket, write_apology, read_mail), jobs)

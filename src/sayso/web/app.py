@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sayso.desk import Desk
 from sayso.errors import SaysoError
-from sayso.web import about, admin, asks, audit, events, runs, sign_in, webhooks
+from sayso.web import about, admin, asks, audit, events, runs, sign_in, tour, webhooks
 from sayso.web.about import API, VERSION
 from sayso.web.documents import PROBLEM
 from sayso.web.faces import face, faced
@@ -77,6 +77,8 @@ def make_app(desk: Desk, settings: Settings | None = None) -> FastAPI:
         from sayso.web.oidc import routes  # the libraries for it are an extra
 
         app.include_router(routes(service, service.settings.oidc))
+    if service.settings.tour is not None:
+        app.include_router(tour.routes(service.settings.tour))
     app.add_exception_handler(SaysoError, faced(on_error))
     app.add_exception_handler(HTTPException, faced(on_http))
     app.add_exception_handler(RequestValidationError, faced(on_invalid))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.web.provider import Provider
+from sayso.web.stops import Tour
 
 Mode = Literal["local", "team"]
 
@@ -35,6 +36,7 @@ class Settings:
         keep_alive: Seconds of silence after which a stream says that it is alive.
         threads: Threads that speak to the database.
         fresh_seconds: How fresh a sign-in must be for a decision on something critical.
+        tour: What a demo shows its visitors.
     """
 
     public_url: str | None = None
@@ -57,3 +59,4 @@ class Settings:
     keep_alive: float = 15.0
     threads: int = 16
     fresh_seconds: float = 15 * 60.0
+    tour: Tour | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
@@ -348,6 +348,12 @@ def onward(wanted: str | None) -> str:
     if not wanted or not wanted.startswith("/") or wanted[1:2] in {"/", "\\"}:
         return "/"
     return wanted if wanted.isprintable() and "\\" not in wanted else "/"
+
+
+def back_from(request: Request) -> str:
+    """Return the page that a form was sent from, as far as the browser says it and it is ours."""
+    came = urlsplit(request.headers.get("referer", ""))
+    return onward(f"{came.path}?{came.query}" if came.query else came.path)
 
 
 def _form(

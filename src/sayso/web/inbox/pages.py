@@ -24,6 +24,7 @@ from sayso.web.inbox.card import UNTOUCHED, Entry, short, view_of
 from sayso.web.inbox.context import brief, context_of, outcome_of, row_of, told_of
 from sayso.web.inbox.filters import Filters
 from sayso.web.inbox.queue import inbox_of, queue_of
+from sayso.web.inbox.touring import line_of, on_tour
 from sayso.web.look.render import fragment, page
 from sayso.web.look.views import AskView, Context, DraftVersion, Frame, Queue, Toast
 from sayso.web.visit import Visit
@@ -193,6 +194,7 @@ def frame_of(request: Request, visit: Visit, title: str, place: Place = "page") 
         place=place,
         now=visit.store.now(),
         admin="admin" in visit.caller.scopes,
+        touring=on_tour(request),
     )
 
 
@@ -208,6 +210,7 @@ def shown(
 ) -> Response:
     """Answer with a page; a script of ours gets the parts of it that change."""
     ask, queue = made.ask, made.queue
+    tour_line = line_of(request, None if place == "queue" else _thread(ask))
     if from_script(request):
         headers = {} if push is None else {"HX-Push-Url": push}
         now = visit.store.now() if ask is None else ask.now
@@ -219,6 +222,7 @@ def shown(
             ask=ask,
             queue=queue,
             toast=made.toast,
+            tour_line=tour_line,
         )
     frame = replace(
         frame_of(request, visit, "Inbox" if ask is None else ask.title, place),
@@ -226,7 +230,11 @@ def shown(
         query=filters.query,
         toast=made.toast,
     )
-    return page("inbox.html", frame, status=status, ask=ask, queue=queue)
+    return page("inbox.html", frame, status=status, ask=ask, queue=queue, tour_line=tour_line)
+
+
+def _thread(ask: AskView | None) -> str | None:
+    return None if ask is None or ask.context.run is None else ask.context.run.thread
 
 
 def look_of(request: Request) -> tuple[Literal["light", "dark", "system"], bool]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
@@ -38,7 +37,7 @@ from sayso.web.inbox.queue import inbox_of, queue_of
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.render import fragment, page, sheet
 from sayso.web.service import service_of
-from sayso.web.sign_in import onward
+from sayso.web.sign_in import back_from
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(route_class=InboxDoor, include_in_schema=False)
@@ -140,6 +139,22 @@ async def state(
         at = visit.standing(id)
         view = state_view(visit, filters, at, seen)
         return fragment("state.html", now=at.now, ask=view)
+
+    return await service_of(request).work(made)
+
+
+@router.get("/inbox/{id}/around")
+async def around(
+    request: Request,
+    id: AskId,  # noqa: A002
+    who: Caller = _READS,
+) -> Response:
+    """Show what stands beside an ask, for a page on which its run goes on."""
+    visit, filters = visit_of(request, who), Filters.of(request.query_params)
+
+    def made() -> Response:
+        at = visit.standing(id)
+        return fragment("context.html", now=at.now, ask=ask_view(visit, filters, at))
 
     return await service_of(request).work(made)
 
@@ -343,9 +358,7 @@ async def settings(request: Request, who: Caller = _READS) -> Response:
     fields = await posted(request)
     theme, _, keys = request.cookies.get(LOOK, "").partition(".")
     kept = f"{one(fields, 'theme', theme)}.{one(fields, 'keys', keys)}"
-    came = urlsplit(request.headers.get("referer", ""))
-    back = f"{came.path}?{came.query}" if came.query else came.path
-    answer = RedirectResponse(onward(back), 303)
+    answer = RedirectResponse(back_from(request), 303)
     if _LOOKS.fullmatch(kept):
         answer.set_cookie(LOOK, kept, max_age=_YEAR, path="/", httponly=True, samesite="lax")
     return answer

@@ -418,4 +418,61 @@ class Frame:
     query: str = ""
     toast: Toast | None = None
     admin: bool = False
+    touring: bool = False
     extra: Mapping[str, str] = field(default_factory=dict)
+
+
+# --- a tour ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TourLine:
+    """The line above the inbox. Without a number the ask on the screen is no stop."""
+
+    total: int
+    number: int | None = None
+    title: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopView:
+    """One stop, and how its run stands. What the run said is the agent's own word."""
+
+    number: int | None
+    title: str
+    text: str
+    href: str | None
+    state: Literal["wait", "moving", "over", "gone"] = "gone"
+    status: str = "gone"
+    progress: float | None = None
+    doing: str | None = None
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChapterView:
+    """Stops that belong together."""
+
+    title: str
+    stops: tuple[StopView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TourView:
+    """Everything there is to see."""
+
+    stops: tuple[StopView, ...]
+    chapters: tuple[ChapterView, ...]
+    commands: tuple[tuple[str, str], ...]
+
+    @property
+    def seen(self) -> int:
+        """How many of the numbered stops are over."""
+        return sum(stop.state == "over" for stop in self.stops)
+
+    @property
+    def moving(self) -> bool:
+        """Whether anything is being worked on right now."""
+        stops = [*self.stops, *(stop for chapter in self.chapters for stop in chapter.stops)]
+        return any(stop.state == "moving" for stop in stops)

@@ -10,6 +10,7 @@ import * as live from "./live.js";
 import * as palette from "./palette.js";
 import * as plan from "./plan.js";
 import * as theme from "./theme.js";
+import * as tour from "./tour.js";
 import * as undo from "./undo.js";
 
 const SLOW = 300; // milliseconds after which a page says that it waits
@@ -51,7 +52,7 @@ document.addEventListener("htmx:error", failed);
 document.addEventListener("htmx:after:swap", drawn);
 document.addEventListener("htmx:finally:swap", () => queueMicrotask(live.titled));
 
-for (const part of [arming, bulk, clock, draft, editing, keys, live, palette, plan, theme, undo]) part.start();
+for (const part of [arming, bulk, clock, draft, editing, keys, live, palette, plan, theme, tour, undo]) part.start();
 drawn();
 
 // Ready means: what is pressed now counts.

@@ -7,12 +7,13 @@ const KINDS = ["opened", "edited", "raised", "voted", "settling", "taken_back", 
 const GATHER = 120; // milliseconds in which news are gathered into one look
 const PATIENCE = 10_000; // until a page without a connection says so
 const POLL = 20_000; // between looks while there is no stream
+const MOVING = 1000; // between looks at a run that is being carried on
 const LONGEST = 30_000; // for one look, behind which the next one waits
 let source = null;
 let broken = 0; // since when there is no stream
 let fresh = null; // the list as the server has it, while the screen still shows the one before
 let touched = new Set(); // asks that something happened to
-let gathering, waiting;
+let gathering, waiting, moving;
 let looking = false; // one look at a time, so that answers come in order
 let after; // what is looked at once more after it: the list, and if true the ask too
 let lists = 0; // how many lists have come, by a look or with an answer
@@ -135,6 +136,26 @@ async function standing() {
   drawn();
 }
 
+// What stands beside the ask: its run goes on while somebody looks. How far it has come is no event
+// of the journal, so while it moves the page looks by itself.
+async function beside() {
+  clearTimeout(moving);
+  const ask = onScreen();
+  const shown = one("#context");
+  if (!ask || !shown) return;
+  if (!document.hidden && !all("a", shown).includes(document.activeElement)) {
+    const found = one("#context", await asking(`/inbox/${ask}/around${document.body.dataset.query ?? ""}`));
+    if (onScreen() !== ask || !found) return;
+    if (found.innerHTML !== shown.innerHTML) shown.replaceChildren(...document.importNode(found, true).childNodes);
+  }
+  watch();
+}
+
+function watch() {
+  clearTimeout(moving);
+  if (one("#context [data-moving]")) moving = setTimeout(() => beside().catch(watch), MOVING);
+}
+
 // What a part says and offers, apart from what scripts write into it.
 function appearance(part) {
   const copy = part.cloneNode(true);
@@ -184,7 +205,7 @@ async function refresh(ask = true) {
   if (looking) return void (after = ask || Boolean(after));
   looking = true;
   after = undefined;
-  const came = await Promise.allSettled([look(), ask ? standing() : null]);
+  const came = await Promise.allSettled([look(), ask ? standing() : null, ask ? beside() : null]);
   looking = false;
   if (came.every(({ status }) => status === "fulfilled")) connected();
   else if (broken) lost();
@@ -283,6 +304,7 @@ export function start() {
     const ask = onScreen();
     const row = ask && one(`#queue .row[data-ask="${CSS.escape(ask)}"]`);
     if (row && row !== currentRow()) mark(row);
+    watch();
   });
   if (!queue() && !article()) return;
   attention();

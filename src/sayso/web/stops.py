@@ -1,0 +1,42 @@
+"""A tour as data: what a demo wants its visitors to see. A desk of one's own has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One thing to try: the run that waits with it, by its thread, and what to do there."""
+
+    thread: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """Things to try that belong together."""
+
+    title: str
+    stops: tuple[Stop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """The stops in their order, what else there is, and what to type in a second terminal.
+
+    Args:
+        stops: What a visitor should see first, one after the other.
+        chapters: Everything else, to be taken in any order.
+        commands: What can be typed elsewhere, each with a sentence that says what for.
+    """
+
+    stops: tuple[Stop, ...]
+    chapters: tuple[Chapter, ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+
+    def place(self, thread: str | None) -> int | None:
+        """Return the number of the stop whose run is in this thread, counted from 1."""
+        threads = [stop.thread for stop in self.stops]
+        return threads.index(thread) + 1 if thread in threads else None
