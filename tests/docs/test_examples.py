@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -16,10 +17,10 @@ from tests.docs.pages import DOCS, ROOT, blocks, name_of, steady
 from tests.terminal import running
 
 FOLDER = ROOT / "examples"
-USE_CASES = sorted((FOLDER / "use_cases").glob("*.py"))
-FOLDERS = sorted(main.parent for main in FOLDER.glob("*/__main__.py"))
+USE_CASES = sorted((FOLDER / "36_use_cases").glob("*.py"))
+FOLDERS = [FOLDER / "28_email_assistant", FOLDER / "38_langgraph_email/play.py"]
 EXAMPLES = [*sorted(FOLDER.glob("*.py")), *USE_CASES, *FOLDERS]
-PARTS = sorted((FOLDER / "support_desk").glob("*.py"))  # of one that needs two terminals
+PARTS = sorted((FOLDER / "31_support_desk").glob("*.py"))  # of one that needs two terminals
 
 
 def shown() -> dict[str, str]:
@@ -52,7 +53,7 @@ def test_an_example_prints_what_its_page_says(example: Path, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == [], "an example leaves nothing behind"
 
 
-PLAN_REVIEW = ROOT / "examples/plan_review.py"
+PLAN_REVIEW = ROOT / "examples/08_plan_review.py"
 
 
 def at_a_terminal() -> dict[str, str]:
@@ -97,7 +98,7 @@ def test_a_plan_that_is_cancelled_at_the_terminal_calls_nothing(tmp_path: Path) 
 
 
 def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path: Path) -> None:
-    env, example = at_a_terminal(), FOLDER / "draft_review.py"
+    env, example = at_a_terminal(), FOLDER / "15_draft_review.py"
     with running([sys.executable, example], cwd=tmp_path, env=env) as program:
         program.wait_for("we regret any inconvenience")
         program.wait_for("Your choice (1-5): ")
@@ -123,7 +124,7 @@ def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path
 
 
 def test_a_flight_is_booked_at_the_terminal_with_one_key_and_a_yes(tmp_path: Path) -> None:
-    example = FOLDER / "choices.py"
+    example = FOLDER / "18_choices.py"
     with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
         for _ in ("anna", "ben"):
             program.wait_for("Your choice (1-6): ")
@@ -149,10 +150,16 @@ def test_every_part_of_the_support_desk_is_on_the_page_whose_transcript_is_playe
     assert shown == {part.name: part.read_text().strip() for part in PARTS}
 
 
-@pytest.mark.parametrize("example", [*EXAMPLES, *PARTS], ids=lambda file: file.stem)
-def test_an_example_is_short_enough_to_read(example: Path) -> None:
-    for file in example.glob("*.py") if example.is_dir() else [example]:
-        assert len(file.read_text().splitlines()) <= 80, file
+@pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.py")), ids=name_of)
+def test_an_example_is_short_enough_to_read(file: Path) -> None:
+    assert len(file.read_text().splitlines()) < 80
+
+
+def test_the_page_shows_the_examples_in_their_order() -> None:
+    listed = re.findall(
+        r"^--8<-- .examples/(\d\d)_", (DOCS / "examples.md").read_text(), re.MULTILINE
+    )
+    assert listed == sorted(listed)
 
 
 @pytest.mark.parametrize("example", USE_CASES, ids=lambda file: file.stem)
@@ -170,5 +177,5 @@ def test_the_policy_of_a_use_case_is_sound_and_says_what_its_cases_expect(
 
 
 def test_every_policy_beside_the_examples_belongs_to_one() -> None:
-    files = {file.name.partition(".")[0] for file in (FOLDER / "use_cases").glob("*.toml")}
+    files = {file.name.partition(".")[0] for file in (FOLDER / "36_use_cases").glob("*.toml")}
     assert files == {example.stem for example in USE_CASES}

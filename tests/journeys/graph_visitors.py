@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import sayso
-from examples.langgraph_support import support_desk
 
-PROGRAM = Path(__file__).resolve().parents[2] / "examples/langgraph_email"
+support_desk = import_module("examples.39_langgraph_support").support_desk
+PROGRAM = Path(__file__).resolve().parents[2] / "examples/38_langgraph_email"
 sys.path.insert(0, str(PROGRAM))
 
 from mail_graph import assistant  # noqa: E402 - of the example's folder

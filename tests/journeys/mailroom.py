@@ -1,4 +1,4 @@
-"""What visitors do about the email assistant of `examples/email_assistant`: come, act, be gone.
+"""What visitors do about the email assistant of `examples/28_email_assistant`: come, act, be gone.
 
 Each is a process of its own (see `tests.crash.visitors`), in the folder that has the mail.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from sayso import Desk
 from tests.journeys.library import folder
 
-PROGRAM = Path(__file__).resolve().parents[2] / "examples/email_assistant"
+PROGRAM = Path(__file__).resolve().parents[2] / "examples/28_email_assistant"
 
 
 def _program(desk: Desk) -> Any:

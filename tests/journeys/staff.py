@@ -1,6 +1,6 @@
 """Processes of the support desk that come, do one thing in its thread, and are gone; or die at it.
 
-They use the very agent of `examples/support_desk`. `python -m tests.journeys.staff` forks one for
+They use the very agent of `examples/31_support_desk`. `python -m tests.journeys.staff` forks one for
 each order it reads. One can be told to die (kill -9) when it comes by a moment for the n-th time:
 around a commit that holds an event of some kind, or before and after a tool has done its work.
 """
@@ -25,7 +25,7 @@ from tests.crash.shop import MOMENTS, note, reached
 from tests.crash.visitors import receive
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "examples/support_desk"
+EXAMPLE = ROOT / "examples/31_support_desk"
 THREAD = "12"
 DELETE = "Please delete the database customers"
 DELETED = "The database customers is deleted."

@@ -77,7 +77,7 @@ class Program:
 def contract(live: Desk, place: Place, tmp_path: Path) -> Program:
     live.people.add("lena", roles=["legal"])
     live.people.add("fritz", roles=["finance"])
-    return Program("chained_reviews", live, place.url, tmp_path)
+    return Program("34_chained_reviews", live, place.url, tmp_path)
 
 
 def pending(run: Run) -> Ask:
@@ -137,7 +137,7 @@ def test_s4_10_a_no_of_finance_signs_nothing_although_legal_agreed(contract: Pro
 
 @pytest.fixture
 def front(live: Desk, place: Place, tmp_path: Path) -> Program:
-    return Program("help_through_agents", live, place.url, tmp_path)
+    return Program("33_help_through_agents", live, place.url, tmp_path)
 
 
 def test_s4_10_an_agent_asks_an_agent_that_asks_a_person_and_the_answer_comes_back(

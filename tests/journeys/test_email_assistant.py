@@ -1,6 +1,6 @@
 """The interrupt document, end to end (S3.1 to S3.7, S3.9): triage, notice, gated tools, a question.
 
-The assistant is the one in `examples/email_assistant`. Whoever takes part is a process that is gone
+The assistant is the one in `examples/28_email_assistant`. Whoever takes part is a process that is gone
 before the next one comes: the mail that arrives, the person who decides, the worker that goes on.
 After each of them the journal is compared: what was there is there still, and what is new is what
 this process did. What was sent and booked is read from the Maildir and the calendar.

@@ -1,6 +1,6 @@
 """The documents' email assistant and support desk as LangGraph graphs, and their own code (S1.8, S3.10).
 
-The graphs of `examples/langgraph_email` and `examples/langgraph_support.py`, a process for each
+The graphs of `examples/38_langgraph_email` and `examples/39_langgraph_support.py`, a process for each
 turn; and the code of the support document as it stands there, on a stand-in for its MongoDB.
 """
 

@@ -1,7 +1,7 @@
 """The plan document's own code, on the framework that it is written for (S1, E8, E9).
 
 `SEED` is what the document shows, block by block. What is changed in it is a model that needs no
-key, a search that needs no network, and five lines; `examples/smolagents_plan.py` is the same as a
+key, a search that needs no network, and five lines; `examples/41_smolagents_plan.py` is the same as a
 script, in which one can be killed at the pause and go on at a terminal or in a browser.
 """
 
@@ -28,7 +28,7 @@ from tests.terminal import running
 from tests.web.inbox.browser import Tab
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "examples/smolagents_plan.py"
+SCRIPT = ROOT / "examples/41_smolagents_plan.py"
 SAYSO = Path(sys.executable).with_name("sayso")
 
 AGENT = """\
@@ -216,7 +216,10 @@ def test_the_script_goes_on_at_a_terminal_after_it_was_killed_at_the_pause(tmp_p
 
 
 def test_the_script_s_plan_is_changed_in_a_browser_and_a_worker_follows_it(tmp_path: Path) -> None:
-    begin = "import smolagents_plan as s; s.desk.run(s.research, s.task, wait=False)"
+    begin = (
+        "from importlib import import_module; s = import_module('41_smolagents_plan'); "
+        "s.desk.run(s.research, s.task, wait=False)"
+    )
     subprocess.run([sys.executable, "-c", begin], cwd=tmp_path, env=around(), check=True)
     clock = FakeClock(datetime.now(UTC))  # the page gives eight seconds to think again
     with Desk(f"sqlite:///{tmp_path}/sayso.db", clock=clock) as desk:
@@ -234,7 +237,7 @@ def test_the_script_s_plan_is_changed_in_a_browser_and_a_worker_follows_it(tmp_p
             assert tab.status == 303, tab.summary
         clock.advance(10)
         desk.sweep()
-        command = [str(SAYSO), "worker", "smolagents_plan", "--until-idle"]
+        command = [str(SAYSO), "worker", "41_smolagents_plan", "--until-idle"]
         worked = subprocess.run(
             command, cwd=tmp_path, env=around(), check=True, capture_output=True, text=True
         )

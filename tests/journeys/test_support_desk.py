@@ -1,4 +1,4 @@
-"""The support desk, end to end (S4.1 to S4.8): the programs of `examples/support_desk`.
+"""The support desk, end to end (S4.1 to S4.8): the programs of `examples/31_support_desk`.
 
 User and admin are programs of their own, in terminals of their own; each is gone before the other
 one comes, except where they come at once. Those that die are in `tests.journeys.staff`.

@@ -1,7 +1,7 @@
 """Customer support: an assistant answers tickets, and hands on what is beyond it.
 
 Runs by itself, in databases of its own; the people here are played by the program, and a script
-plays the model. Who may do what is in support.toml.
+plays the model. Who may do what is in customer_support.toml.
 """
 
 import re

@@ -49,7 +49,6 @@ def llm_call(state: State) -> Command[Any]:
 
 
 def interrupt_handler(state: State) -> Command[Any]:
-    """Ask about each call of the last message, and do what people said."""
     message = state["messages"][-1]
     calls, results, goto = [], [], "llm_call"
     for call in message.tool_calls if isinstance(message, AIMessage) else []:

@@ -1,7 +1,7 @@
 """Puts six sample mails into the inbox and lets the assistant deal with them, one run for each.
 
-    python examples/email_assistant            asks you at this terminal
-    python examples/email_assistant --leave    starts the runs and leaves them to a worker
+    python examples/28_email_assistant            asks you at this terminal
+    python examples/28_email_assistant --leave    starts the runs and leaves them to a worker
 
 Mail and calendar are in the current folder. Without a terminal a script plays you, elsewhere.
 """

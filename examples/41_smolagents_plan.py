@@ -64,7 +64,6 @@ def main() -> None:
 
     # Resume with preserved memory
     print(desk.resume(run).output)
-
     print(f"Current memory contains {len(agent.memory.steps)} steps:")
     for i, step in enumerate(agent.memory.steps):
         step_type = type(step).__name__
