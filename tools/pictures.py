@@ -96,6 +96,22 @@ def undone(page: Page) -> None:
     page.wait_for_selector("#toast form.undo", state="detached")
 
 
+def first_sight(page: Page) -> None:
+    """Show what somebody sees who has just come in."""
+    go(page, "/inbox")
+
+
+def moving(page: Page) -> None:
+    """Show a run that is being carried on, beside the ask that let it."""
+    go(page, "/tour/7")
+    ask = page.url
+    if page.locator("main#detail .bar button[data-arms]").count():
+        page.locator("main#detail .bar button[data-arms]").first.click()
+        page.wait_for_selector("#toast form.undo")
+    go(page, ask)
+    page.wait_for_selector("#context progress", timeout=60_000)
+
+
 def bulk(page: Page) -> None:
     """Show the list of several asks that are about to be decided."""
     go(page, "/inbox?view=team")
@@ -156,7 +172,12 @@ VIEWS: dict[str, View] = {
     "decided": lambda page: go(page, "/inbox?view=decided"),
     "empty": lambda page: go(page, "/inbox?q=nothing-is-called-so"),
     "undo": undo,
+    "first": first_sight,
+    "stop": lambda page: go(page, "/tour/2"),
+    "tour": lambda page: go(page, "/tour"),
+    "moving": moving,
 }
+GUIDED = ("first", "stop", "tour", "moving")  # everywhere else the line of the tour is put away
 AFTER: dict[str, View] = {"undo": undone}  # so that the next picture finds the desk as it was
 
 
@@ -179,6 +200,8 @@ def draw(browser: Browser, link: str, names: list[str]) -> None:
             )
             page = context.new_page()
             for name in names:
+                shown = "on" if name in GUIDED else "off"
+                context.add_cookies([{"name": "sayso_tour", "value": shown, "url": url}])
                 VIEWS[name](page)
                 file = IMAGES / f"{name}-{size}-{theme}.png"
                 file.write_bytes(reduced(counting, page.screenshot(), COLOURS))

@@ -118,7 +118,9 @@ def test_somebody_at_this_machine_opens_the_link_once_and_gets_another(
         again = second.get(service.link)
         assert again.status_code == 401
         assert "sayso serve --url" in again.text
-        assert f"sayso serve --url --port {service.port}" in "".join(service.said)
+        assert f"/sayso serve --url --port {service.port}" in "".join(service.said), (
+            "as it was called"
+        )
 
         other = subprocess.run(
             [COMMAND, "serve", "--url", "--port", str(service.port)],

@@ -7,6 +7,7 @@ A page is read from the top, as a reader would:
 - A line `--8<-- "examples/..."` in a block is the text of that file.
 - ```` ```text title="prints" ```` is what the block above it prints, but for ids and times.
 - `<!-- reviewer.approve("refund") -->` tells the person behind the page what to say from there on.
+- `<!-- given tests/docs/given_x.py -->` runs what a reader has already: a graph of their own, say.
 - ```` ```py ```` is a fragment, shown and not run. There are few.
 """
 
@@ -24,6 +25,7 @@ PAGES = (ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(DOCS.rglob("*.md"
 
 _FENCE = re.compile(
     r"^<!-- (?P<order>reviewer\..*?) -->$"
+    r"|^<!-- given (?P<given>\S+) -->$"
     r"|^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?[^\n]*\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -73,6 +75,8 @@ def blocks(page: Path) -> Iterator[Block]:
         line = text.count("\n", 0, found.start()) + 1
         if found["order"]:
             yield Block(page, line, "reviewer", None, found["order"])
+        elif found["given"]:
+            yield Block(page, line, "python", None, (ROOT / found["given"]).read_text("utf-8"))
         else:
             text_of = _SNIPPET.sub(lambda named: (ROOT / named[1]).read_text(), found["text"])
             yield Block(page, line + 1, found["language"], found["title"], text_of)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -15,7 +14,7 @@ import click
 
 from sayso.cli.apps import App
 from sayso.cli.demo_terminal import play
-from sayso.cli.printing import examples, say
+from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve import serve_app
 from sayso.errors import Misuse
 from sayso.web.doors import PORT, Door, listen
@@ -85,19 +84,8 @@ def _serve_company(folder: Path, door: Door, *, browser: bool) -> None:
             style="text",
             browser=browser,
             named=str(place),
-            tour=tour(_typed(), str(place)),
+            tour=tour(typed(), str(place)),
         )
-
-
-def _typed() -> str:
-    """Return this command as somebody here can type it: it may be in no folder that is searched."""
-    called = Path(sys.argv[0])
-    found = shutil.which("sayso")
-    if called.name != "sayso" or (found and called.exists() and Path(found).samefile(called)):
-        return "sayso"
-    with suppress(ValueError):
-        return str(called.absolute().relative_to(Path.cwd()))
-    return str(called)
 
 
 @contextmanager

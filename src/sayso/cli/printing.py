@@ -6,8 +6,11 @@ Whatever is printed here has been made visible before, or is ours.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -45,6 +48,16 @@ def examples(*lines: str) -> str:
     head = "Examples:" if len(lines) > 1 else "Example:"
     # The backspace tells click to leave the lines as they are.
     return "\n".join(("\b", head, *(f"  {line}" for line in lines)))
+
+
+def typed() -> str:
+    """Return this command as somebody here can type it: it may be in no folder that is searched."""
+    called, found = Path(sys.argv[0]), shutil.which("sayso")
+    if called.name != "sayso" or (found and called.exists() and Path(found).samefile(called)):
+        return "sayso"
+    with suppress(ValueError):
+        return str(called.absolute().relative_to(Path.cwd()))
+    return str(called)
 
 
 def wants_json(context: click.Context) -> bool:

@@ -12,7 +12,7 @@ import click
 from sayso.cli.apps import App, find_app
 from sayso.cli.browser import shown_in_browser
 from sayso.cli.desks import desk_argument, desk_name, desk_option, open_desk
-from sayso.cli.printing import examples, say
+from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve_settings import ServeCommand, provider
 from sayso.desk import Desk
 from sayso.errors import Misuse
@@ -240,7 +240,7 @@ def _link(desk: Desk, url: str) -> str:
 
 def _again(door: Door, port: int, named: str | None) -> str:
     """Return the command that prints another link to this very service."""
-    words = ["sayso serve --url"]
+    words = [f"{typed()} serve --url"]
     if named is not None:
         words.append(f"--desk {named}")
     if port != PORT:
