@@ -35,11 +35,11 @@ CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test curl chromium check soak bench docs pictures format lock vendor clean
+.PHONY: help demo test curl chromium check soak bench docs reference pictures format lock vendor clean
 .DELETE_ON_ERROR:
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" for options
 	@$(BIN)/sayso demo $(DEMO)
@@ -81,6 +81,9 @@ bench: $(DEV) $(PEER) chromium ## measure against bare SQL and LangGraph; BENCH=
 
 docs: $(DEV) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt >&2; false; }
+
+reference: $(DEV) ## write what the pages say of errors, events and states, from the code
+	@$(BIN)/python -m tools.reference
 
 pictures: $(DEV) chromium ## draw every page of the inbox into docs/images/, in the browser
 	@$(BIN)/python -m tools.pictures

@@ -119,7 +119,10 @@ def _ending(ask: _Asked) -> str:
 
 
 class SaysoError(Exception):
-    """The root of everything sayso raises on purpose."""
+    """The root of everything sayso raises on purpose.
+
+    Next: catch it to catch everything below, and go by `code`.
+    """
 
     code: ClassVar[str] = "error"
 
@@ -138,13 +141,21 @@ def _rebuilt(
 
 
 class Misuse(SaysoError):
-    """The call itself is wrong. Nothing was written; correct it and call again."""
+    """The call itself is wrong. Nothing was written; correct it and call again.
+
+    Next: read what the message says, and correct the call.
+    """
 
     code = "misuse"
 
 
 class BadValue(Misuse):
-    """A value cannot be stored as it is; `path` says where it sits."""
+    """A value cannot be stored as it is; `path` says where it sits.
+
+    It has no form in JSON, is too large, or is of the wrong shape.
+
+    Next: read what the message says about the value, and give another one.
+    """
 
     code = "bad-value"
 
@@ -154,7 +165,12 @@ class BadValue(Misuse):
 
 
 class UnknownAsk(Misuse):
-    """No ask has this id."""
+    """No ask has this id.
+
+    Or there is one that whoever asks may not see.
+
+    Next: check the id, and that you and the program use the same desk (`SAYSO_URL`).
+    """
 
     code = "unknown-ask"
 
@@ -167,7 +183,12 @@ class UnknownAsk(Misuse):
 
 
 class UnknownRun(Misuse):
-    """No run has this id."""
+    """No run has this id.
+
+    Or there is one that whoever asks may not see.
+
+    Next: check the id, and that you and the program use the same desk (`SAYSO_URL`).
+    """
 
     code = "unknown-run"
 
@@ -180,7 +201,12 @@ class UnknownRun(Misuse):
 
 
 class UnknownFile(Misuse):
-    """The ask has no file of this number."""
+    """The ask has no file of this number.
+
+    Or what it said was erased.
+
+    Next: look at `ask.content.files`; the first has the number 1.
+    """
 
     code = "unknown-file"
 
@@ -192,7 +218,10 @@ class UnknownFile(Misuse):
 
 
 class UnknownPerson(Misuse):
-    """Nobody of this name may decide here."""
+    """Nobody of this name may decide here.
+
+    Next: take a name that `sayso people list` shows, or add the person.
+    """
 
     code = "unknown-person"
 
@@ -202,7 +231,10 @@ class UnknownPerson(Misuse):
 
 
 class UnknownRole(Misuse):
-    """Nobody on this desk holds this role."""
+    """Nobody on this desk holds this role.
+
+    Next: give the role to somebody, `sayso people add NAME --role ROLE`, or ask for another.
+    """
 
     code = "unknown-role"
 
@@ -217,7 +249,10 @@ class UnknownRole(Misuse):
 
 
 class UnknownWebhook(Misuse):
-    """No webhook, or no delivery to one, has this id."""
+    """No webhook, or no delivery to one, has this id.
+
+    Next: take an id that `sayso webhooks list` or `deliveries` shows.
+    """
 
     code = "unknown-webhook"
 
@@ -228,7 +263,10 @@ class UnknownWebhook(Misuse):
 
 
 class VerdictNotAllowed(Misuse):
-    """This ask does not offer that verdict."""
+    """This ask does not offer that verdict.
+
+    Next: take one of `allowed`.
+    """
 
     code = "verdict-not-allowed"
 
@@ -252,25 +290,43 @@ class _Invalid(Misuse):
 
 
 class InvalidEdit(_Invalid):
-    """The edit does not fit the proposal. The ask is as it was."""
+    """The edit does not fit the proposal. The ask is as it was.
+
+    It breaks the schema, names another tool, or touches what is hidden.
+
+    Next: correct what `fields` names, and send it again.
+    """
 
     code = "invalid-edit"
 
 
 class InvalidAnswer(_Invalid):
-    """The answer does not fit the question. The ask is as it was."""
+    """The answer does not fit the question. The ask is as it was.
+
+    It is not of the type that was asked for.
+
+    Next: correct what `fields` names, and send it again.
+    """
 
     code = "invalid-answer"
 
 
 class Unsatisfiable(Misuse):
-    """No set of people on this desk could ever meet the requirement."""
+    """No set of people on this desk could ever meet the requirement.
+
+    Next: add people, or ask for less.
+    """
 
     code = "unsatisfiable"
 
 
 class BadPolicy(Misuse):
-    """A policy makes no sense, so it is not in force. `file`, `line` and `column` say where."""
+    """A policy makes no sense, so it is not in force. `file`, `line` and `column` say where.
+
+    Or the people of the desk could never do what it wants.
+
+    Next: correct the file; `sayso policy check` says what is wrong with it.
+    """
 
     code = "bad-policy"
 
@@ -286,13 +342,19 @@ class BadPolicy(Misuse):
 
 
 class Conflict(SaysoError):
-    """The call was right when it was made, but something else happened first."""
+    """The call was right when it was made, but something else happened first.
+
+    Next: look at how things stand now, then see whether it is still wanted.
+    """
 
     code = "conflict"
 
 
 class AskClosed(Conflict):
-    """The ask is closed already. `decision` is the one that stands, `None` if it was withdrawn."""
+    """The ask is closed already. `decision` is the one that stands, `None` if it was withdrawn.
+
+    Next: go by that decision. To ask once more, open a new ask.
+    """
 
     code = "ask-closed"
 
@@ -307,7 +369,10 @@ class AskClosed(Conflict):
 
 
 class Settling(Conflict):
-    """The ask is decided, and whoever decided it may still take that back: `pending`, `until`."""
+    """The ask is decided, and whoever decided it may still take that back: `pending`, `until`.
+
+    Next: wait until it counts; whoever decided it may take it back until then.
+    """
 
     code = "settling"
 
@@ -325,7 +390,10 @@ class Settling(Conflict):
 
 
 class AskChanged(Conflict):
-    """The digest named is not the one shown now. `ask` is what to look at again."""
+    """The digest named is not the one shown now. `ask` is what to look at again.
+
+    Next: look at `ask` as it is now, and decide on that.
+    """
 
     code = "ask-changed"
 
@@ -340,7 +408,10 @@ class AskChanged(Conflict):
 
 
 class Claimed(Conflict):
-    """Somebody else is looking into the ask: `by`."""
+    """Somebody else is looking into the ask: `by`.
+
+    Next: ask them, or assign it to yourself.
+    """
 
     code = "claimed"
 
@@ -354,7 +425,10 @@ class Claimed(Conflict):
 
 
 class TooManyAsks(Conflict):
-    """An agent asks more of people than the policy lets it. Nothing was opened; `after` says when to try."""
+    """An agent asks more of people than the policy lets it. Nothing was opened; `after` says when to try.
+
+    Next: try again after that, or once people have decided some; the pace is in the policy.
+    """
 
     code = "too-many-asks"
 
@@ -369,7 +443,10 @@ class TooManyAsks(Conflict):
 
 
 class TooManyTries(Conflict):
-    """Too many wrong passwords for one account from one place. `after` seconds on, try again."""
+    """Too many wrong passwords for one account from one place. `after` seconds on, try again.
+
+    Next: wait, then try again.
+    """
 
     code = "too-many-tries"
 
@@ -381,7 +458,10 @@ class TooManyTries(Conflict):
 
 
 class KeyConflict(Conflict):
-    """The idempotency key belongs to an ask with other content."""
+    """The idempotency key belongs to an ask with other content.
+
+    Next: use a new key for a new question.
+    """
 
     code = "key-conflict"
 
@@ -395,7 +475,10 @@ class KeyConflict(Conflict):
 
 
 class StillOpen(Conflict):
-    """Nobody has decided within the time given. The ask stays open; wait again."""
+    """Nobody has decided within the time given. The ask stays open; wait again.
+
+    Next: wait again, with the same ask; or go on with something else.
+    """
 
     code = "still-open"
 
@@ -408,7 +491,10 @@ class StillOpen(Conflict):
 
 
 class NotApproved(Conflict):
-    """There is no approval to spend on this ask."""
+    """There is no approval to spend on this ask.
+
+    Next: do not carry it out. The message says what is missing; ask, or ask again.
+    """
 
     code = "not-approved"
 
@@ -418,7 +504,10 @@ class NotApproved(Conflict):
 
 
 class AlreadySpent(Conflict):
-    """The approval was spent before; it covers one execution."""
+    """The approval was spent before; it covers one execution.
+
+    Next: do not carry it out: somebody has, or is about to. `state` says how far it is.
+    """
 
     code = "already-spent"
 
@@ -432,7 +521,10 @@ class AlreadySpent(Conflict):
 
 
 class CallerGone(Conflict):
-    """The program that asked is no longer there, so a yes would have no effect."""
+    """The program that asked is no longer there, so a yes would have no effect.
+
+    Next: reject or withdraw the ask, and start the program again.
+    """
 
     code = "caller-gone"
 
@@ -445,7 +537,10 @@ class CallerGone(Conflict):
 
 
 class FinishedLate(Conflict):
-    """The effect had been given up before this result came; it was kept as evidence."""
+    """The effect had been given up before this result came; it was kept as evidence.
+
+    Next: nothing. People see it on the doubt, and decide what becomes of the call.
+    """
 
     code = "finished-late"
 
@@ -460,7 +555,10 @@ class FinishedLate(Conflict):
 
 
 class ThreadBusy(Conflict):
-    """Another run of this thread is not over yet: one at a time."""
+    """Another run of this thread is not over yet: one at a time.
+
+    Next: wait for `run_id`, end it, or use another thread.
+    """
 
     code = "thread-busy"
 
@@ -474,7 +572,12 @@ class ThreadBusy(Conflict):
 
 
 class RunOver(Conflict):
-    """The run has ended, so there is nothing to do to it any more."""
+    """The run has ended, so there is nothing to do to it any more.
+
+    Or it is not in a state in which this could be done to it.
+
+    Next: look at `status`; start a new run if you need one.
+    """
 
     code = "run-over"
 
@@ -485,7 +588,10 @@ class RunOver(Conflict):
 
 
 class StillRunning(Conflict):
-    """The run has not ended within the time given. It goes on; wait again."""
+    """The run has not ended within the time given. It goes on; wait again.
+
+    Next: wait again, or look at `run.state`.
+    """
 
     code = "still-running"
 
@@ -496,13 +602,19 @@ class StillRunning(Conflict):
 
 
 class RunError(SaysoError):
-    """What became of a run, or of a step in it."""
+    """What became of a run, or of a step in it.
+
+    Next: look at the run: `sayso runs show ID`.
+    """
 
     code = "run"
 
 
 class Diverged(RunError):
-    """A run's code no longer does what its journal says it did. The run is parked."""
+    """A run's code no longer does what its journal says it did. The run is parked.
+
+    Next: bring the old code back and retry the run, or cancel it and start anew.
+    """
 
     code = "diverged"
 
@@ -520,6 +632,8 @@ class StepFailed(RunError):
 
     `kind` is the name of the exception, `message` what it said; while the step has just
     failed, the exception itself is the `__cause__`.
+
+    Next: catch it by `kind` in the workflow, or let it fail the run and retry that.
     """
 
     code = "step-failed"
@@ -534,7 +648,10 @@ class StepFailed(RunError):
 
 
 class RunFailed(RunError):
-    """The run ended with an error. `sayso runs retry` lets it try again from there."""
+    """The run ended with an error. `sayso runs retry` lets it try again from there.
+
+    Next: mend the cause, then `desk.retry(run)`.
+    """
 
     code = "run-failed"
 
@@ -546,7 +663,10 @@ class RunFailed(RunError):
 
 
 class RunCancelled(RunError):
-    """The run was cancelled; nothing of it happens any more."""
+    """The run was cancelled; nothing of it happens any more.
+
+    Next: start another run, if it is still wanted.
+    """
 
     code = "run-cancelled"
 
@@ -556,7 +676,10 @@ class RunCancelled(RunError):
 
 
 class RunParked(RunError):
-    """The run cannot go on without a person."""
+    """The run cannot go on without a person.
+
+    Next: read why, then `desk.retry(run)` or `desk.cancel(run)`.
+    """
 
     code = "run-parked"
 
@@ -569,7 +692,10 @@ class RunParked(RunError):
 
 
 class ModelFailed(SaysoError):
-    """The model did not reply, and will not to the same prompt: a wrong key, a refused request."""
+    """The model did not reply, and will not to the same prompt: a wrong key, a refused request.
+
+    Next: mend the key, the name or the request. An agent's run is parked by it: retry it then.
+    """
 
     code = "model-failed"
 
@@ -578,6 +704,9 @@ class ModelUnavailable(ModelFailed):
     """The model did not reply now: too many requests, a broken connection, an overloaded provider.
 
     `after` is how many seconds the provider wants us to wait, if it said so.
+
+    Next: wait `after` seconds and ask again; an agent does so by itself, six times, and is then
+    parked.
     """
 
     code = "model-unavailable"
@@ -588,13 +717,19 @@ class ModelUnavailable(ModelFailed):
 
 
 class Forbidden(SaysoError):
-    """Who asks may not do this: an agent, or a person without the role."""
+    """Who asks may not do this: an agent, or a person without the role.
+
+    Next: let somebody do it who may; the message says who that is, where it is known.
+    """
 
     code = "forbidden"
 
 
 class BadSignature(Forbidden):
-    """A message of a webhook is forged, altered or replayed, and must not be believed."""
+    """A message of a webhook is forged, altered or replayed, and must not be believed.
+
+    Next: answer 400, and ignore the message.
+    """
 
     code = "bad-signature"
 
@@ -604,7 +739,10 @@ class BadSignature(Forbidden):
 
 
 class AgentsCannotDecide(Forbidden):
-    """An agent's credential was shown where people decide. Nothing was looked up."""
+    """An agent's credential was shown where people decide. Nothing was looked up.
+
+    Next: let a person decide, and wait for it.
+    """
 
     code = "agents-cannot-decide"
 
@@ -615,7 +753,10 @@ class AgentsCannotDecide(Forbidden):
 
 
 class NotSignedIn(Forbidden):
-    """No credential was shown, or one that does not count. Which of the two is not said."""
+    """No credential was shown, or one that does not count. Which of the two is not said.
+
+    Next: sign in again, or get a new token: `sayso tokens create NAME`.
+    """
 
     code = "not-signed-in"
 
@@ -627,7 +768,10 @@ class NotSignedIn(Forbidden):
 
 
 class SignInAgain(Forbidden):
-    """Whoever asks is signed in, but has not shown a password for too long to do this."""
+    """Whoever asks is signed in, but has not shown a password for too long to do this.
+
+    Next: sign in again, and repeat it. A token never suffices.
+    """
 
     code = "sign-in-again"
 
@@ -639,7 +783,10 @@ class SignInAgain(Forbidden):
 
 
 class WrongScope(Forbidden):
-    """The credential counts, but not for this. `scope` is the one that is missing."""
+    """The credential counts, but not for this. `scope` is the one that is missing.
+
+    Next: use another credential; what a token may do is fixed when it is made.
+    """
 
     code = "wrong-scope"
 
@@ -652,7 +799,10 @@ class WrongScope(Forbidden):
 
 
 class Denied(SaysoError):
-    """The policy does not allow this call, whoever asks. `rules` says which rules, and why."""
+    """The policy does not allow this call, whoever asks. `rules` says which rules, and why.
+
+    Next: go on without it, or change the policy; `sayso policy simulate` says what it wants.
+    """
 
     code = "denied"
 
@@ -664,43 +814,67 @@ class Denied(SaysoError):
 
 
 class StoreError(SaysoError):
-    """The database could not do its part. Nothing was half written."""
+    """The database could not do its part. Nothing was half written.
+
+    Next: see to the database, then try again.
+    """
 
     code = "store"
 
 
 class StoreBusy(StoreError):
-    """Somebody else held the database for too long."""
+    """Somebody else held the database for too long.
+
+    Next: try again; a longer `?timeout=` in the address of a SQLite file waits longer.
+    """
 
     code = "store-busy"
 
 
 class StoreFull(StoreError):
-    """There is no room left for the change."""
+    """There is no room left for the change.
+
+    Next: make room, then try again.
+    """
 
     code = "store-full"
 
 
 class StoreUnavailable(StoreError):
-    """The database is not reachable, or the connection broke."""
+    """The database is not reachable, or the connection broke.
+
+    Or it is read-only, or damaged.
+
+    Next: see to the database, or to the network, then try again; `sayso doctor` says what it
+    finds.
+    """
 
     code = "store-unavailable"
 
 
 class SchemaMismatch(StoreError):
-    """The database is of another version than this program."""
+    """The database is of another version than this program.
+
+    Next: update the program, or bring the database up to date: `sayso db migrate`.
+    """
 
     code = "schema-mismatch"
 
 
 class Tampered(StoreError):
-    """What is stored is not what was written. Nothing was carried out."""
+    """What is stored is not what was written. Nothing was carried out.
+
+    Next: run `sayso audit verify`, which names what was changed, and find out who did.
+    """
 
     code = "tampered"
 
 
 class Outcome(SaysoError):
-    """Not a fault: what people said, raised where a value was expected."""
+    """Not a fault: what people said, raised where a value was expected.
+
+    Next: catch the ones below, each where you know what it means.
+    """
 
     code = "outcome"
 
@@ -711,7 +885,12 @@ class Outcome(SaysoError):
 
 
 class Rejected(Outcome):
-    """A person, or the clock, said no. `note` is why, `by` is who."""
+    """A person, or the clock, said no. `note` is why, `by` is who.
+
+    Or the ask was withdrawn.
+
+    Next: go on without it, as `note` says.
+    """
 
     code = "rejected"
 
@@ -724,7 +903,10 @@ class Rejected(Outcome):
 
 
 class Answered(Outcome):
-    """A person answered instead of approving. `text` is what they said, `by` is who."""
+    """A person answered instead of approving. `text` is what they said, `by` is who.
+
+    Next: do what `text` says, or propose something else.
+    """
 
     code = "answered"
 
@@ -736,7 +918,10 @@ class Answered(Outcome):
 
 
 class Skipped(Outcome):
-    """It is not known whether the call happened, and a person said to leave it at that."""
+    """It is not known whether the call happened, and a person said to leave it at that.
+
+    Next: go on without a result; nobody knows whether there is one.
+    """
 
     code = "skipped"
 

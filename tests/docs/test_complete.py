@@ -7,7 +7,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,8 @@ import sayso.agent
 from sayso.agent.telling import TOLD
 from sayso.asks.forms import Terms
 from sayso.asks.verbs import Verbs
-from sayso.errors import SaysoError
 from sayso.gate import Gates
 from sayso.model.content import Content
-from sayso.model.lifecycle import ASK, EFFECT, RUN
-from sayso.model.verdicts import KINDS, VERDICTS, Meaning
 from sayso.policy.cases import CASE, EXPECT
 from sayso.policy.complaints import MAY_BE_UNSTATED
 from sayso.policy.complaints import VARIABLES as SEEN_BY_CONDITIONS
@@ -45,13 +41,7 @@ def between(text: str, mark: str) -> str:
     return text.split(f"<!-- {mark} -->")[1].split(f"<!-- /{mark} -->")[0].strip()
 
 
-def everything_under(error: type[SaysoError]) -> Iterator[type[SaysoError]]:
-    yield error
-    for child in error.__subclasses__():
-        yield from everything_under(child)
-
-
-# --- names, settings, errors ---
+# --- names and settings ---
 
 
 @pytest.mark.parametrize("name", sayso.__all__)
@@ -174,25 +164,6 @@ def test_everything_a_desk_does_with_runs_is_on_a_page(name: str) -> None:
     assert f"desk.{name}" in text
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        e
-        for e in everything_under(SaysoError)
-        if e.__module__ == "sayso.errors" and "code" in vars(e)
-    ],
-    ids=lambda error: error.__name__,
-)
-def test_every_error_is_on_its_page_with_its_code(error: type[SaysoError]) -> None:
-    rows = [line for line in page("reference/errors.md").splitlines() if line.startswith("|")]
-    assert any(f"`{error.__name__}` | `{error.code}` |" in row for row in rows)
-
-
-def test_codes_of_errors_are_distinct() -> None:
-    codes = [e.code for e in everything_under(SaysoError) if not e.__name__.startswith("_")]
-    assert len(codes) == len(set(codes))
-
-
 # --- the policy ---
 
 
@@ -255,37 +226,6 @@ def test_every_rule_of_the_default_policy_is_in_the_transcript() -> None:
 # --- what is stored ---
 
 
-def kinds_in_code() -> list[str]:
-    """Everything written like a kind of event in the rooms that write events."""
-    files = [
-        file
-        for room in ("model", "asks", "runs", "store", "insight", "access", "channels")
-        for file in (SOURCE / room).glob("*.py")
-    ]
-    named = {name for file in files for name in re.findall(r'"([a-z]+\.[a-z]+)"', file.read_text())}
-    other = (".sql", ".toml")  # names of files look like kinds of events
-    return sorted(n for n in named if not n.startswith("sayso.") and not n.endswith(other))
-
-
-@pytest.mark.parametrize("kind", kinds_in_code())
-def test_every_kind_of_event_is_on_the_page_of_what_is_stored(kind: str) -> None:
-    assert f"| `{kind}` |" in page("reference/schema.md")
-
-
-def test_every_kind_of_event_on_the_page_exists() -> None:
-    rows = page("reference/schema.md").split("### Kinds of events")[1].split("###")[0]
-    assert sorted(re.findall(r"^\| `([a-z]+\.[a-z]+)` \|", rows, re.MULTILINE)) == kinds_in_code()
-
-
-def test_every_verb_that_is_recorded_is_on_the_page_of_what_is_stored() -> None:
-    written = r'(?:record\(\s*|_value\()\w+, "(\w+)"|^VERB = "(\w+)"'
-    verbs = {verb for pair in re.findall(written, CODE, re.MULTILINE) for verb in pair if verb}
-    table = page("reference/schema.md").split("### Verbs of a step")[1].split("\n###")[0]
-
-    assert verbs >= {"step", "model", "call", "told", "now"}
-    assert {verb for verb in verbs if f"`{verb}`" not in table} == set()
-
-
 def test_every_table_and_column_is_on_the_page_of_what_is_stored(tmp_path: Path) -> None:
     with sayso.Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
         desk.inbox()
@@ -310,34 +250,6 @@ def test_every_field_of_what_is_shown_is_on_the_page_of_what_is_stored(name: str
 
 
 # --- tables of data ---
-
-
-def cell(meaning: Meaning | None) -> str:
-    if meaning is None:
-        return ""
-    sign = "+" if meaning.stance == "consent" else "-"
-    takes = "" if meaning.takes == "nothing" else f", {meaning.takes}"
-    return f" {meaning.button} ({sign}{takes})"
-
-
-def test_the_table_of_verdicts_is_the_one_the_code_uses() -> None:
-    words = ("approve", "edit", "reject", "respond")
-    rows = [f"| kind | {' | '.join(words)} |", "|---|---|---|---|---|"]
-    for kind in KINDS:
-        cells = (cell(VERDICTS[kind].get(word)) for word in words)  # type: ignore[call-overload]
-        rows.append(f"| `{kind}` |" + " |".join(cells) + " |")
-
-    assert between(page("reference/verdicts.md"), "verdicts").splitlines() == rows
-
-
-def test_the_table_of_states_is_the_one_the_code_uses() -> None:
-    rows = ["| what | from | to |", "|---|---|---|"]
-    for what, table in (("ask", ASK), ("run", RUN), ("effect", EFFECT)):
-        for status, targets in table.items():
-            to = ", ".join(f"`{target}`" for target in sorted(targets)) or "(final)"
-            rows.append(f"| {what} | `{status}` | {to} |")
-
-    assert between(page("reference/verdicts.md"), "states").splitlines() == rows
 
 
 def test_every_problem_that_verify_names_is_explained() -> None:

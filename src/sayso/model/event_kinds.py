@@ -50,7 +50,7 @@ class EventKind:
 
 # Fields of every payload but that of a step, which is written while a run is at work.
 STAMP: Mapping[str, str] = {
-    "via": "through which door it came: `python`, `terminal`, `web`, `clock`, `policy`, ...",
+    "via": "through which door it came: `python`, `terminal`, `http`, `web`, `clock`, `policy`, `courier`",
     "account": "under which account of the system, or whose token or session",
     "request": "the request it came with over HTTP, so that one that is sent again finds it",
 }
@@ -71,7 +71,7 @@ _RESULT = {
 }
 _STEP = {
     "key": "its place in the run",
-    "verb": "what was recorded there: [verbs](#verbs-of-a-step)",
+    "verb": "what was recorded there, such as `step`, `call` or `model`",
     "name": "the function, the tool or the agent",
 }
 
@@ -84,7 +84,7 @@ _TABLE = (
         "A question was put. It is the first event of its stream.",
         {
             "ask": "its id",
-            "content": "everything shown, see [What is stored](schema.md#content-what-is-shown)",
+            "content": "everything shown",
             "key": "the idempotency key",
             "held": "that a program waits for it",
         },
@@ -136,7 +136,7 @@ _TABLE = (
         "ask",
         ("person", "clock"),
         "A voter took that back, or by the moment it would have counted they had left or lost "
-        "their role. The ask is open again, without their vote.",
+        "their role. Their vote is gone.",
         {"note": "why"},
         becomes="open",
     ),
@@ -363,8 +363,8 @@ _TABLE = (
         "The run cannot go on without a person.",
         {
             "reason": "why",
-            "more": "of what it had used up all it was given: `limits`, `replies` or `plans`; "
-            "[a retry grants as much again](../decisions/0020-limits-park.md)",
+            "more": "of what it had used up all it was given, and a retry grants as much again: "
+            "`limits`, `replies` or `plans`",
         },
         becomes="parked",
     ),

@@ -1,0 +1,170 @@
+"""A desk on which something of every kind happens, to hold the table of events against."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import sayso
+from sayso.access.identities import link_identity, unlink_identity
+from sayso.access.passwords import set_password
+from sayso.access.sessions import end_session, open_session, sign_out
+from sayso.channels.courier import _disable
+from sayso.errors import AskChanged, FinishedLate, StepFailed
+from sayso.model.event import Event
+from sayso.testing import FakeClock
+
+URL = "sqlite:///story.db"
+SLOW = """
+[[rules]]
+name = "slow"
+tool = "deploy"
+effect = "ask"
+needs = ["1 senior"]
+within = "1h"
+remind = [0.5]
+escalate = [{ after = "10m", to = ["lead"] }]
+"""
+STRICT = """
+[[rules]]
+name = "strict"
+tool = "drop"
+effect = "ask"
+needs = ["1 senior", "1 security"]
+within = "1h"
+"""
+
+
+def told() -> list[Event]:
+    """Let it all happen in this folder, and return the journal."""
+    clock = FakeClock()
+    with sayso.Desk(URL, clock=clock) as desk:
+        _people(desk)
+        _asks(desk, clock)
+        _effects(desk, clock)
+        _runs(desk)
+        _access(desk)
+        _upkeep(desk)
+        return list(desk.events())
+
+
+def _people(desk: sayso.Desk) -> None:
+    for name, role in (("anna", "senior"), ("ben", "security"), ("cleo", "lead"), ("dora", "x")):
+        desk.people.add(name, roles=[role])
+    desk.people.add("cleo", roles=["lead", "junior"], teams=["billing"])
+    desk.people.remove("dora")
+
+
+def _asks(desk: sayso.Desk, clock: FakeClock) -> None:
+    ask = desk.open("pay", {"amount": 4}, needs=["1 senior", "1 security"], key="pay-4")
+    desk.assign(ask, "ben", by="anna")
+    desk.approve(ask, by="anna", note="fine")
+    desk.edit(desk.get(ask.id), {"amount": 3}, by="ben", note="less")
+    held = desk.approve(desk.get(ask.id), by="anna", hold="1m")
+    desk.take_back(held, "wrong", by="anna")
+    desk.approve(desk.get(ask.id), by="anna", hold="1m")
+    clock.advance("2m")
+    desk.sweep()  # it counts
+    desk.open("ping", {"n": 1})
+    desk.withdraw(desk.open("ping", {"n": 1}), "no longer")
+    desk.reject(desk.open("pay", {"amount": 5}), "no", kind="harmful", end=True, by="anna")
+    desk.respond(desk.later.question("Which?", type=int).ask, 7, by="anna")
+    desk.draft("A text", optional=True, within="1h")
+    _under_a_policy(clock)
+    clock.advance("2h")
+    desk.sweep()
+
+
+def _under_a_policy(clock: FakeClock) -> None:
+    """Reminders, stand-ins, a yes of the policy, and a policy that becomes stricter."""
+    Path("slow.toml").write_text(SLOW)
+    with sayso.Desk(URL, clock=clock, policy="slow.toml") as desk:
+        desk.open("deploy", {"version": 1})
+        desk.open("look", {"at": "it"}, risk="low")
+        ask = desk.open("drop", {"table": "x"}, risk="high")
+        clock.advance("31m")
+        desk.sweep()
+    Path("strict.toml").write_text(STRICT)
+    with sayso.Desk(URL, clock=clock, policy="strict.toml") as desk:
+        with suppress(AskChanged):
+            desk.approve(ask, by="anna")
+        desk.reject(desk.get(ask.id), by="anna")
+
+
+def _effects(desk: sayso.Desk, clock: FakeClock) -> None:
+    done = desk.approve(desk.open("mail", {"to": "x"}), by="anna")
+    desk.finish(desk.begin(done), result="sent")
+    desk.erase(done, "asked for")
+    failed = desk.approve(desk.open("mail", {"to": "y"}), by="anna")
+    desk.finish(desk.begin(failed), error="refused")
+    odd = desk.approve(desk.open("mail", {"to": "z"}), by="anna")
+    desk.finish(desk.begin(odd), result=object())
+    for verdict in ("respond", "reject"):
+        ask = desk.approve(desk.open("wire", {"to": verdict}), by="anna")
+        call = desk.begin(ask, limit="1m")
+        clock.advance("2m")
+        (doubt,) = desk.sweep().doubts
+        with suppress(FinishedLate):
+            desk.finish(call, result="late")
+        asked = desk.get(doubt)
+        answer = {"answer": "sent"} if verdict == "respond" else {}
+        desk.decide(asked.id, verdict, seen=asked.digest, by="anna", **answer)  # type: ignore[arg-type]
+    edited = desk.edit(desk.open("book", {"minutes": 30}), {"minutes": 15}, by="anna")
+    desk.preferences.edit(edited.id, "shorter", by="anna")
+    desk.preferences.remove(edited.id, by="anna")
+
+
+def _runs(desk: sayso.Desk) -> None:
+    broken = [True]
+
+    def fetch() -> int:
+        if broken:
+            raise ConnectionError("away")
+        return 1
+
+    @desk.workflow
+    def flow(run: sayso.Running, word: str) -> str:
+        run.progress(0.5, "half")
+        with suppress(StepFailed):
+            run.effect(fetch)
+        return f"{word}, {run.step(fetch)}"
+
+    run = desk.run(flow, "tea", thread="t", wait=False)
+    broken.clear()
+    desk.retry(run)
+    desk.resume(run)
+
+    restless = sayso.ScriptedModel([sayso.agent.call("look"), sayso.agent.call("look")])
+    agent = sayso.Agent("restless", restless, [_look], max_steps=1)
+    parked = desk.run(agent, "Look", wait=False)
+    desk.cancel(parked, "enough")
+
+
+def _look() -> str:
+    """Look."""
+    return "nothing"
+
+
+_look.__name__ = "look"
+
+
+def _access(desk: sayso.Desk) -> None:
+    store, origin = desk.store, desk.origin
+    token, _ = desk.tokens.make("bot", owner="anna", team="billing")
+    desk.tokens.revoke(token.id)
+    set_password(store, "anna", "correct horse battery", origin=origin)
+    session, _ = open_session(store, "anna", how="password", address="::1", agent_string="b")
+    end_session(store, session.id)
+    open_session(store, "anna", how="password", address="::1", agent_string="b")
+    sign_out(store, "anna", origin=origin)
+    link_identity(store, "https://id.example", "1", "anna", origin=origin)
+    unlink_identity(store, "https://id.example", "1", origin=origin)
+
+
+def _upkeep(desk: sayso.Desk) -> None:
+    gone = desk.webhooks.add("https://example.com/hook", team="billing")
+    row = desk.store.webhook(gone.id)
+    assert row is not None
+    _disable(desk.store, row)
+    desk.webhooks.remove(gone)
+    desk.seal()
