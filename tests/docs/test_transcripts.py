@@ -19,6 +19,7 @@ from tests.docs.typist import Typist, lines
 
 PLAYED = [
     ROOT / "README.md",
+    DOCS / "quickstart.md",
     DOCS / "tutorial.md",
     DOCS / "howto/deciding.md",
     DOCS / "howto/langgraph.md",
