@@ -119,6 +119,7 @@ $(MADE):
 		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
 		$(call debian,$(PYTHON) has no venv module.,$$package); \
 	fi
+	@echo "Making an environment in $(VENV) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 

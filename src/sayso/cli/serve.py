@@ -154,7 +154,7 @@ def serve_app(
     check_door(door, people=not desk.people.solo)
     sockets = listen(door)
     port = sockets[0].getsockname()[1]
-    keep_log(style, desk.store.now)
+    keep_log(style, desk.store.now, quiet=tour is not None)  # a visitor reads what was said first
     web = make_app(desk, replace(_settings(desk, door, port, oidc), tour=tour))
     with ExitStack() as hops:
         run(

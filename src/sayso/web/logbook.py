@@ -129,12 +129,18 @@ class _Lines(logging.Formatter):
         return visible(text, lines=True) if lines else text
 
 
-def keep_log(style: Style, now: Callable[[], datetime], stream: TextIO | None = None) -> None:
-    """Write what sayso and the server under it say to stderr, from now on."""
+def keep_log(
+    style: Style,
+    now: Callable[[], datetime],
+    stream: TextIO | None = None,
+    *,
+    quiet: bool = False,
+) -> None:
+    """Write what sayso and the server under it say to stderr, from now on; quietly, only warnings."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Lines(style, now))
     for name, level in _LEVELS.items():
         logger = logging.getLogger(name)
         logger.handlers = [handler]
-        logger.setLevel(level)
+        logger.setLevel(max(level, logging.WARNING) if quiet else level)
         logger.propagate = False
