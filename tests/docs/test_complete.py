@@ -7,15 +7,20 @@ import re
 import sqlite3
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
+import click
 import pytest
 
 import sayso
 import sayso.agent
+from sayso.agent.bridge.names import PROVIDERS
 from sayso.agent.telling import TOLD
 from sayso.asks.forms import Terms
 from sayso.asks.verbs import Verbs
+from sayso.cli.serve import serve
+from sayso.cli.serve_settings import _OPTIONS, _PROVIDER
 from sayso.gate import Gates
 from sayso.model.content import Content
 from sayso.policy.cases import CASE, EXPECT
@@ -24,7 +29,9 @@ from sayso.policy.complaints import VARIABLES as SEEN_BY_CONDITIONS
 from sayso.policy.paces import PACE
 from sayso.policy.reading import ELSEWHERE, RULE, RUNG, SECTIONS, TERMS, TIER
 from sayso.policy.tiers import BUILT_IN
+from sayso.remote.desk import RemoteDesk
 from sayso.runs.front import RunDesk
+from sayso.web.settings import Settings
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 from tests.places import TABLES
 
@@ -61,6 +68,60 @@ def test_every_environment_variable_is_in_the_settings(variable: str) -> None:
 @pytest.mark.parametrize("argument", [*inspect.signature(sayso.Desk.__init__).parameters][1:])
 def test_every_argument_of_a_desk_is_in_the_settings(argument: str) -> None:
     assert f"| `{argument}` |" in page("reference/settings.md")
+
+
+def section(name: str, heading: str) -> str:
+    return page(name).split(f"## {heading}\n")[1].split("\n## ")[0]
+
+
+def test_the_settings_name_no_variable_that_nobody_reads() -> None:
+    read = {name for pair in VARIABLES for name in pair if name}
+    read |= {name for one in PROVIDERS.values() for name in (*one.keys, one.address) if name}
+    read |= {"NO_COLOR", "SSL_CERT_FILE"}  # by the libraries
+    rows = section("reference/settings.md", "Environment").splitlines()
+    named = {name for row in rows for name in re.findall(r"`([A-Z_]{2,})`", row.split(" | ")[0])}
+
+    assert named == read
+
+
+def test_arguments_that_a_desk_behind_http_refuses_are_named() -> None:
+    given = inspect.signature(RemoteDesk.__init__).parameters
+    refused = set(inspect.signature(sayso.Desk.__init__).parameters) - set(given)
+    text = section("reference/settings.md", "Arguments of `Desk`").rsplit("\n\n", 1)[1]
+
+    assert set(re.findall(r"`(\w+)`", text)) == refused
+
+
+SERVING = [p for p in serve.params if isinstance(p, click.Parameter) and p.envvar]
+
+
+@pytest.mark.parametrize("parameter", SERVING, ids=lambda parameter: str(parameter.name))
+def test_every_setting_of_the_service_is_in_its_row_option_variable_and_key(
+    parameter: click.Parameter,
+) -> None:
+    key = next(key for key, (name, _) in _OPTIONS.items() if name == parameter.name)
+    option = parameter.opts[0] if isinstance(parameter, click.Option) else "APP[:DESK]"
+    rows = section("reference/settings.md", "The service").splitlines()
+    (row,) = [row for row in rows if f"| `{parameter.envvar}`" in row]
+
+    assert row.startswith(f"| `{option}")
+    assert f"| `{key} = " in row
+
+
+def test_every_key_of_the_section_serve_has_an_option_and_a_variable() -> None:
+    assert {name for name, _ in _OPTIONS.values()} == {p.name for p in SERVING}
+
+
+@pytest.mark.parametrize("key", _PROVIDER)
+def test_every_setting_of_an_identity_provider_is_in_its_row(key: str) -> None:
+    rows = section("reference/settings.md", "The service").splitlines()
+    assert any(f"| `{_PROVIDER[key]}` | `{key} = " in row for row in rows)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
+def test_every_field_of_the_settings_of_a_server_is_on_its_page(name: str) -> None:
+    rows = [line for line in section("reference/http.md", "Limits").splitlines() if "|" in line]
+    assert any(f"`{name}`" in row.split("|")[1] for row in rows)
 
 
 @pytest.mark.parametrize("argument", [*inspect.signature(sayso.Agent).parameters])
