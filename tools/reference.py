@@ -110,18 +110,19 @@ def errors_table() -> str:
 
 _ANY = "One of those below, or one that needs no name of its own."
 _HEAD = (
-    "| error | code | HTTP | what happened | what to do next | carries |",
-    "|---|---|---|---|---|---|",
+    "| error, and its code | HTTP | what happened | what to do next |",
+    "|---|---|---|---|",
 )
 
 
 def _row(error: type[SaysoError]) -> str:
     name, more = error.__name__, READ_ON.get(error.__name__)
     what = _ANY if SaysoError in error.__bases__ and error.__subclasses__() else happened(error)
-    what = f"{what} [More]({more})" if more else what
     carries = ", ".join(f"`{one}`" for one in carried(error))
-    cells = (f"`{name}`", f"`{error.code}`", str(status_over_http(error)), what, advice(error))
-    return f"| {' | '.join(cells)} | {carries} |".replace("|  |", "| |")
+    what += f" *Carries* {carries}." if carries else ""
+    what += f" [More]({more})" if more else ""
+    first = f"`{name}`<br>`{error.code}`"
+    return f"| {first} | {status_over_http(error)} | {what} | {advice(error)} |"
 
 
 # --- events ------------------------------------------------------------------------------------

@@ -369,7 +369,7 @@ class AskClosed(Conflict):
 
 
 class Settling(Conflict):
-    """The ask is decided, and whoever decided it may still take that back: `pending`, `until`.
+    """The ask is decided, and whoever decided it may still take that back. `pending` is what they said.
 
     Next: wait until it counts; whoever decided it may take it back until then.
     """
