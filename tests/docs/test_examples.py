@@ -17,6 +17,9 @@ from tests.docs.pages import DOCS, ROOT, blocks, name_of, steady
 from tests.terminal import running
 
 FOLDER = ROOT / "examples"
+NUMBERED = sorted(
+    one for one in FOLDER.iterdir() if one.name[0] not in "._" and one.suffix != ".md"
+)
 USE_CASES = sorted((FOLDER / "36_use_cases").glob("*.py"))
 FOLDERS = [FOLDER / "28_email_assistant", FOLDER / "38_langgraph_email/play.py"]
 EXAMPLES = [*sorted(FOLDER.glob("*.py")), *USE_CASES, *FOLDERS]
@@ -24,7 +27,7 @@ PARTS = sorted((FOLDER / "31_support_desk").glob("*.py"))  # of one that needs t
 
 
 def shown() -> dict[str, str]:
-    """What the page of examples says each of them prints; of a folder, below its `__main__.py`."""
+    """What the page of examples says each of them prints; of a folder, below what is started."""
     said = {}
     listed = list(blocks(DOCS / "examples.md"))
     for block, following in pairwise(listed):
@@ -153,6 +156,37 @@ def test_every_part_of_the_support_desk_is_on_the_page_whose_transcript_is_playe
 @pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.py")), ids=name_of)
 def test_an_example_is_short_enough_to_read(file: Path) -> None:
     assert len(file.read_text().splitlines()) < 80
+
+
+def test_the_examples_are_numbered_from_the_first_to_the_last() -> None:
+    numbers = [one.name[:3] for one in NUMBERED]
+    assert numbers == [f"{number:02d}_" for number in range(1, len(NUMBERED) + 1)]
+
+
+def test_the_table_lists_every_example_in_its_order_with_a_sentence_a_section_and_ids() -> None:
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in (FOLDER / "README.md").read_text().splitlines()
+        if line.startswith("| [")
+    ]
+    assert [row[0] for row in rows] == [f"[{one.stem}]({one.name})" for one in NUMBERED]
+    for example, says, plays, ids in rows:
+        assert says.endswith("."), example
+        assert re.match(r"\*.*Human-in-the-Loop.*\*: \w", plays), example
+        assert re.fullmatch(r"([SPB]\d+(\.\d+)?)(, [SPB]\d+(\.\d+)?)*", ids), example
+
+
+def test_every_link_of_the_table_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (FOLDER / "README.md").read_text())
+    assert [link for link in links if not (FOLDER / link).exists()] == []
+    assert len(links) > len(NUMBERED)
+
+
+def test_every_folder_of_examples_is_one_that_is_run() -> None:
+    started = {one if one.is_dir() else one.parent for one in FOLDERS}
+    assert {one for one in NUMBERED if one.is_dir()} == started | {
+        file.parent for file in (*USE_CASES, *PARTS)
+    }
 
 
 def test_the_page_shows_the_examples_in_their_order() -> None:
