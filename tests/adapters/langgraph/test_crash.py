@@ -18,6 +18,10 @@ def raced(bench: Bench) -> None:
     both = [bench.order(run=run, flag="go") for _ in range(2)]
     (bench.folder / "go").touch()
     assert [bench.wait(pid) for pid in both] == [0, 0]
+    assert bench.did in ([], ["paid"])
+    if run.status == "running":  # on a busy machine one had no time before its lease was over
+        bench.wait_for_lease(run)
+        bench.go(run)
     assert (run.status, bench.did) == ("done", ["paid"]), run.error
 
 
