@@ -166,7 +166,7 @@ def events_table() -> str:
 
 def _event(kind: EventKind) -> str:
     after = f" {_STATUS_OF[kind.family]} is `{kind.becomes}` after it." if kind.becomes else ""
-    lines = [f"### `{kind.name}`", "", f"{kind.tells}{after}", ""]
+    lines = [f"### `{kind.name}`", "", *textwrap.wrap(f"{kind.tells}{after}", 118), ""]
     lines += [f"Written by {_listed(kind)}. {_webhooks(kind)}"]
     if kind.says:
         links = {name: to for (owner, name), to in _FIELD_LINKS.items() if owner == kind.name}
