@@ -143,6 +143,34 @@ def test_a_flight_is_booked_at_the_terminal_with_one_key_and_a_yes(tmp_path: Pat
     assert "booked: BB1, BB1" in program.text
 
 
+def test_a_plan_and_each_step_of_it_are_approved_at_the_terminal(tmp_path: Path) -> None:
+    example = FOLDER / "12_plan_and_steps.py"
+    with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
+        for shown in ("3. drop customers", "step 1 of the plan", "step 2 of the plan"):
+            program.wait_for(shown)
+            program.wait_for("Your choice (")
+            program.wait_for(": ")
+            program.type("1")
+        program.wait_for("step 3 of the plan")
+        program.wait_for("Your choice (")
+        program.kill()
+
+    with sayso.Desk(f"sqlite:///{tmp_path}/sayso.db") as desk:
+        (run,) = desk.runs()
+        assert [ask.status for ask in run.asks] == ["decided"] * 3 + ["open"]
+
+
+def test_a_call_is_explained_at_the_terminal_before_it_is_approved(tmp_path: Path) -> None:
+    example = FOLDER / "20_explanation.py"
+    with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
+        card = program.wait_for("Your choice (1-4): ")
+        program.type("1")
+        assert program.ended() == 0
+
+    assert all(f"\n{row} " in card for row in ("Why", "Sure", "Who", "What", "Risk"))
+    assert "sent to 12 people: Meeting tomorrow at 2pm" in program.text
+
+
 def test_every_example_has_its_place_on_the_page() -> None:
     assert sorted(shown()) == sorted(name_of(example) for example in EXAMPLES)
 
