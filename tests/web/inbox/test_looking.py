@@ -342,7 +342,9 @@ def test_e27_e28_no_hostile_text_reaches_a_page_as_it_is(anna: Tab, desk: Desk, 
     desk.reject(asks[0], note=EVIL, by="ada", hold="1h")
 
     pages = [f"/inbox?agent={agent}&view=team&q={quote(EVIL[:100])}", f"/inbox?agent={agent}"]
-    pages += [f"/inbox/{ask.id}{path}" for ask in asks for path in ("", "/state", "/around", "/turn")]
+    pages += [
+        f"/inbox/{ask.id}{path}" for ask in asks for path in ("", "/state", "/around", "/turn")
+    ]
     pages += [f"/leave?to={quote(EVIL)}", f"/inbox?view=decided&agent={agent}"]
     for path in pages:
         answer = anna.go(path).answer
