@@ -417,10 +417,12 @@ def approve_one(side: Mailer, place: Place, key: str) -> None:
 def mail(places: dict[str, Place], trials: int) -> dict[str, Counter[str]]:
     """Return for each side in how many trials what happened."""
     found: dict[str, Counter[str]] = {name: Counter() for name in places}
+    # One for each side, because a server has only so many connections.
+    starting = {name: MAILERS[name](place) for name, place in places.items()}
     for _ in range(trials):
         for name, place in places.items():
             orders = (next(numbers), next(numbers))
-            key = MAILERS[name](place).start(orders)
+            key = starting[name].start(orders)
             for _order in orders:
                 process = processes.Process(target=approve_one, args=(MAILERS[name], place, key))
                 process.start()
