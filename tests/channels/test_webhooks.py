@@ -318,7 +318,7 @@ def test_a_removed_webhook_is_told_nothing_more_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    "kinds", [(), "", "opened", "Ask.opened", "ask.", "ask|x", "*.*", [7], "ask.openend", "asks.*"]
+    "kinds", [(), "", "opened", "Ask.opened", "ask.", "ask|x", "*.*", [7], "ask.openedd", "asks.*"]
 )
 def test_what_is_no_kind_of_event_is_refused(desk: Desk, kinds: Any) -> None:
     with pytest.raises(BadValue):

@@ -57,4 +57,4 @@ def test_what_is_no_kind_is_refused(name: object) -> None:
 
 def test_a_near_miss_is_told_what_was_meant() -> None:
     with pytest.raises(BadValue, match=r"Did you mean effect\.unknown\?"):
-        check_kind("effect.unknwon")
+        check_kind("effect.unknownn")

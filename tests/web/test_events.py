@@ -166,7 +166,7 @@ def test_events_can_be_had_by_kind(bot: httpx2.Client, anna: httpx2.Client) -> N
 
 
 def test_a_kind_that_there_is_not_is_refused_before_anything_is_sent(anna: httpx2.Client) -> None:
-    answer = anna.get("/api/v1/events?kind=ask.decided&kind=ask.openend&follow=false")
+    answer = anna.get("/api/v1/events?kind=ask.decided&kind=ask.openedd&follow=false")
 
     assert (answer.status_code, answer.json()["code"]) == (422, "bad-value")
     assert "Did you mean ask.opened?" in answer.json()["detail"]
