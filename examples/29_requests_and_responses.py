@@ -1,7 +1,8 @@
 """An interrupt as data: what is asked, what may be answered, and what the model reads afterwards.
 
-Runs by itself, in a database of its own; the person is played by the program. The four responses
-are what the buttons of the inbox send, too.
+Runs by itself, in a database of its own; the person is played by the program. Request and responses
+are in the words of Agent Inbox, which `request` and `answer` translate: accept is approve here,
+response is respond, ignore is reject and end. Our own inbox decides by the same four verbs.
 """
 
 import re

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 import uvicorn
 
 import sayso
-from sayso.access.tokens import Tokens
 from sayso.errors import Forbidden
 from sayso.web.app import make_app
 
@@ -65,8 +64,7 @@ def serving(desk: sayso.Desk) -> Iterator[str]:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder, sayso.Desk(f"sqlite:///{folder}/d.db") as desk:
         desk.people.add("anna", roles=["senior"])
-        tokens = Tokens(lambda: desk.store, desk.origin)
-        _, agents = tokens.make("shop")
-        _, annas = tokens.make("anna", "person")
+        _, agents = desk.tokens.make("shop")
+        _, annas = desk.tokens.make("anna", "person")
         with serving(desk) as url:
             main(url, agents, annas)
