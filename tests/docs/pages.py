@@ -76,7 +76,8 @@ def blocks(page: Path) -> Iterator[Block]:
         if found["order"]:
             yield Block(page, line, "reviewer", None, found["order"])
         elif found["given"]:
-            yield Block(page, line, "python", None, (ROOT / found["given"]).read_text("utf-8"))
+            given = ROOT / found["given"]  # compiled under its own name, where its source is found
+            yield Block(given, 1, "python", None, given.read_text("utf-8"))
         else:
             text_of = _SNIPPET.sub(lambda named: (ROOT / named[1]).read_text(), found["text"])
             yield Block(page, line + 1, found["language"], found["title"], text_of)

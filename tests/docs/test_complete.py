@@ -384,3 +384,13 @@ def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
     built = (tmp_path / "reference/api/index.html").read_text()
     methods = [name for name, _ in inspect.getmembers(sayso.Desk) if not name.startswith("_")]
     assert [name for name in methods if f'id="sayso.Desk.{name}"' not in built] == []
+
+
+def test_the_readme_is_read_in_two_minutes() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) < 150
+
+
+def test_the_readme_says_how_long_an_adapter_is() -> None:
+    shown = next(b for b in blocks(DOCS / "howto/adapters.md") if b.title == "sayso_tiny.py")
+    assert len(shown.text.splitlines()) == 40
+    assert "| another framework | forty lines on one base |" in (ROOT / "README.md").read_text()
