@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
@@ -18,6 +20,8 @@ from tests.browser.window import Window
 from tests.web.house import House, serving
 
 TOUR = Tour(
+    "A place to see",
+    "It is small.",
     (
         Stop("first", "Say yes", "It is only a yes."),
         Stop("second", "Say it again", "And watch what comes of it."),
@@ -122,6 +126,34 @@ def test_the_line_goes_along_and_can_be_put_away(house: House, here: Window) -> 
     expect(here("#tour")).to_have_count(0)
 
 
+def test_the_line_alone_leads_from_a_decision_to_the_next_stop(here: Window) -> None:
+    here.visit("/inbox")
+    here("#tour a").click()
+    here.armed().verdict("approve").click()  # the page goes on to the next ask of the queue
+    expect(here("#toast form.undo")).to_be_visible()
+    here("#tour a").click()
+
+    expect(here("#tour")).to_contain_text("And watch what comes of it.")
+
+
+def test_times_beside_a_run_that_moves_are_in_the_zone_of_whoever_reads(
+    house: House, going: threading.Semaphore, window: Callable[..., Window]
+) -> None:
+    ask = approve(house.desk, "second")
+    here = Office(house, None, window).window(timezone_id="Asia/Tokyo")
+    here.visit(f"/inbox/{ask}")
+    going.release(1)
+    expect(here("#context .ctx-run")).to_contain_text("25%")
+
+    shown = here("#context .tl-at time").evaluate_all(
+        """times => times.map((time) => [time.textContent, time.dateTime])"""
+    )
+    assert shown
+    for text, moment in shown:
+        there = datetime.fromisoformat(moment).astimezone(ZoneInfo("Asia/Tokyo"))
+        assert text == there.strftime("%H:%M")
+
+
 def test_the_tour_is_for_everybody(house: House, window: Callable[..., Window]) -> None:
     here = Office(house, None, window).window(bypass_csp=True)
     wrong = {}
@@ -130,3 +162,14 @@ def test_the_tour_is_for_everybody(house: House, window: Callable[..., Window]) 
         wrong[path] = looked_at(here, ALL)
 
     assert wrong == {"/tour": [], "/tour/1": []}
+
+
+def test_g_and_t_lead_to_the_tour(here: Window) -> None:
+    here.visit("/inbox")
+    here.page.keyboard.press("g")
+    here.page.keyboard.press("t")
+
+    expect(here('[data-stop="1"]')).to_be_visible()
+    here.page.keyboard.press("g")
+    here.page.keyboard.press("k")
+    expect(here("main dl.keys")).to_be_visible()
