@@ -33,6 +33,7 @@ from sayso.remote.desk import RemoteDesk
 from sayso.runs.front import RunDesk
 from sayso.web.settings import Settings
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
+from tests.package.archives import files_of_ours
 from tests.places import TABLES
 
 SOURCE = ROOT / "src/sayso"
@@ -344,10 +345,51 @@ def test_every_decision_says_context_decision_why_alternatives_and_consequences(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_no_page_names_a_machine_or_a_registry(page: Path) -> None:
-    text = page.read_text()
-    assert re.findall("|".join(f"/{folder}/" for folder in ("tmp", "root", "home")), text) == []
-    assert [c for c in text if ord(c) > 0x2FFF] == [], "emoji and the like"
+def test_no_page_has_emoji_and_the_like(page: Path) -> None:
+    assert [c for c in page.read_text() if ord(c) > 0x2FFF] == []
+
+
+# Put together from parts, so that this file does not name what no file may name.
+FOLDERS = ("tmp", "root", "home", "Users", "work", "workspace", "workspaces")
+HOSTS = (
+    *("pypi.", "pythonhosted."),
+    *("npmjs.", "yarnpkg.", "unpkg.", "jsdelivr."),
+    *("anaconda.", "crates.", "jfrog.", "pkg.dev"),
+)
+OF_A_MACHINE = re.compile(
+    "|".join(
+        (
+            *(rf"(?<![\w.~}}])/{folder}/\w[^\s\"'`]*" for folder in FOLDERS),
+            *(rf"https?://[\w.-]*{re.escape(host)}[^\s\"'`]*" for host in HOSTS),
+            r"https?://[^\s\"'`]+/simple\b",  # where a mirror of an index usually is
+        )
+    )
+)
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    named = []
+    for name in files_of_ours():
+        try:
+            text = (ROOT / name).read_text("utf-8")
+        except UnicodeDecodeError:
+            continue  # a picture, a typeface
+        found = {one[0] for one in OF_A_MACHINE.finditer(text)}
+        named += [f"{name}: {one}" for one in sorted(found)]
+
+    assert named == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_of_a_machine_would_be_seen(folder: str) -> None:
+    path = "/".join(("", folder, "anna", "sayso"))
+    assert OF_A_MACHINE.findall(f'cd "{path}" && make') == [path]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_of_a_registry_would_be_seen(host: str) -> None:
+    address = f"https://files.{host}example/sayso.whl"
+    assert OF_A_MACHINE.findall(f"sayso @ {address}") == [address]
 
 
 def test_toml_shown_in_the_settings_is_read_by_a_desk(
