@@ -21,7 +21,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(DOCS.rglob("*.md")))
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "examples/README.md",
+    *sorted(DOCS.rglob("*.md")),
+)
 
 _FENCE = re.compile(
     r"^<!-- (?P<order>reviewer\..*?) -->$"

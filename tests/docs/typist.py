@@ -143,6 +143,7 @@ def tidy(text: str) -> str:
     text = re.sub(r"\b(worker|in) [\w.-]+:\d+\b", r"\1 laptop:1", text)
     text = re.sub(r"^\d\d:\d\d:\d\d ", "<time> ", text, flags=re.MULTILINE)
     text = re.sub(r"\b\d+ s\b", "0 s", text)
+    text = re.sub(r"\b(AGE|0 s) {2,}", r"\1  ", text)  # a column is as wide as its longest age
     text = re.sub(r"\b[\d,]+ tokens\b", "0 tokens", text)  # follows how much a model is told
     text = re.sub(r"\banna@[\w.-]+", "anna@laptop", text)
     return "\n".join(line.rstrip() for line in text.splitlines())
