@@ -102,14 +102,15 @@ def first_sight(page: Page) -> None:
 
 
 def moving(page: Page) -> None:
-    """Show a run that is being carried on, beside the ask that let it."""
+    """Show the stops while a run is being carried on, or after it."""
     go(page, "/tour/7")
-    ask = page.url
     if page.locator("main#detail .bar button[data-arms]").count():
         page.locator("main#detail .bar button[data-arms]").first.click()
         page.wait_for_selector("#toast form.undo")
-    go(page, ask)
-    page.wait_for_selector("#context progress", timeout=60_000)
+    go(page, "/tour")
+    stop = page.locator('[data-stop="7"]')
+    stop.locator("progress, .over").first.wait_for(timeout=60_000)
+    stop.scroll_into_view_if_needed()
 
 
 def bulk(page: Page) -> None:

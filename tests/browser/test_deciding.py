@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.kinds import CASES, verdict
 from tests.browser.office import Office
-from tests.browser.window import PHONE, Window
+from tests.browser.window import DESKTOP, PHONE, Window
 
 
 def decided_as(office: Office, here: Window, ask_id: str, kind: str) -> None:
@@ -213,3 +213,44 @@ def test_going_back_in_the_browser_shows_the_ask_as_it_stands(solo: Office) -> N
     here.shows(first.id)
     expect(here(f"#banner-{first.id}")).to_be_visible()
     expect(here.verdict("approve")).to_have_count(0)
+
+
+def test_the_time_to_undo_the_last_one_is_not_longer_for_a_page_that_stood(solo: Office) -> None:
+    ask = solo.open(risk="low")
+    here = solo.window().visit(solo.path(ask)).armed()
+    here.passes(2500)  # the clock of the server stands still meanwhile: what is left is less
+    here.verdict("approve").click()
+
+    expect(here("#toast .toast-left")).to_be_visible()
+    left = here("#toast .toast-left").inner_text()
+    assert int(left.removesuffix(" s")) <= 6
+
+
+_SCROLLED = """
+() => [document.scrollingElement, document.querySelector('#detail')]
+  .forEach((one) => { one.scrollTop = 600; })
+"""
+
+
+@pytest.mark.parametrize("size", [PHONE, None], ids=["phone", "desktop"])
+def test_the_next_ask_is_read_from_its_top(solo: Office, size: ViewportSize | None) -> None:
+    first, second = (solo.open(risk="low", args={"text": "line\n" * 200, "n": n}) for n in (1, 2))
+    here = solo.window(size=size or DESKTOP).visit(solo.path(first)).armed()
+    here.page.evaluate(_SCROLLED)
+    here.verdict("approve").click()
+
+    here.shows(second.id)
+    top = "() => [window.scrollY, document.querySelector('#detail').scrollTop]"
+    here.page.wait_for_function(f"({top})().every((one) => one === 0)")
+
+
+def test_a_click_that_needs_words_asks_for_them_as_the_key_does(solo: Office) -> None:
+    ask = solo.open(risk="low")
+    here = solo.window().visit(solo.path(ask)).armed()
+    here.verdict("respond").click()
+
+    expect(here(f"#note-{ask.id}")).to_be_focused()
+    assert solo.now(ask).open
+    here.page.keyboard.type("Ask again in June")
+    here.verdict("respond").click()
+    assert solo.decided(ask).answer == "Ask again in June"

@@ -126,11 +126,15 @@ def test_the_line_goes_along_and_can_be_put_away(house: House, here: Window) -> 
     expect(here("#tour")).to_have_count(0)
 
 
-def test_the_line_alone_leads_from_a_decision_to_the_next_stop(here: Window) -> None:
+def test_the_line_alone_leads_from_a_decision_to_the_next_stop(house: House, here: Window) -> None:
     here.visit("/inbox")
     here("#tour a").click()
     here.armed().verdict("approve").click()  # the page goes on to the next ask of the queue
     expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#tour")).to_contain_text("And watch what comes of it.")
+    (third,) = (ask for ask in house.desk.inbox() if ask.content.thread == "third")
+    here(f'#queue .row[data-ask="{third.id}"] a.row-link').click()
+    expect(here("#tour")).to_contain_text("Next on the tour: Say it again")
     here("#tour a").click()
 
     expect(here("#tour")).to_contain_text("And watch what comes of it.")

@@ -16,6 +16,7 @@ from sayso.model.ask import Ask
 from sayso.model.file import image_type
 from sayso.web.stops import Stop
 from tests.demo.conftest import Copy
+from tests.docs.test_mission import MISSION
 
 
 @pytest.fixture
@@ -80,9 +81,8 @@ def test_the_chart_is_a_png_that_can_be_drawn() -> None:
 # --- the tour ---
 
 
-def stops() -> list[Stop]:
-    whole = tour("sayso", "demo.db")
-    return [*whole.stops, *(stop for chapter in whole.chapters for stop in chapter.stops)]
+def stops() -> tuple[Stop, ...]:
+    return tour("sayso", "demo.db").everything
 
 
 def test_every_stop_of_the_tour_has_something_that_waits(company: Desk) -> None:
@@ -103,6 +103,60 @@ def test_no_thread_is_on_the_tour_twice() -> None:
     threads = [stop.thread for stop in stops()]
 
     assert len(threads) == len(set(threads))
+
+
+# Where somebody who clicks meets a capability of the map.
+SHOWN = {
+    **dict.fromkeys(("S1.1", "S1.2", "S1.3", "S1.4", "S1.5", "S1.6"), "renewals, monthly"),
+    "S1.7": "two days in Lucerne",
+    "S1.9": "order 1101",
+    "S2.1": "renewals, annual",
+    "S2.2": "apology for Monday",
+    "S2.3": "size of the market",
+    "S2.4": "summary of May",
+    "S2.5": "contacts from the fair",
+    "S2.6": "note to the team",
+    "S2.8": "broken parcels",
+    "S2.9": "full disk",
+    "S2.10": "Noor to Lisbon",
+    "S2.11": "order 1182",
+    "S2.12": "order 1190",
+    "S2.16": "order 1190",
+    **dict.fromkeys(("S3.1", "S3.2", "S3.3", "S3.4", "S3.5"), "request under Article 15"),
+    "S3.6": "order 1182",
+    "S3.7": "order 1190",
+    "S3.8": "ticket 5530",
+    "S3.9": "order 1190",
+    "S4.1": "a slow shop",
+    "S4.2": "a slow shop",
+    "S4.3": "a slow shop",
+    "S4.4": "a slow shop",
+    "S4.5": "customers of 2019",
+    "S4.6": "two days in Lucerne",
+    "S4.7": "order 1190",
+    "S4.8": "contacts from the fair",
+    "S4.10": "press release",
+}
+# What cannot be met by clicking, and why.
+ELSEWHERE = {
+    "S1.8": "needs smolagents: examples 41 and 42",
+    "S1.10": "callbacks are code: example 10",
+    "S2.7": "a program that blocks has a terminal of its own: examples 01 and 23",
+    "S2.13": "to come",
+    "S2.14": "to come",
+    "S2.15": "to come",
+    "S3.10": "needs LangGraph: examples 38 and 39",
+    "S3.11": "what was learned is shown by `sayso preferences`: example 30",
+    "S4.9": "six programs of their own: examples/36_use_cases",
+    "S4.11": "needs LangGraph: docs/howto/langgraph.md",
+}
+
+
+def test_every_capability_of_the_map_is_met_on_the_tour_or_said_to_be_elsewhere() -> None:
+    threads = {stop.thread for stop in stops()}
+
+    assert sorted([*SHOWN, *ELSEWHERE]) == sorted(row.id for row in MISSION)
+    assert set(SHOWN.values()) <= threads
 
 
 # --- one pattern after the other ---
@@ -220,3 +274,40 @@ def test_a_press_release_is_read_twice_and_published_as_edited(company: Desk) ->
     go_on(company)
 
     assert output(company, "press release") == "Published: Tea without plastic"
+
+
+def test_whatever_is_said_to_a_draft_another_version_comes(company: Desk) -> None:
+    texts = [of(company, "apology for Monday").args["text"]]
+    for guidance in ("Make it shorter still", "Say who is responsible"):
+        company.respond(of(company, "apology for Monday"), guidance)
+        go_on(company)
+        texts.append(of(company, "apology for Monday").args["text"])
+
+    assert len(set(texts)) == 3
+
+
+def test_the_same_customer_again_is_known_from_the_thread(company: Desk) -> None:
+    ask = of(company, "order 1101")
+    assert "EUR 29.00 paid back to Jonas Weber" in str(ask.content.why)
+    company.approve(ask)
+    go_on(company)
+
+    assert output(company, "order 1101").startswith("EUR 5.00 paid back to Jonas Weber")
+    assert len(company.runs(thread="order 1101")) == 2
+
+
+def test_a_case_that_people_approved_before_runs_alone_and_another_asks(company: Desk) -> None:
+    second, first = company.runs(thread="ticket 5504")
+    assert [ask.decision.by.kind for ask in first.asks if ask.decision] == ["person"]
+    assert (second.asks, second.status) == ([], "done"), "nobody was asked"
+
+    assert of(company, "ticket 5541").content.unseen
+
+
+def test_an_optional_draft_says_so_and_can_be_approved_before_its_time(company: Desk) -> None:
+    ask = of(company, "note to the team")
+    assert ask.content.optional
+    company.approve(ask)
+    go_on(company)
+
+    assert output(company, "note to the team").startswith("Sent: This week")

@@ -16,6 +16,8 @@ from tests.web.house import House, serving
 from tests.web.inbox.browser import Tab
 
 TOUR = Tour(
+    "A place to see",
+    "It is small.",
     (
         Stop("first", "Say yes", "It is only a yes."),
         Stop("gone", "Nobody started it", "It is not there."),
@@ -76,7 +78,7 @@ def test_a_stop_leads_to_what_waits_there_and_says_what_to_do(tab: Tab, desk: De
     line = tab.page.one("aside", id="tour")
     assert "Say yes" in line.text
     assert "It is only a yes." in line.text
-    assert line.one("a").attrs["href"] == "/tour/2"
+    assert line.one("a").attrs["href"] == "/tour/3", "at the second stop nothing waits"
 
 
 def test_a_script_that_goes_on_to_another_ask_gets_the_line_of_that_one(
@@ -88,7 +90,7 @@ def test_a_script_that_goes_on_to_another_ask_gets_the_line_of_that_one(
 
     assert "And it is said." in said
     assert 'id="tour" class="tour-line" aria-label="Tour" hx-swap-oob="true"' in said
-    assert "New here?" in other
+    assert "New here?" in other, "no stop of the tour, and none was seen yet"
 
 
 def test_each_stop_says_how_its_run_stands(tab: Tab, desk: Desk) -> None:
@@ -113,11 +115,34 @@ def test_a_stop_that_is_over_leads_to_what_was_decided_there(tab: Tab, desk: Des
     assert tab.state == "decided"
 
 
-def test_behind_the_last_stop_and_where_nothing_is_comes_the_page_of_all(tab: Tab) -> None:
-    for number in (2, 4, 1000):
+def test_after_each_decision_the_line_leads_on_until_nothing_waits(tab: Tab, desk: Desk) -> None:
+    tab.go("/tour/1")
+    tab.verdict("approve")
+    line = tab.go("/inbox").page.one("aside", id="tour")
+    assert line.one("a").attrs["href"] == "/tour/3", "what is decided is not offered again"
+
+    desk.approve(ask_of(desk, "second"))
+    desk.work(until="idle")
+    line = tab.go("/inbox").page.one("aside", id="tour")
+    assert "That was the tour" in line.text
+    assert line.one("a").attrs["href"] == "/tour"
+
+
+def test_once_something_is_seen_the_next_stop_is_named_everywhere(tab: Tab, desk: Desk) -> None:
+    desk.approve(ask_of(desk, "first"))
+    desk.work(until="idle")
+
+    for path in ("/inbox", f"/inbox/{ask_of(desk, 'third').id}"):
+        line = tab.go(path).page.one("aside", id="tour")
+        assert "Next on the tour: Say something" in line.text
+        assert line.one("a").attrs["href"] == "/tour/3"
+
+
+def test_where_nothing_is_comes_the_page_of_all(tab: Tab) -> None:
+    for number in (2, 5, 1000):
         tab.go(f"/tour/{number}")
         assert tab.answer.url.path == "/tour"
-        assert tab.page.one("h1").text == "A small company, and you"
+        assert tab.page.one("h1").text == "A place to see"
     assert "sayso top --desk demo.db" in tab.page.text
 
 
@@ -130,6 +155,11 @@ def test_the_tour_can_be_put_away_and_stays_away(tab: Tab) -> None:
     assert tab.page.all("aside", id="tour") == []
     assert tab.go("/tour/1").page.all("aside", id="tour") == []
     assert tab.page.all("a", href="/tour"), "it is still there for whoever looks for it"
+
+    tab.go("/tour")
+    tab.client.headers["Referer"] = str(tab.answer.url)
+    tab.press(tab.page.one("button", name="show", value="on"))
+    assert len(tab.go("/tour/1").page.all("aside", id="tour")) == 1
 
 
 def test_a_desk_without_a_tour_has_none(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import tempfile
@@ -84,7 +85,7 @@ def _serve_company(folder: Path, door: Door, *, browser: bool) -> None:
             style="text",
             browser=browser,
             named=str(place),
-            tour=tour(typed(), str(place)),
+            tour=tour(typed(), shlex.quote(str(place))),
         )
 
 

@@ -6,6 +6,7 @@ Whatever is printed here has been made visible before, or is ours.
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,11 +54,13 @@ def examples(*lines: str) -> str:
 def typed() -> str:
     """Return this command as somebody here can type it: it may be in no folder that is searched."""
     called, found = Path(sys.argv[0]), shutil.which("sayso")
+    if called.name == "__main__.py":
+        return f"{shlex.quote(Path(sys.executable).name)} -m sayso"
     if called.name != "sayso" or (found and called.exists() and Path(found).samefile(called)):
         return "sayso"
     with suppress(ValueError):
-        return str(called.absolute().relative_to(Path.cwd()))
-    return str(called)
+        called = called.absolute().relative_to(Path.cwd())
+    return shlex.quote(str(called))
 
 
 def wants_json(context: click.Context) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -242,7 +243,7 @@ def _again(door: Door, port: int, named: str | None) -> str:
     """Return the command that prints another link to this very service."""
     words = [f"{typed()} serve --url"]
     if named is not None:
-        words.append(f"--desk {named}")
+        words.append(f"--desk {shlex.quote(named)}")
     if port != PORT:
         words.append(f"--port {port}")
     if door.host != HOST:

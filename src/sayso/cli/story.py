@@ -113,8 +113,11 @@ def _place(ask: Ask | None) -> str:
 
 
 def _who(event: Event) -> tuple[str, str]:
-    actor = event.actor
-    return ("the clock" if actor.kind == "clock" else one_line(actor.id, 40)), "bold"
+    """Say who did it. When a decision has settled the clock writes it down; a person made it."""
+    settled = (event.payload or {}).get("settled")
+    if settled:
+        return one_line(str(settled), 40), "bold"
+    return ("the clock" if event.actor.kind == "clock" else one_line(event.actor.id, 40)), "bold"
 
 
 def _value(value: object, width: int) -> str:
@@ -194,6 +197,10 @@ def _decided(event: Event, said: Said, _: Ask | None, width: int) -> Text:
     answer = said.get("answer")
     words = f": {_value(answer, width)}" if answer is not None else ""
     end = ", and ended the run" if said.get("end") else ""
+    if said.get("settled"):
+        end += "; it counts now"
+    elif event.kind == "ask.settling":
+        end += f"; it may be taken back until {said['until'][11:19]}"
     return Text.assemble(
         _who(event), " ", (past, style), f" {event.stream}{words}{_note(said)}{end}"
     )
@@ -267,6 +274,7 @@ _TOLD: Mapping[str, Callable[[Event, Said, Ask | None, int], Text]] = {
     "ask.edited": _edited,
     "ask.voted": _voted,
     "ask.decided": _decided,
+    "ask.settling": _decided,
     "ask.withdrawn": lambda event, said, *_: Text.assemble(
         _who(event), f" took {event.stream} back{_note(said)}"
     ),

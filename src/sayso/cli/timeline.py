@@ -31,6 +31,10 @@ def sentence(event: Event) -> str:
 
 
 def _who(event: Event) -> str:
+    """Say who did it. When a decision has settled the clock writes it down; a person made it."""
+    settled = (event.payload or {}).get("settled")
+    if settled:
+        return f"person {one_line(str(settled), 40)}"
     name = one_line(event.actor.id, 40)
     return "the clock" if event.actor.kind == "clock" else f"{event.actor.kind} {name}"
 
@@ -51,7 +55,8 @@ def _decided(said: Said) -> str:
     verdict = past.get(said["verdict"], "answered")
     answer = said.get("answer")
     words = f": {clipped(as_json(answer), 80)}" if answer is not None else ""
-    return f"{verdict}{words}{_note(said)}"
+    counts = "; it counts now" if said.get("settled") else ""
+    return f"{verdict}{words}{_note(said)}{counts}"
 
 
 def _edited(said: Said) -> str:

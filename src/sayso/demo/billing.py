@@ -67,9 +67,25 @@ def think(messages: Messages) -> ToolCall | str:
     order = int(re.findall(r"order (\d+)", task_of(messages))[-1])
     if not told(messages, "look_up"):
         return call("look_up", order=order)
-    if told(messages, "refund"):
-        return told(messages, "refund")[-1]
+    paid = told(messages, "refund")
+    asked = [
+        message.text for message in messages if message.role == "user" and "order" in message.text
+    ]
+    if paid and len(paid) >= len(asked):
+        return paid[-1]
     who, email, charged, right = ORDERS[order]
+    if paid:
+        return call(
+            "refund",
+            order=order,
+            customer=who,
+            email=email,
+            amount=5.0,
+            currency="EUR",
+            message=f"Dear {who.split()[0]}, sorry for the wait. EUR 5.00 for your trouble.",
+            _why=f"They waited. The thread says what was done before: {paid[-1]}",
+            _confidence=0.8,
+        )
     back = charged - right or charged
     return call(
         "refund",
@@ -200,6 +216,8 @@ def department() -> Department:
     )
     jobs = [_refund(order, said) for order, said in past]
     jobs += [_refund(1182), _refund(1190)]
+    again = "The customer of order 1101 writes again: a week to get the money was too long."
+    jobs.append(Job("order 1101", agent, (again,), nth=2))
     jobs.append(Job("supplier payments of May", pay_suppliers))
     jobs.append(Job("broken parcels", goodwill, ("Make good for the broken parcels, and report.",)))
     return Department((pay_suppliers, settle_invoice), tuple(jobs))

@@ -32,12 +32,14 @@ def open_work(desk: Desk) -> None:
     if not desk.runs(thread=billing.TRANSFER, limit=1):
         lose_one(desk.url)
     jobs = [job for department in _departments() for job in department.jobs]
-    for job in jobs:
-        job.run(desk)
     with Desk(desk.url, agent="company", account=REVIEWER, policy=default_policy()) as reviewer:
-        _carry_on(desk)
-        while _reviewed(reviewer, jobs):
+        for nth in (1, 2):
+            begun = [job for job in jobs if job.nth == nth]
+            for job in begun:
+                job.run(desk)
             _carry_on(desk)
+            while _reviewed(reviewer, begun):
+                _carry_on(desk)
     _notice_what_was_lost(desk)
 
 

@@ -30,17 +30,23 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run, found again by its thread. `said` is one answer for each of its first asks."""
+    """A run, found again by its thread. `said` is one answer for each of its first asks.
+
+    The second of a thread (`nth`) goes on with what was said in the first, once that is over.
+    """
 
     name: str
     does: Any
     given: tuple[Any, ...] = ()
     said: tuple[Said, ...] = field(default=())
+    nth: int = 1
 
     def run(self, desk: Desk) -> Run:
         """Return its run, started if it is not there yet."""
-        there = desk.runs(thread=self.name, limit=1)
-        return there[0] if there else desk.start(self.does, *self.given, thread=self.name)
+        there = desk.runs(thread=self.name, limit=self.nth + 1)[::-1]
+        if len(there) >= self.nth:
+            return there[self.nth - 1]
+        return desk.start(self.does, *self.given, thread=self.name)
 
 
 Workflow = Callable[..., Any]

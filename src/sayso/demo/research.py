@@ -72,6 +72,13 @@ def size_market(run: sayso.Running) -> str:
 _MARKET = "About 2,300 tea shops, of which a third sells online."
 
 
+def write_note(run: sayso.Running) -> str:
+    """Write to the team; whoever wants to looks at it first."""
+    text = "This week: five interviews, one chart in doubt, and the report is on its way."
+    sent = run.draft(text, title="Note to the team", agent="research", optional=True, within="1h")
+    return f"Sent: {sent}" if sent else "Not sent."
+
+
 def write(messages: Messages) -> str:
     """Stand in for a model: sum it up, and heed what its prompt quotes people with."""
     wishes = re.findall(r"said:\n\| (.+)", "\n".join(message.text for message in messages))
@@ -96,5 +103,6 @@ def department() -> Department:
         Job("revenue chart", look_at_chart),
         Job("size of the market", size_market),
         Job("summary of May", sum_up, ("May",)),
+        Job("note to the team", write_note),
     )
-    return Department((ask, look_at_chart, size_market, sum_up), jobs)
+    return Department((ask, look_at_chart, size_market, sum_up, write_note), jobs)

@@ -23,6 +23,27 @@ def label(ticket: int, label: str) -> str:
     return f"Ticket {ticket} is labelled {label}."
 
 
+@sayso.tool(
+    risk="low",
+    reversible=True,
+    unseen=True,
+    agent="support",
+    why="Nobody wrote for a week.",
+    confidence=0.96,
+)
+def close(ticket: int, because: str) -> str:
+    """Close a ticket; alone, if people have approved a case like it."""
+    return f"Ticket {ticket} is closed: {because}."
+
+
+def close_ticket(run: sayso.Running, ticket: int, because: str) -> str:
+    """Close one ticket."""
+    try:
+        return run.call(close, ticket=ticket, because=because)
+    except (sayso.Rejected, sayso.Answered) as no:
+        return f"Left open: {no}"
+
+
 @sayso.tool(risk="medium", reversible=False, affects="one customer")
 def reply(ticket: int, to: str, subject: str, body: str) -> str:
     """Answer a customer by mail."""
@@ -87,13 +108,21 @@ Dear customers,
 The support team"""
 
 
+_SHORTEST = """\
+Dear customers,
+
+**Exports failed on Monday morning.** We are sorry; no data was lost, and it will not happen again."""
+
+
 def write_apology(run: sayso.Running) -> str:
     """Write to customers; whoever reviews it may send it back."""
 
     def write(guidance: str | None) -> str:
         if guidance is None:
             return _LONG
-        return _SHORT if "shorter" in guidance.lower() else f"{_SHORT}\n\nP.S. {guidance}"
+        if "different" in guidance:  # what a colleague asked for before
+            return _SHORT
+        return _SHORTEST if "short" in guidance.lower() else f"{_SHORT}\n\nP.S. {guidance}"
 
     sent = run.draft(write, title="Apology for Monday's exports", agent="support", why=_WHY)
     return f"Sent: {sent[:40]}..." if sent else "Not sent."
@@ -185,9 +214,12 @@ def department() -> Department:
     jobs = (
         *past,
         *labels,
+        Job("ticket 5504", close_ticket, (5504, "solved by a restart of the printer"), (Said(),)),
+        Job("ticket 5504", close_ticket, (5504, "solved by a restart of the printer"), nth=2),
+        Job("ticket 5541", close_ticket, (5541, "asked for a signed photo of the founder")),
         Job("ticket 5530", agent, ("Settle ticket 5530: the export of Mia Kovač failed.",)),
         Job("apology for Monday", write_apology, (), (back,)),
         Job("request under Article 15", read_mail),
         Job("a slow shop", front, ("A customer asks why the shop is so slow since noon.",)),
     )
-    return Department((label_ticket, write_apology, read_mail), jobs)
+    return Department((label_ticket, close_ticket, write_apology, read_mail), jobs)

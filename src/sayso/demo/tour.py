@@ -10,7 +10,7 @@ _STOPS = (
         "order 1190",
         "Approve a refund",
         "What would happen is read from the frozen call; what the agent says stands apart. "
-        "Approve it. For eight seconds Z takes it back.",
+        "Approve it. For eight seconds the button Undo (or Z) takes it back.",
     ),
     Stop(
         "renewals, annual",
@@ -28,7 +28,11 @@ _STOPS = (
         "Send a draft back",
         "Say what is missing, and a new version comes, with what changed since the last one.",
     ),
-    Stop("Noor to Lisbon", "Choose", "Three flights and a deadline. Press 1, 2 or 3."),
+    Stop(
+        "Noor to Lisbon",
+        "Choose",
+        "Three flights and a deadline. One click (or 1, 2, 3) decides.",
+    ),
     Stop(
         "ticket 5530",
         "Three calls of one turn",
@@ -37,8 +41,8 @@ _STOPS = (
     Stop(
         "contacts from the fair",
         "Watch it work",
-        "Say yes, come back to this page, and see how far it is. Kill the demo in the middle: "
-        "with --keep the next one goes on where this one stopped.",
+        "Say yes, and see on the page of the tour how far it is. Kill the demo in the middle: started "
+        "with --keep DIR (make demo DEMO='--keep DIR'), the next one goes on where it stopped.",
     ),
     Stop(
         TRANSFER,
@@ -53,8 +57,26 @@ _CALLS = Chapter(
     (
         Stop("order 1182", "A large refund", "Before it, five like it were decided: beside it."),
         Stop("supplier payments of May", "A list of payments", "One of the five came twice."),
-        Stop("full disk", "A critical statement", "In a team it takes two people; type its name."),
-        Stop("ticket 5521", "Labels", "Of low risk: select several with X, decide them at once."),
+        Stop(
+            "full disk",
+            "A critical statement",
+            "In a team it takes two people; here you type its name.",
+        ),
+        Stop(
+            "ticket 5521",
+            "Labels",
+            "Of low risk: select several in the list, and decide them at once.",
+        ),
+        Stop(
+            "ticket 5541",
+            "Something nobody has seen before",
+            "Closing tickets runs alone once people have approved a case like it. This is none.",
+        ),
+        Stop(
+            "order 1101",
+            "The same customer again",
+            "The agent goes on with the memory of its thread, and knows what was paid before.",
+        ),
         Stop("keys of the warehouse", "A plain yes or no", "Carried out by the program itself."),
         Stop(
             "broken parcels",
@@ -102,6 +124,11 @@ _WORDS = Chapter(
             "Call it bad and say why: it is made again, and remembered for the next month.",
         ),
         Stop(
+            "note to the team",
+            "A draft that need not wait",
+            "Look at it within the hour, or it goes out as it is: it was declared to be optional.",
+        ),
+        Stop(
             "press release",
             "Two readings in a row",
             "First what the law says, then whether it goes out.",
@@ -113,7 +140,7 @@ _QUESTIONS = Chapter(
     (
         Stop("market report: audience", "A text", "The style depends on it."),
         Stop("market report: interviews", "A number", "A word is refused, on its field."),
-        Stop("market report: region", "One of three", "Press 1, 2 or 3."),
+        Stop("market report: region", "One of three", "All of them have data."),
         Stop("market report: deadline", "A day", "With the calendar of your browser."),
         Stop("market report: sources", "A list", "One to a line."),
         Stop("revenue chart", "With a picture beside it", "And the numbers behind it."),
@@ -129,4 +156,12 @@ def tour(sayso: str, desk: str) -> Tour:
         (f"{sayso} runs list --desk {desk}", "Every run; `runs show ID` tells what one did."),
         (f"{sayso} audit verify --desk {desk}", "Nobody has changed a line of the journal."),
     )
-    return Tour(_STOPS, (_CALLS, _AGENTS, _WORDS, _QUESTIONS), commands)
+    chapters = (_CALLS, _AGENTS, _WORDS, _QUESTIONS)
+    return Tour("A small company, and you", _TEXT, _STOPS, chapters, commands)
+
+
+_TEXT = (
+    "Its agents have come as far as they may without you. Decide something, and a worker carries it "
+    "on at once. Their models are scripts, so nothing leaves this machine; everything else is as it "
+    "would be in yours."
+)

@@ -27,16 +27,20 @@ class Tour:
     """The stops in their order, what else there is, and what to type in a second terminal.
 
     Args:
+        title: What it is a tour of.
+        text: What a visitor should know before.
         stops: What a visitor should see first, one after the other.
         chapters: Everything else, to be taken in any order.
         commands: What can be typed elsewhere, each with a sentence that says what for.
     """
 
+    title: str
+    text: str
     stops: tuple[Stop, ...]
     chapters: tuple[Chapter, ...] = ()
     commands: tuple[tuple[str, str], ...] = ()
 
-    def place(self, thread: str | None) -> int | None:
-        """Return the number of the stop whose run is in this thread, counted from 1."""
-        threads = [stop.thread for stop in self.stops]
-        return threads.index(thread) + 1 if thread in threads else None
+    @property
+    def everything(self) -> tuple[Stop, ...]:
+        """All stops, those of the chapters behind the others: the order of their addresses."""
+        return (*self.stops, *(stop for chapter in self.chapters for stop in chapter.stops))

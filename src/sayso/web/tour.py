@@ -1,28 +1,25 @@
-"""The tour of a demo: a line above the inbox that says what to try here, and a page of all stops.
+"""The page of a tour: all stops, and how each stands.
 
-What it shows is read from the runs themselves, so a stop counts as seen once its run went on.
+What it shows is read from the runs themselves, so a stop counts as seen once its run is over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Request
 from starlette.responses import RedirectResponse, Response
 
 from sayso.access.caller import Caller
-from sayso.asks.inbox import listing
 from sayso.errors import SaysoError
-from sayso.model.ask import Ask
 from sayso.runs.handle import Run
-from sayso.store.contract import InboxQuery, RunQuery, RunRow
+from sayso.store.contract import RunRow
 from sayso.web.callers import Door, NeedsAPerson
 from sayso.web.inbox.pages import frame_of
 from sayso.web.inbox.posting import one, posted
-from sayso.web.inbox.touring import COOKIE
+from sayso.web.inbox.touring import Company, cookie_of, put_away
 from sayso.web.look.render import fragment, page
 from sayso.web.look.views import ChapterView, StopView, TourView
 from sayso.web.service import service_of
@@ -30,13 +27,13 @@ from sayso.web.sign_in import back_from
 from sayso.web.stops import Stop, Tour
 from sayso.web.visit import Visit, visit_of
 
-_MOST = 500
 _READS: Any = Depends(NeedsAPerson("asks:read"))
 
 
 def routes(tour: Tour) -> APIRouter:
     """Return the pages of a tour."""
     router = APIRouter(route_class=Door, include_in_schema=False)
+    guide = _Guide(tour)
 
     @router.get("/tour")
     async def overview(request: Request, who: Caller = _READS) -> Response:
@@ -44,7 +41,8 @@ def routes(tour: Tour) -> APIRouter:
         visit = visit_of(request, who)
 
         def made() -> Response:
-            return page("tour.html", frame_of(request, visit, "Tour"), tour=_view(visit, tour))
+            frame = frame_of(request, visit, "Tour", "tour")
+            return page("tour.html", frame, tour=guide.view(visit), away=put_away(request))
 
         return await service_of(request).work(made)
 
@@ -53,94 +51,93 @@ def routes(tour: Tour) -> APIRouter:
         """Show the stops alone, for a page that is open."""
         visit = visit_of(request, who)
         return await service_of(request).work(
-            lambda: fragment("tour_stops.html", now=visit.store.now(), tour=_view(visit, tour))
+            lambda: fragment("tour_stops.html", now=visit.store.now(), tour=guide.view(visit))
         )
 
     @router.get("/tour/{number}")
     async def stop(
         request: Request, number: Annotated[int, Path(ge=1, le=1000)], who: Caller = _READS
     ) -> Response:
-        """Go to what waits at a stop; behind the last one to the page of all stops."""
-        if number > len(tour.stops):
-            return RedirectResponse("/tour", 303)
+        """Go to what waits at a stop, else to what was decided there last."""
         visit = visit_of(request, who)
-        here = tour.stops[number - 1]
-        found = await service_of(request).work(lambda: _Company.of(visit).href(here))
-        return RedirectResponse(found or "/tour", 303)
+        ask = await service_of(request).work(lambda: guide.ask(visit, number))
+        return RedirectResponse("/tour" if ask is None else f"/inbox/{ask}", 303)
 
     @router.post("/tour")
-    async def dismiss(request: Request, who: Caller = _READS) -> Response:
+    async def show(request: Request, who: Caller = _READS) -> Response:
         """Put the line away, or back, and return to the page it was sent from."""
         wanted = "off" if one(await posted(request), "show") == "off" else "on"
         answer = RedirectResponse(back_from(request), 303)
-        answer.set_cookie(COOKIE, wanted, path="/", httponly=True, samesite="lax")
+        answer.set_cookie(cookie_of(request), wanted, path="/", httponly=True, samesite="lax")
         return answer
 
     return router
 
 
-# --- how things stand --------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
-class _Company:
-    """The runs of the desk by their threads, and the first open ask of each."""
+class _Guide:
+    """A tour, and what the runs that are over have said: that does not change any more."""
 
-    visit: Visit
-    runs: Mapping[str | None, RunRow]
-    asks: Mapping[str | None, Ask]
+    tour: Tour
+    _said: dict[str, str | None] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, visit: Visit) -> _Company:
-        """Read it: one statement for the runs, one for the asks."""
-        teams = visit.teams()
-        newest = visit.store.runs(RunQuery(teams=teams, limit=_MOST))
-        waiting = listing(visit.store, InboxQuery(teams=teams, limit=_MOST), role=None, person=None)
-        return cls(
-            visit,
-            {row.thread: row for row in reversed(newest)},
-            {ask.content.run: ask for ask in reversed(list(waiting))},
+    def ask(self, visit: Visit, number: int) -> str | None:
+        """Return the ask to look at for a stop."""
+        if number > len(self.tour.everything):
+            return None
+        stop, company = self.tour.everything[number - 1], Company.of(visit)
+        waits = company.ask(stop)
+        if waits is not None:
+            return waits.id
+        row = company.runs.get(stop.thread)
+        asked = [] if row is None else _run(visit, row).asks
+        return asked[-1].id if asked else None
+
+    def view(self, visit: Visit) -> TourView:
+        """Return everything there is to see."""
+        company, tour = Company.of(visit), self.tour
+        views = [
+            self._stop(visit, company, stop, number)
+            for number, stop in enumerate(tour.everything, start=1)
+        ]
+        behind = len(tour.stops)
+        return TourView(
+            title=tour.title,
+            text=tour.text,
+            stops=tuple(views[:behind]),
+            chapters=tuple(self._chapters(views[behind:])),
+            commands=tour.commands,
         )
 
-    def href(self, stop: Stop) -> str | None:
-        """Return where to go for a stop: what waits there, else what was decided there."""
-        row = self.runs.get(stop.thread)
-        if row is None:
-            return None
-        ask = self.asks.get(row.id)
-        if ask is not None:
-            return f"/inbox/{ask.id}"
-        return f"/inbox?{urlencode({'view': 'decided', 'run': row.id})}"
+    def _chapters(self, views: Sequence[StopView]) -> list[ChapterView]:
+        found, begin = [], 0
+        for chapter in self.tour.chapters:
+            end = begin + len(chapter.stops)
+            found.append(ChapterView(title=chapter.title, stops=tuple(views[begin:end])))
+            begin = end
+        return found
 
-    def stop(self, stop: Stop, number: int | None = None) -> StopView:
-        """Return a stop as it stands."""
-        view = StopView(number=number, title=stop.title, text=stop.text, href=self.href(stop))
-        row = self.runs.get(stop.thread)
+    def _stop(self, visit: Visit, company: Company, stop: Stop, number: int) -> StopView:
+        view = StopView(number=number, title=stop.title, text=stop.text)
+        row = company.runs.get(stop.thread)
         if row is None:
             return view
-        if row.id in self.asks:
-            return replace(view, state="wait", status=row.status)
-        if row.status in ("ready", "running", "waiting"):  # it waits for a decision to settle
-            return replace(
-                view, state="moving", status=row.status, progress=row.progress, doing=row.doing
-            )
-        return replace(view, state="over", status=row.status, output=self._output(row))
+        view = replace(view, status=row.status, reached=True)
+        if company.ask(stop) is not None:
+            return replace(view, state="wait")
+        if company.over(stop):
+            return replace(view, state="over", output=self._output(visit, row))
+        return replace(view, state="moving", progress=row.progress, doing=row.doing)
 
-    def _output(self, row: RunRow) -> str | None:
-        try:
-            said = Run(lambda: self.visit.store, row.id, decode=lambda _, value: value).output
-        except SaysoError:  # erased or damaged: the stop is over all the same
-            return None
-        return said if isinstance(said, str) else None
+    def _output(self, visit: Visit, row: RunRow) -> str | None:
+        if row.id not in self._said:
+            try:
+                said = _run(visit, row).output
+            except SaysoError:  # erased or damaged: the stop is over all the same
+                said = None
+            self._said[row.id] = said if isinstance(said, str) else None
+        return self._said[row.id]
 
 
-def _view(visit: Visit, tour: Tour) -> TourView:
-    company = _Company.of(visit)
-    return TourView(
-        stops=tuple(company.stop(one, n) for n, one in enumerate(tour.stops, start=1)),
-        chapters=tuple(
-            ChapterView(title=chapter.title, stops=tuple(map(company.stop, chapter.stops)))
-            for chapter in tour.chapters
-        ),
-        commands=tour.commands,
-    )
+def _run(visit: Visit, row: RunRow) -> Run:
+    return Run(lambda: visit.store, row.id, decode=lambda _, value: value)

@@ -206,7 +206,7 @@ def test_e33_what_is_not_for_you_sounds_like_what_never_was(
     ben: Tab, desk: Desk, agent: str
 ) -> None:
     ask = call(desk, agent, team="billing", files=[File("a.txt", b"secret")])
-    paths = ("", "/state", "/around", "/turn", "/files/1")
+    paths = ("", "/state", "/run", "/turn", "/files/1")
 
     for path in paths:
         theirs, nobodys = (ben.client.get(f"/inbox/{one}{path}") for one in (ask.id, "a-0000"))
@@ -299,7 +299,7 @@ def test_no_page_changes_anything_by_being_looked_at(anna: Tab, desk: Desk, agen
     ask = call(desk, agent, within="1h")
     before = desk.store.total()
 
-    for path in ("", "/state", "/around", "/turn", "/decision", "/take-back", "/claim", "/edit"):
+    for path in ("", "/state", "/run", "/turn", "/decision", "/take-back", "/claim", "/edit"):
         anna.client.get(f"/inbox/{ask.id}{path}?verdict=approve&seen={ask.digest}")
     anna.client.get("/inbox/bulk")
 
@@ -342,13 +342,11 @@ def test_e27_e28_no_hostile_text_reaches_a_page_as_it_is(anna: Tab, desk: Desk, 
     desk.reject(asks[0], note=EVIL, by="ada", hold="1h")
 
     pages = [f"/inbox?agent={agent}&view=team&q={quote(EVIL[:100])}", f"/inbox?agent={agent}"]
-    pages += [
-        f"/inbox/{ask.id}{path}" for ask in asks for path in ("", "/state", "/around", "/turn")
-    ]
+    pages += [f"/inbox/{ask.id}{path}" for ask in asks for path in ("", "/state", "/run", "/turn")]
     pages += [f"/leave?to={quote(EVIL)}", f"/inbox?view=decided&agent={agent}"]
     for path in pages:
         answer = anna.go(path).answer
-        assert answer.status_code == 200, path
+        assert answer.status_code == (204 if path.endswith("/run") else 200), path
         assert anna.page.all("img", src="x") == [], path
         assert [n for n in anna.page.walk() if "onerror" in n.attrs] == [], path
         assert not any(map(hostile.raw_in, _read_aloud(anna.page))), path

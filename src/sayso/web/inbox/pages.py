@@ -30,7 +30,7 @@ from sayso.web.look.views import AskView, Context, DraftVersion, Frame, Queue, T
 from sayso.web.visit import Visit
 
 LOOK = "sayso_look"  # the cookie with how pages look: no secret
-Place = Literal["queue", "ask", "page"]
+Place = Literal["queue", "ask", "tour", "page"]
 _THEMES = ("light", "dark", "system")
 
 
@@ -210,7 +210,7 @@ def shown(
 ) -> Response:
     """Answer with a page; a script of ours gets the parts of it that change."""
     ask, queue = made.ask, made.queue
-    tour_line = line_of(request, None if place == "queue" else _thread(ask))
+    tour_line = line_of(request, visit, None if place == "queue" else thread_of(ask))
     if from_script(request):
         headers = {} if push is None else {"HX-Push-Url": push}
         now = visit.store.now() if ask is None else ask.now
@@ -233,7 +233,8 @@ def shown(
     return page("inbox.html", frame, status=status, ask=ask, queue=queue, tour_line=tour_line)
 
 
-def _thread(ask: AskView | None) -> str | None:
+def thread_of(ask: AskView | None) -> str | None:
+    """Return the thread of the run that asked."""
     return None if ask is None or ask.context.run is None else ask.context.run.thread
 
 

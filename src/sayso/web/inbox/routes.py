@@ -19,6 +19,7 @@ from sayso.web.forms.sent import Posted
 from sayso.web.inbox import answering, bulk, turn, undoing
 from sayso.web.inbox.answering import Sent, filters_in
 from sayso.web.inbox.card import view_of
+from sayso.web.inbox.context import run_view, told_of
 from sayso.web.inbox.deciding import verdict_in
 from sayso.web.inbox.filters import Filters
 from sayso.web.inbox.leaving import away
@@ -35,7 +36,9 @@ from sayso.web.inbox.pages import (
 from sayso.web.inbox.posting import one, posted
 from sayso.web.inbox.queue import inbox_of, queue_of
 from sayso.web.inbox.signed_out import InboxDoor
+from sayso.web.inbox.touring import line_of
 from sayso.web.look.render import fragment, page, sheet
+from sayso.web.look.views import Context
 from sayso.web.service import service_of
 from sayso.web.sign_in import back_from
 from sayso.web.visit import Visit, visit_of
@@ -143,18 +146,22 @@ async def state(
     return await service_of(request).work(made)
 
 
-@router.get("/inbox/{id}/around")
-async def around(
+@router.get("/inbox/{id}/run")
+async def run_beside(
     request: Request,
     id: AskId,  # noqa: A002
     who: Caller = _READS,
 ) -> Response:
-    """Show what stands beside an ask, for a page on which its run goes on."""
+    """Show the run of an ask, for a page on which it goes on; nothing, if it has none."""
     visit, filters = visit_of(request, who), Filters.of(request.query_params)
 
     def made() -> Response:
         at = visit.standing(id)
-        return fragment("context.html", now=at.now, ask=ask_view(visit, filters, at))
+        told = told_of(visit, at.ask)
+        if told is None:
+            return Response(status_code=204)
+        beside = Context(run=run_view(told, filters))
+        return fragment("run.html", now=at.now, around=beside)
 
     return await service_of(request).work(made)
 
@@ -334,7 +341,8 @@ async def turn_decision(
 
 
 def _turn(request: Request, visit: Visit, ask_id: str, results: dict[str, str]) -> Response:
-    calls = [view_of(at, visit.actor, new_request()) for at in turn.calls_of(visit, ask_id)]
+    asked = turn.calls_of(visit, ask_id)
+    calls = [view_of(at, visit.actor, new_request()) for at in asked]
     if len(calls) == 1 and not results:
         return RedirectResponse(f"/inbox/{ask_id}", 303)
     frame = frame_of(request, visit, "Calls of one turn")
@@ -346,6 +354,7 @@ def _turn(request: Request, visit: Visit, ask_id: str, results: dict[str, str]) 
         first=ask_id,
         request=new_request(),
         undo=undoing.undo_of(visit, results),
+        tour_line=line_of(request, visit, asked[0].ask.content.thread if asked else None),
     )
 
 

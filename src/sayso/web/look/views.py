@@ -7,7 +7,7 @@ visible (the filters `shown` and `line`) and put it where it cannot be taken for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from sayso.model.confidence import Confidence
 from sayso.model.content import Option
 from sayso.model.verdicts import Kind, Verdict
 from sayso.web.forms.fields import Field, Form
+from sayso.web.stops import Stop
 
 Group = Literal["soon", "needs", "info", "decided"]
 Shape = Literal["critical", "high", "medium", "low", "none"]
@@ -413,7 +414,7 @@ class Frame:
     counted: str = ""
     theme: Literal["light", "dark", "system"] = "system"
     keys: bool = True
-    place: Literal["queue", "ask", "page"] = "page"
+    place: Literal["queue", "ask", "tour", "page"] = "page"
     now: datetime | None = None
     query: str = ""
     toast: Toast | None = None
@@ -427,22 +428,31 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourLine:
-    """The line above the inbox. Without a number the ask on the screen is no stop."""
+    """The line above the inbox.
+
+    With a `number` the ask on the screen is that stop; `following` is the next one that waits. With
+    a title and no number it is that next stop that is named.
+    """
 
     total: int
     number: int | None = None
+    following: int | None = None
     title: str = ""
     text: str = ""
+
+    def at(self, stop: Stop) -> TourLine:
+        """Return it with the words of a stop."""
+        return replace(self, title=stop.title, text=stop.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopView:
     """One stop, and how its run stands. What the run said is the agent's own word."""
 
-    number: int | None
+    number: int
     title: str
     text: str
-    href: str | None
+    reached: bool = False
     state: Literal["wait", "moving", "over", "gone"] = "gone"
     status: str = "gone"
     progress: float | None = None
@@ -462,6 +472,8 @@ class ChapterView:
 class TourView:
     """Everything there is to see."""
 
+    title: str
+    text: str
     stops: tuple[StopView, ...]
     chapters: tuple[ChapterView, ...]
     commands: tuple[tuple[str, str], ...]

@@ -1,5 +1,5 @@
 // Everything a page can do beyond links and forms. Without it the pages work too.
-import { article, detail, drawn, one, say } from "./page.js";
+import { article, detail, drawn, onDraw, one, onScreen, say } from "./page.js";
 import * as arming from "./arming.js";
 import * as bulk from "./bulk.js";
 import * as clock from "./clock.js";
@@ -44,6 +44,15 @@ function failed({ detail: { ctx } }) {
     ? "The server was not reached. What you typed is still here. Press again: it counts only once."
     : "It could not be loaded: the server was not reached.");
 }
+
+// Another ask is read from its top, wherever somebody had scrolled to in the one before.
+let before = onScreen();
+onDraw(() => {
+  if (onScreen() === before) return;
+  before = onScreen();
+  for (const place of [detail(), one(".stage")]) if (place) place.scrollTop = 0;
+  window.scrollTo(0, 0);
+});
 
 document.addEventListener("htmx:before:request", () => progress(1));
 document.addEventListener("htmx:finally:request", () => progress(-1));

@@ -38,13 +38,13 @@ function tick() {
   }
 }
 
-// What was drawn just now says what time it was there.
+// What was drawn just now says what time it was there; the page itself only when it has just come.
 let read;
 function set() {
-  const place = article() ?? document.body;
-  const said = Date.parse(place.dataset.opened ?? document.body.dataset.now);
-  if (place !== read && !Number.isNaN(said)) ahead = said - Date.now();
-  read = place;
+  const place = article() ?? (read ? null : document.body);
+  const said = Date.parse(place?.dataset.opened ?? document.body.dataset.now);
+  if (place && place !== read && !Number.isNaN(said)) ahead = said - Date.now();
+  read = place ?? read;
   tick();
 }
 

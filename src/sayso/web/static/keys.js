@@ -74,16 +74,29 @@ function missing(button) {
   return fields[0];
 }
 
+function write(empty, key) {
+  empty.closest("details")?.setAttribute("open", "");
+  empty.dataset.sends = key;
+  empty.focus();
+  say("Write it, then press Ctrl and Enter, or the button again.");
+}
+
+// A click asks for words as the key does, if there is no place yet to write them in.
+function clicked(event, button) {
+  const empty = missing(button);
+  if (!empty || visible(empty)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  write(empty, button.dataset.key);
+}
+
 export function press(key) {
   const button = buttonFor(key);
   if (!button) return false;
   if (key === "e") return edit();
   const empty = missing(button);
   if (empty) {
-    empty.closest("details")?.setAttribute("open", "");
-    empty.dataset.sends = key;
-    empty.focus();
-    say("Write it, then press Ctrl and Enter.");
+    write(empty, key);
   } else if (!button.hasAttribute("data-arms") || readLongEnough(button)) {
     button.click();
   }
@@ -187,6 +200,7 @@ function chord(event, key) {
 }
 
 export function start() {
+  on("click", "#detail button[name=verdict][value=respond]", clicked, true);
   document.addEventListener("keydown", heard);
   document.addEventListener("pointerdown", () => { byKey = back = false; }, true);
   on("click", "[data-help]", (event) => { event.preventDefault(); help(); });

@@ -14,6 +14,7 @@ let broken = 0; // since when there is no stream
 let fresh = null; // the list as the server has it, while the screen still shows the one before
 let touched = new Set(); // asks that something happened to
 let gathering, waiting, moving;
+let again = 1000; // milliseconds until the next look at a run that moves
 let looking = false; // one look at a time, so that answers come in order
 let after; // what is looked at once more after it: the list, and if true the ask too
 let lists = 0; // how many lists have come, by a look or with an answer
@@ -136,24 +137,31 @@ async function standing() {
   drawn();
 }
 
-// What stands beside the ask: its run goes on while somebody looks. How far it has come is no event
-// of the journal, so while it moves the page looks by itself.
+// The run beside the ask goes on while somebody looks. How far it has come is no event of the
+// journal, so while it moves the page looks by itself; less and less often if nobody answers.
 async function beside() {
   clearTimeout(moving);
   const ask = onScreen();
-  const shown = one("#context");
-  if (!ask || !shown) return;
-  if (!document.hidden && !all("a", shown).includes(document.activeElement)) {
-    const found = one("#context", await asking(`/inbox/${ask}/around${document.body.dataset.query ?? ""}`));
-    if (onScreen() !== ask || !found) return;
-    if (found.innerHTML !== shown.innerHTML) shown.replaceChildren(...document.importNode(found, true).childNodes);
+  const shown = () => one("#context .ctx-run");
+  if (!ask || !shown()) return;
+  if (!document.hidden && !shown().contains(document.activeElement)) {
+    const found = await asking(`/inbox/${ask}/run${document.body.dataset.query ?? ""}`);
+    if (onScreen() !== ask || !shown()) return;
+    exchange(shown(), one(".ctx-run", found));
+    drawn();
   }
+  again = MOVING;
   watch();
 }
 
 function watch() {
   clearTimeout(moving);
-  if (one("#context [data-moving]")) moving = setTimeout(() => beside().catch(watch), MOVING);
+  if (one("#context [data-moving]")) moving = setTimeout(() => beside().catch(later), again);
+}
+
+function later(error) {
+  again = Math.min(again * 2, POLL);
+  if (error.message !== "401") watch(); // whoever is no longer signed in is told where they press
 }
 
 // What a part says and offers, apart from what scripts write into it.
@@ -205,7 +213,7 @@ async function refresh(ask = true) {
   if (looking) return void (after = ask || Boolean(after));
   looking = true;
   after = undefined;
-  const came = await Promise.allSettled([look(), ask ? standing() : null, ask ? beside() : null]);
+  const came = await Promise.allSettled([look(), ask ? standing() : null, ask ? beside().catch(later) : null]);
   looking = false;
   if (came.every(({ status }) => status === "fulfilled")) connected();
   else if (broken) lost();

@@ -1,22 +1,26 @@
 // The stops of a tour stay true while runs go on. How far a run has come is no event of the journal,
-// so the page looks by itself, more often while something moves.
-import { fetched, one } from "./page.js";
+// so the page looks by itself: more often while something moves, and less if nobody answers.
+import { drawn, fetched, one, say } from "./page.js";
 
 const MOVING = 1000;
 const STILL = 4000;
-const LONGEST = 10_000;
+const LONGEST = 20_000;
+let failed = 0; // looks in a row that came to nothing
 
 async function look() {
-  const shown = one("#stops");
   if (!document.hidden) {
     try {
       const found = one("#stops", await fetched("/tour/stops", { signal: AbortSignal.timeout(LONGEST) }));
-      if (found) exchange(shown, document.importNode(found, true));
-    } catch {
-      // the server is away: the next look tries again
+      if (found) exchange(one("#stops"), document.importNode(found, true));
+      failed = 0;
+    } catch (error) {
+      if (error.message === "401") return say("You are no longer signed in. Load the page again to sign in.");
+      failed++;
     }
+    one("#offline")?.toggleAttribute("hidden", failed < 3);
   }
-  setTimeout(look, "moving" in one("#stops").dataset ? MOVING : STILL);
+  const pause = "moving" in one("#stops").dataset ? MOVING : STILL;
+  setTimeout(look, Math.min(pause * 2 ** failed, LONGEST));
 }
 
 // Only what differs is drawn anew, so that a link keeps the focus and nothing jumps.
@@ -24,13 +28,13 @@ function exchange(shown, found) {
   shown.toggleAttribute("data-moving", "moving" in found.dataset);
   const before = shown.querySelectorAll(".stop, .tour-seen");
   const now = found.querySelectorAll(".stop, .tour-seen");
-  if (before.length !== now.length) return shown.replaceWith(found);
   before.forEach((stop, place) => {
-    if (stop.outerHTML === now[place].outerHTML) return;
+    if (!now[place] || stop.outerHTML === now[place].outerHTML) return;
     const focused = stop.contains(document.activeElement);
     stop.replaceWith(now[place]);
     if (focused) one("a", now[place])?.focus({ preventScroll: true });
   });
+  drawn();
 }
 
 export function start() {
