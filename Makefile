@@ -29,7 +29,7 @@ debian = if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		log=$$(apt-get update 2>&1 && apt-get install --yes --no-install-recommends $(2) 2>&1) \
 			|| { echo "$$log" >&2; exit 1; }; \
 	else echo "$(1) Run this, then try again: sudo apt-get install $(2)" >&2; exit 1; fi
-CHROMIUM := chromium fonts-dejavu-core fonts-noto-color-emoji
+CHROMIUM := chromium-headless-shell fonts-dejavu-core fonts-noto-color-emoji
 
 CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
@@ -61,7 +61,7 @@ curl:
 
 # The pages are tested in a real browser. SAYSO_CHROMIUM=/path/to/one names another than Debian's.
 chromium:
-	@test -n "$$SAYSO_CHROMIUM" || command -v chromium > /dev/null \
+	@test -n "$$SAYSO_CHROMIUM" || command -v chromium-headless-shell > /dev/null || command -v chromium > /dev/null \
 		|| { $(call debian,The tests need a browser.,$(CHROMIUM)); }
 
 check: $(DEV) ## style, types, import directions, spelling

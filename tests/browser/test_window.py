@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -87,3 +88,22 @@ def test_without_a_browser_the_tests_say_how_to_install_one(
         chromium()
 
     assert "'no-such-browser' is no program" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("there", "taken"),
+    [
+        (["chromium", "chromium-headless-shell"], "chromium-headless-shell"),
+        (["chromium"], "chromium"),
+    ],
+    ids=["both", "chromium alone"],
+)
+def test_the_browser_without_windows_is_taken_if_it_is_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: list[str], taken: str
+) -> None:
+    for name in there:
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.delenv("SAYSO_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert chromium() == str(tmp_path / taken)
