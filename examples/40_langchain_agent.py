@@ -1,7 +1,7 @@
 """An agent of LangChain under a desk: its calls ask by policy, and each happens once.
 
 Runs by itself, in a folder of its own, without a key: the model is scripted, and the reviewer is
-played by the program. Needs `pip install "sayso[langchain]" langgraph-checkpoint-sqlite`.
+played by the program. Needs `pip install ".[langchain]" langgraph-checkpoint-sqlite`.
 """
 
 import tempfile

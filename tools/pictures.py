@@ -7,6 +7,7 @@ Each view is drawn wide and narrow, light and dark: docs/images/NAME-{desktop,ph
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -35,8 +36,9 @@ _LINK = re.compile(r"http://127\.0\.0\.1:\d+/\?t=\S+")
 def demo() -> Iterator[str]:
     """Start the demo, and give its one-time address."""
     command = [str(Path(sys.executable).with_name("sayso")), "demo", "--no-open", "--port", "0"]
+    somebody = {**os.environ, "LOGNAME": "anna"}  # and not whoever draws
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=somebody
     )
     try:
         for line in process.stdout or ():
@@ -190,6 +192,7 @@ def draw(browser: Browser, link: str, names: list[str]) -> None:
     counting = first.new_page()
     counting.goto(link)
     cookies: Any = first.cookies()
+    tour = f"{cookies[0]['name']}_tour"
     for size, box in SIZES.items():
         for theme in THEMES:
             context = browser.new_context(
@@ -202,7 +205,7 @@ def draw(browser: Browser, link: str, names: list[str]) -> None:
             page = context.new_page()
             for name in names:
                 shown = "on" if name in GUIDED else "off"
-                context.add_cookies([{"name": "sayso_tour", "value": shown, "url": url}])
+                context.add_cookies([{"name": tour, "value": shown, "url": url}])
                 VIEWS[name](page)
                 file = IMAGES / f"{name}-{size}-{theme}.png"
                 file.write_bytes(reduced(counting, page.screenshot(), COLOURS))

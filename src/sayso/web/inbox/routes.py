@@ -161,7 +161,7 @@ async def run_beside(
         if told is None:
             return Response(status_code=204)
         beside = Context(run=run_view(told, filters))
-        return fragment("run.html", now=at.now, around=beside)
+        return fragment("timeline.html", now=at.now, around=beside)
 
     return await service_of(request).work(made)
 
