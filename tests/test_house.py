@@ -45,6 +45,8 @@ PLANTED = [
     Planted("sayso/model/planted_time.py", "time", "pure"),
     Planted("sayso/asks/planted_sqlite.py", "sqlite3", "databases"),
     Planted("sayso/asks/planted_psycopg.py", "psycopg", "databases"),
+    Planted("sayso/store/planted_procrastinate.py", "procrastinate", "engine"),
+    Planted("sayso/runs/planted_procrastinate.py", "procrastinate.worker", "engine"),
     Planted("sayso/asks/planted_click.py", "click", "click"),
     Planted("sayso/store/planted_rich.py", "rich.console", "rich"),
     Planted("sayso/channels/planted_fastapi.py", "fastapi", "web"),

@@ -10,6 +10,7 @@ import getpass
 import logging
 import os
 import sys
+import time
 from collections import ChainMap
 from datetime import datetime
 from pathlib import Path
@@ -53,6 +54,7 @@ _log = logging.getLogger("sayso.desk")
 
 DEFAULT_URL = "sqlite:///sayso.db"
 LEASE_SECONDS = 30.0
+_PRUNE_EVERY = 30.0
 _READ_ON = 2000  # events that a sweep takes into each index for searching
 
 
@@ -167,12 +169,26 @@ class Desk(Asking, Gates, RunDesk):
 
     # --- looking after it ---
 
+    _prune_at = 0.0
+
     def sweep(self, now: datetime | None = None) -> Swept:
         """Do what time has made due: remind, escalate, settle, close what is late, doubt what is silent."""
         moment = None if now is None else aware(now, "now")
         swept = sweep(self.store, origin=self.origin, now=moment)
         self._read_on()
+        self._prune()
         return swept
+
+    def _prune(self) -> None:
+        """Drop wake-ups that wake nobody any more, from time to time."""
+        wakeups = self.store.wakeups
+        if wakeups is None or time.monotonic() < self._prune_at:
+            return
+        self._prune_at = time.monotonic() + _PRUNE_EVERY
+        try:
+            wakeups.prune()
+        except StoreError as error:
+            _log.warning("Old wake-ups were not dropped: %s", error)
 
     def _read_on(self) -> None:
         """Take what happened into the indexes for searching; whoever searches does so again."""

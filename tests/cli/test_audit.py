@@ -179,6 +179,30 @@ def test_postgresql_waits_for_the_command_and_says_so(sayso: Sayso, bare: str) -
     assert sayso("inbox", "--desk", bare).out.splitlines()[0].endswith(", 0 open")
 
 
+def test_the_command_installs_procrastinate_too_and_says_so(sayso: Sayso, bare: str) -> None:
+    first = sayso("db", "migrate", "--desk", bare)
+    second = sayso("db", "migrate", "--desk", bare)
+    told = sayso("db", "migrate", "--desk", bare, "--json").json
+
+    assert "Wake-ups by Procrastinate are installed (03." in first.out
+    assert second.out.endswith("Wake-ups by Procrastinate: nothing to do.\n")
+    assert (told["engine"][:3], told["engine_steps"]) == ("03.", [])
+
+
+def test_without_procrastinate_the_command_says_what_that_means(
+    sayso: Sayso, bare: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayso.runs.dispatch.has_library", lambda: False)
+
+    first = sayso("db", "migrate", "--desk", bare)
+    told = sayso("db", "migrate", "--desk", bare, "--json").json
+
+    assert "Procrastinate is not installed here, so workers look for runs themselves." in " ".join(
+        first.out.split()
+    )
+    assert (told["engine"], told["engine_steps"]) == (None, [])
+
+
 def test_a_database_from_the_future_is_not_touched(sayso: Sayso, bare: str) -> None:
     sayso("db", "migrate", "--desk", bare)
     with psycopg.connect(bare, autocommit=True) as connection:

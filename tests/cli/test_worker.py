@@ -139,6 +139,74 @@ def test_asks_are_the_program_s_own_not_the_command_s(app: Any, worker: Worker) 
     assert run.asks[0].content.agent == "app"
 
 
+# --- what brings it to runs ---
+
+
+def test_it_is_woken_by_procrastinate_where_that_is_installed_and_says_so(
+    engined: Place, here: Path, worker: Worker
+) -> None:
+    (here / "app.py").write_text(PROGRAM)
+    process = worker("app", SAYSO_URL=engined.url, PYTHONUNBUFFERED="1")
+    assert process.stdout is not None
+    said = [process.stdout.readline() for _ in range(4)]
+
+    assert said[1].startswith("app:desk serves fragile")
+    assert said[2] == "wake-ups by Procrastinate\n"
+    assert "4 threads; Ctrl-C ends it" in said[3]
+    process.terminate()
+    out, _ = process.communicate()
+    assert (out, process.returncode) == ("Ended; every run is let go.\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "variable", "engine"),
+    [
+        ([], "", "procrastinate"),
+        (["--engine", "threads"], "", "threads"),
+        ([], "threads", "threads"),
+        (["--engine", "procrastinate"], "threads", "procrastinate"),
+        (["--until-idle"], "procrastinate", "threads"),
+    ],
+)
+def test_the_engine_can_be_chosen(
+    engined: Place,
+    here: Path,
+    worker: Worker,
+    options: list[str],
+    variable: str,
+    engine: str,
+) -> None:
+    (here / "app.py").write_text(PROGRAM)
+    env = {"SAYSO_URL": engined.url, "SAYSO_ENGINE": variable, "PYTHONUNBUFFERED": "1"}
+    process = worker("app", "--json", *options, **env)
+    assert process.stdout is not None
+    told = json.loads(process.stdout.readline())
+
+    assert told["engine"] == engine
+    process.terminate()
+    assert process.wait() == 0
+
+
+def test_an_engine_that_is_not_there_is_refused_with_what_to_do(app: Any, sayso: Sayso) -> None:
+    done = sayso("worker", "app", "--engine", "procrastinate")
+
+    assert done.code == 1
+    assert "There are no wake-ups by Procrastinate here" in done.err
+    assert "is no PostgreSQL database" in done.err
+
+
+def test_queues_name_workflows_of_the_program(app: Any, sayso: Sayso) -> None:
+    words, steps = app.desk.start(app.words), app.desk.start(app.steps, 1, 0)
+
+    wrong = sayso("worker", "app", "--queues", "words,refunds", "--until-idle")
+    done = sayso("worker", "app", "--queues", "steps", "--until-idle")
+
+    assert wrong.code == 1
+    assert "app:desk has no workflow refunds. It has: fragile, pair, steps" in wrong.err
+    assert done.out.splitlines()[1] == "app:desk serves steps"
+    assert (words.status, steps.status) == ("ready", "done")
+
+
 # --- naming the program ------------------------------------------------------------------------
 
 

@@ -25,6 +25,8 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 # Who may import what an extra brings. Nobody else imports these modules before they are needed.
 ROOMS = {
     "store/postgres.py": "postgres",
+    "store/wakeups.py": "postgres",
+    "runs/engine.py": "postgres",
     "web/oidc.py": "oidc",
     "agent/bridge": "models",
     "adapters/langchain": "langchain",

@@ -631,6 +631,23 @@ def test_a_run_is_claimed_once(store: Store) -> None:
     assert store.run("r-none") is None
 
 
+def test_runs_that_have_been_ready_for_long_or_fell_silent_are_overdue(
+    store: Store, clock: FakeClock
+) -> None:
+    new_run(store, "r-0001", workflow="other")
+    new_run(store, "r-0002")
+    assert claimed(store) is not None
+    clock.advance(SPAN.total_seconds() + 1)
+    new_run(store, "r-0003")
+    clock.advance(2)
+    new_run(store, "r-0004")
+    late = timedelta(seconds=2)
+
+    assert store.overdue(["refund"], late, 10) == ["r-0002", "r-0003"]
+    assert store.overdue(["refund"], late, 1) == ["r-0002"]
+    assert store.overdue(["none"], late, 10) == []
+
+
 def test_only_what_is_served_is_claimed_the_oldest_first(store: Store, clock: FakeClock) -> None:
     new_run(store, "r-0001", workflow="other")
     clock.advance(1)

@@ -18,6 +18,7 @@ from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.cli.story import telling
 from sayso.errors import Misuse
 from sayso.model.event import Event
+from sayso.runs.dispatch import ENGINES, Engine, dispatcher
 from sayso.runs.worker import ALIVE
 from sayso.store.contract import RunQuery, RunRow
 
@@ -31,6 +32,7 @@ _AS_LONG_AS_IT_TAKES = 10_000_000.0
     epilog=examples(
         "sayso worker app:desk",
         "sayso worker path/app.py --threads 8",
+        "sayso worker app --queues refund,support",
         "sayso worker app --until-idle",
     ),
 )
@@ -42,11 +44,32 @@ _AS_LONG_AS_IT_TAKES = 10_000_000.0
     show_default=True,
     help="How many runs at once.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    envvar="SAYSO_ENGINE",
+    show_envvar=True,
+    help="What brings it to runs; procrastinate wherever that is installed, unless given.",
+)
+@click.option(
+    "--queues",
+    metavar="NAMES",
+    help="Only runs of these workflows, with commas between several.",
+)
 @click.option("--until-idle", is_flag=True, help="End when there is nothing to do now.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what happens on the desk, line by line.")
 @desk_option
 @json_option
-def worker(target: str, *, threads: int, until_idle: bool, verbose: bool, as_json: bool) -> None:
+def worker(
+    target: str,
+    *,
+    threads: int,
+    engine: Engine | None,
+    queues: str | None,
+    until_idle: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
     """Carry runs on whose workflows APP registers.
 
     APP is a module (app, shop.app) or a file (path/app.py) as seen from this folder; name the
@@ -62,21 +85,38 @@ def worker(target: str, *, threads: int, until_idle: bool, verbose: bool, as_jso
         )
     with app.desk as desk, _ending(desk.crew.halt) as ended:
         desk.store.runs(RunQuery(limit=1))  # a database that is not there is told now, not in a log
-        _introduce(app, threads, as_json=as_json)
+        if queues is not None:
+            desk.crew.choose(_chosen(app, queues))
+        # Whoever is to end when there is nothing more to do looks for it, and is not woken.
+        wanted = "threads" if until_idle else engine
+        carrying = dispatcher(desk.crew, desk.store, threads, wanted)
+        _introduce(app, threads, carrying.engine, as_json=as_json)
         if verbose and not as_json:
             desk.on("*", _told)
         if until_idle:
             desk.work(until="idle", threads=threads)
         else:
-            desk.crew.start(threads)
+            carrying.start()
             ended.wait()
-            desk.crew.stop(_AS_LONG_AS_IT_TAKES)
+            carrying.stop(_AS_LONG_AS_IT_TAKES)
         if not as_json:
             idle = not ended.is_set()
             say("Nothing more to do now." if idle else "Ended; every run is let go.", "dim")
 
 
-def _introduce(app: App, threads: int, *, as_json: bool) -> None:
+def _chosen(app: App, queues: str) -> list[str]:
+    """Return the workflows that were named, all of which the program must have."""
+    names = [name.strip() for name in queues.split(",") if name.strip()]
+    unknown = [name for name in names if name not in app.desk.flows]
+    if unknown or not names:
+        raise Misuse(
+            f"--queues {queues}: {app.name} has no workflow {', '.join(unknown) or 'of no name'}. "
+            f"It has: {', '.join(sorted(app.desk.flows))}."
+        )
+    return names
+
+
+def _introduce(app: App, threads: int, engine: Engine, *, as_json: bool) -> None:
     desk = app.desk
     others = [other.name for other in desk.store.workers(ALIVE)]
     if as_json:
@@ -84,15 +124,18 @@ def _introduce(app: App, threads: int, *, as_json: bool) -> None:
             {
                 "desk": desk_name(desk),
                 "app": app.name,
-                "serves": {flow.name: flow.path for flow in desk.flows.values()},
+                "serves": {name: desk.flows[name].path for name in desk.crew.workflows()},
                 "threads": threads,
+                "engine": engine,
                 "worker": desk.crew.name,
                 "others": others,
             }
         )
         return
     say(f"desk: {desk_name(desk)}, {_counted(desk.store.runs(RunQuery(status='ready')))}", "dim")
-    say(f"{app.name} serves {', '.join(sorted(desk.flows))}", "bold")
+    say(f"{app.name} serves {', '.join(sorted(desk.crew.workflows()))}", "bold")
+    if engine == "procrastinate":
+        say("wake-ups by Procrastinate", "dim")
     beside = f", beside {len(others)} other workers" if len(others) > 1 else ""
     beside = ", beside another worker" if len(others) == 1 else beside
     say(f"worker {desk.crew.name}, {threads} threads{beside}; Ctrl-C ends it", "dim")

@@ -11,7 +11,8 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -31,7 +32,7 @@ from sayso.store.contract import RunRow, Store, Worker
 
 _log = logging.getLogger("sayso.runs")
 _TICK = 0.02
-_LOOK_EVERY = 1.0  # what no bell tells: a lease that lapsed, a deadline that passed
+LOOK_EVERY = 1.0  # what no bell tells: a lease that lapsed, a deadline that passed
 ATTEMPTS = 5
 ALIVE = timedelta(seconds=15)
 
@@ -79,6 +80,7 @@ class Crew:
         self._origin = origin
         self.lease = timedelta(seconds=lease)
         self._bound: dict[str, _Bound] = {}
+        self._chosen: frozenset[str] | None = None
         self._law = law
         self._sweep = sweep
         self._opened = opened
@@ -117,9 +119,17 @@ class Crew:
         """Whether this process has the code of a run."""
         return self._flow(row) is not None
 
+    def choose(self, workflows: Iterable[str]) -> None:
+        """Carry on runs of these workflows only, of all that this process has the code of."""
+        self._chosen = frozenset(workflows)
+
+    def workflows(self) -> tuple[str, ...]:
+        """Return the names of the workflows whose runs are carried on here."""
+        return tuple(name for name in self._serves if self._chosen is None or name in self._chosen)
+
     def _claims(self) -> tuple[str, ...]:
         bound = {bound.claims for bound in tuple(self._bound.values())}
-        return tuple({*(flow.claims for flow in self._serves.values()), *bound})
+        return tuple({*(self._serves[name].claims for name in self.workflows()), *bound})
 
     # --- one run ---
 
@@ -213,15 +223,20 @@ class Crew:
             if threads > 1:
                 self.stop()
 
-    def start(self, threads: int) -> None:
-        """Carry runs on in the background."""
+    def shift(self) -> Shift:
+        """Return the time in which this crew works: what began last, or else a new one."""
         self._check_fork()
         if self._shift.stopping():
             self._shift = Shift()
+        return self._shift
+
+    def start(self, threads: int) -> None:
+        """Carry runs on in the background."""
+        shift = self.shift()
         for number in range(threads):
             thread = threading.Thread(
                 target=self._loop,
-                args=(self._shift,),
+                args=(shift,),
                 name=f"sayso-worker-{number + 1}",
                 daemon=True,
             )
@@ -247,29 +262,52 @@ class Crew:
             heard.set()
 
     def _loop(self, shift: Shift, *, idle: bool = False, only: str | None = None) -> None:
-        heard = threading.Event()
         store = self._store()
         self._sweep_at = 0.0
+        with self.present() as heard, store.bell.listening(heard.set):
+            while not shift.stopping():
+                heard.clear()  # before looking, or what comes in between would be missed
+                if self._round(shift, only):
+                    continue
+                if idle and self._idle():
+                    return
+                heard.wait(LOOK_EVERY if not idle else 0.05)
+
+    @contextmanager
+    def present(self) -> Iterator[threading.Event]:
+        """Be somebody who works here: yields what is set when the shift ends."""
+        heard = threading.Event()
         self._ears.append(heard)
         try:
-            with store.bell.listening(heard.set):
-                while not shift.stopping():
-                    heard.clear()  # before looking, or what comes in between would be missed
-                    if self._round(shift, only):
-                        continue
-                    if idle and self._idle():
-                        return
-                    heard.wait(_LOOK_EVERY if not idle else 0.05)
+            yield heard
         finally:
             self._ears.remove(heard)
             self._sign_off()
 
+    def patrol(self, late: timedelta, free: Callable[[], int]) -> list[str]:
+        """Sign on, do what time has made due, and return runs that somebody should long have taken.
+
+        Args:
+            late: How long a run may be ready before somebody else looks after it.
+            free: How many of them could be taken.
+        """
+        try:
+            self._keep_time()
+            hands = free()
+            return self._store().overdue(self._claims(), late, hands) if hands else []
+        except SaysoError:
+            _log.warning("Looking for runs failed; trying again.", exc_info=True)
+            return []
+
+    def _keep_time(self) -> None:
+        self._sign_on()
+        if time.monotonic() >= self._sweep_at:
+            self._sweep_at = time.monotonic() + LOOK_EVERY
+            self._sweep()
+
     def _round(self, shift: Shift, only: str | None) -> bool:
         try:
-            self._sign_on()
-            if time.monotonic() >= self._sweep_at:
-                self._sweep_at = time.monotonic() + _LOOK_EVERY
-                self._sweep()
+            self._keep_time()
             if only is None and not self._store().claimable(self._claims()):
                 return False
             return self.take(only, shift) is not None
@@ -290,7 +328,7 @@ class Crew:
         if time.monotonic() - self._signed < ALIVE.total_seconds() / 3:
             return
         store = self._store()
-        worker = Worker(self.id, self.name, tuple(self._serves), store.now())
+        worker = Worker(self.id, self.name, self.workflows(), store.now())
         store.put_worker(worker, 20 * ALIVE)
         self._signed = time.monotonic()
 

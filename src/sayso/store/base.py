@@ -42,6 +42,7 @@ from sayso.store.contract import (
     RunRow,
     StartRun,
     SteerRun,
+    Wakeups,
     Worker,
     rank_of,
     rank_of_risk,
@@ -63,6 +64,7 @@ class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
         # The roles people hold besides those in the database: a policy may give them more.
         self.widen: Callable[[Roster], Roster] = lambda roster: roster
         self._seen: tuple[str | None, int] | None = None  # the people, and their last change
+        self.wakeups: Wakeups | None = None
         clock.watch(self.bell.ring)
 
     @abstractmethod
@@ -262,6 +264,11 @@ class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
     def claimable(self, serves: Sequence[str]) -> bool:
         """Return whether there is something to claim."""
         return bool(self._rows("claimable", serves=self._names(serves)))
+
+    def overdue(self, serves: Sequence[str], span: timedelta, limit: int) -> list[str]:
+        """Return runs that have been ready for that long, or whose worker fell silent."""
+        given = {"serves": self._names(serves), "span": _span(span), "limit": limit}
+        return [row[0] for row in self._rows("overdue", **given)]
 
     def claim(
         self,

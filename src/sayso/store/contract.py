@@ -250,11 +250,36 @@ class Head:
     hash: bytes
 
 
+class Wakeups(Protocol):
+    """Tables beside the journal by which an engine wakes workers. Nothing is decided by them."""
+
+    def version(self) -> str | None:
+        """The last step that was taken here, or `None` if nothing was installed."""
+        ...
+
+    def address(self) -> str:
+        """Where the engine finds its tables; it may hold a password."""
+        ...
+
+    def queues(self, workflows: Sequence[str]) -> list[str]:
+        """The queues in which the runs of these workflows are announced."""
+        ...
+
+    def install(self, schema: str, steps: Sequence[tuple[str, str]]) -> list[str]:
+        """Bring the tables up to date: the whole SQL, or the steps that are missing."""
+        ...
+
+    def prune(self) -> int:
+        """Drop some of what wakes nobody any more."""
+        ...
+
+
 class Store(Casebook, Accounts, Outbox, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell
     url: str
+    wakeups: Wakeups | None
     widen: Callable[[Roster], Roster]
 
     def now(self) -> datetime:
@@ -275,6 +300,10 @@ class Store(Casebook, Accounts, Outbox, Protocol):
 
     def claimable(self, serves: Sequence[str]) -> bool:
         """Whether there is something to claim. It may be gone a moment later."""
+        ...
+
+    def overdue(self, serves: Sequence[str], span: timedelta, limit: int) -> list[str]:
+        """Runs that have been ready for that long, or whose worker fell silent."""
         ...
 
     def claim(

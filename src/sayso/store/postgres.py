@@ -42,6 +42,7 @@ from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.pool import Pool
 from sayso.store.queries import joined, numbered, read_migrations, read_queries
+from sayso.store.wakeups import PostgresWakeups
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Part = tuple[str, Sequence[object]]  # a named query and its values
@@ -112,8 +113,10 @@ class PostgresStore(SqlStore):
         self._lent = self._pool.lend
         self._ahead: timedelta | None = None  # how far the server's clock is ahead of ours
         self._unsure = timedelta()
+        self.wakeups = PostgresWakeups(self._lent, self._address, self._queries)
 
-    def _dial(self) -> Connection:
+    def _address(self) -> dict[str, Any]:
+        """Return what libpq is told; it may hold a password."""
         given: dict[str, Any] = {
             "application_name": "sayso",
             "connect_timeout": 10,
@@ -121,6 +124,10 @@ class PostgresStore(SqlStore):
         }
         given |= conninfo.conninfo_to_dict(self._conninfo)
         given["options"] = f"{_OPTIONS} {given.get('options') or ''}".strip()
+        return given
+
+    def _dial(self) -> Connection:
+        given = self._address()
         # Queries with $1 as they are: reading them for %(name)s takes as long as a small one.
         return psycopg.connect(
             conninfo.make_conninfo(**given), autocommit=True, cursor_factory=psycopg.RawCursor

@@ -24,6 +24,7 @@ def _worded(dialect: str, words: tuple[tuple[str, str], ...]) -> dict[str, str]:
     for file in (
         *("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"),
         *("accounts.sql", "outbox.sql", "files.sql"),
+        *(("postgres_wakeups.sql",) if dialect == "postgres" else ()),
     ):
         for name, body in _named(file):
             for word, meaning in words:

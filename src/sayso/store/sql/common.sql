@@ -365,6 +365,16 @@ select 1 from runs r
  where r.status = 'running' and r.lease_until <= (select {now}) and {served}
 limit 1
 
+-- name: overdue
+select id from (
+    select r.id, r.changed_at as since from runs r
+     where r.status = 'ready' and r.changed_at <= (select {now}) - cast(:span as bigint) and {served}
+    union all
+    select r.id, r.lease_until from runs r
+     where r.status = 'running' and r.lease_until <= (select {now}) and {served}
+) late
+ order by since limit :limit
+
 -- name: claim
 update runs
    set status = 'running', token = :token, worker = :worker, lease_until = {now} + cast(:span as bigint),
