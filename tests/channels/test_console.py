@@ -211,6 +211,16 @@ def test_the_end_of_the_run_is_offered_where_there_is_one_and_a_no_does_not_end_
     assert sorted(ends) == ["Go on?", "It rains", "Which?", "pay"]
 
 
+def test_the_letter_that_rejects_never_means_yes(desk: Desk) -> None:
+    call = desk.begin(desk.approve(desk.open("pay", {"amount": 40})))
+    desk.docket.doubt(call.ask.id, "It went silent.", attempt=call.attempt)
+    (doubt,) = (one for one in desk.inbox() if one.kind == "doubt")
+
+    answered = {one.verdict: one.letter for one in offers(doubt)}
+    assert answered == {"approve": "u", "respond": "i", "reject": "l"}
+    assert not any(one.answers_to("r") for one in offers(doubt)), "a habit does not pay twice"
+
+
 def test_the_prompt_is_the_card_with_choices_below(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:

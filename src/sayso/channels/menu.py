@@ -13,6 +13,7 @@ from sayso.model.ask import Ask
 from sayso.model.verdicts import VERDICTS, Kind, Verdict
 
 _ENDING = "End the run"
+_REJECTS = {"r"}  # means no nearly everywhere, so a yes such as "Run it again" never answers to it
 # Where a no means "go on without": a plan's no ends the run anyway, and a doubt is not about it.
 _ENDED: tuple[Kind, ...] = ("action", "draft", "question", "choice", "notice")
 
@@ -48,17 +49,16 @@ def offers(ask: Ask) -> tuple[Offer, ...]:
     for place, verdict in enumerate(rest, start=len(found) + 1):
         number = tuple(VERDICTS["plan"]).index(verdict) + 1 if ask.kind == "plan" else place
         button = ask.meaning(verdict).button
-        found.append(Offer(number, _letter(button, taken), button, verdict))
+        letter = _letter(button, taken | _REJECTS if verdict == "approve" else taken)
+        taken.add(letter)
+        found.append(Offer(number, letter, button, verdict))
     if ask.of_run and ask.kind in _ENDED and "reject" in ask.allow:
-        letter = _letter(_ENDING, taken)
-        found.append(Offer(len(found) + 1, letter, _ENDING, "reject", end=True))
+        found.append(Offer(len(found) + 1, _letter(_ENDING, taken), _ENDING, "reject", end=True))
     return tuple(found)
 
 
 def _letter(button: str, taken: set[str]) -> str:
-    letter = next((c for c in button.lower() if c.isalpha() and c not in taken), "")
-    taken.add(letter)
-    return letter
+    return next((c for c in button.lower() if c.isalpha() and c not in taken), "")
 
 
 def menu(ask: Ask) -> list[str]:
