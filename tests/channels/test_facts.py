@@ -378,3 +378,21 @@ def test_a_mail_may_be_long_and_its_people_many_but_not_without_end() -> None:
 def test_a_long_row_of_blanks_is_read_in_one_way_only() -> None:
     """With two ways to take a blank, a hundred thousand of them take ten thousand million steps."""
     assert fact(f"ada@example.com{' ' * 100_000}x").kind == "text"
+
+
+@pytest.mark.parametrize("by_reference", [False, True])
+def test_the_columns_of_a_table_stand_in_the_order_in_which_they_were_declared(
+    desk: Desk, by_reference: bool
+) -> None:
+    row = {"required": ["to", "amount"], "type": "object"}
+    items = {"$ref": "#/$defs/Row"} if by_reference else row
+    schema = {
+        "$defs": {"Row": row},
+        "properties": {"payments": {"items": items, "type": "array"}},
+        "type": "object",
+    }
+    payments = [{"amount": 40, "note": "tea", "to": "Ada"}, {"amount": 7, "to": "Ben"}]
+    (fact,) = facts_of(desk.open("pay", {"payments": payments}, schema=schema))
+
+    assert fact.columns == ("to", "amount", "note")
+    assert fact.rows[0] == ("Ada", "40", "tea")

@@ -245,12 +245,22 @@ def _property(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         if isinstance(option, dict) and option.get("type") != "null":
             said = ChainMap(said, option)
             break
-    reference = said.get("$ref")
-    known = schema.get("$defs")
-    if isinstance(reference, str) and isinstance(known, dict):
-        target = known.get(reference.removeprefix("#/$defs/"))
-        said = ChainMap(said, target) if isinstance(target, dict) else said
+    target = _referred(schema, said)
+    if target is not None:
+        said = ChainMap(said, target)
+    items = said.get("items")
+    if isinstance(items, dict):
+        said = ChainMap({"items": _referred(schema, items) or items}, said)
     return said
+
+
+def _referred(schema: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what a part of a schema refers to, if it does."""
+    reference, known = said.get("$ref"), schema.get("$defs")
+    if not isinstance(reference, str) or not isinstance(known, dict):
+        return None
+    target = known.get(reference.removeprefix("#/$defs/"))
+    return target if isinstance(target, dict) else None
 
 
 def _hidden(name: str) -> Fact:
@@ -501,7 +511,7 @@ def _list(argument: _Argument) -> Fact:
 
 def _table(argument: _Argument) -> Fact | None:
     values = argument.value
-    columns = tuple(dict.fromkeys(name for item in values[:MOST_ITEMS] for name in item))
+    columns = _columns(argument, values[:MOST_ITEMS])
     cells = (cell for item in values[:MOST_ITEMS] for cell in item.values())
     flat = not any(isinstance(cell, list | dict) and cell for cell in cells)
     if not flat or not 0 < len(columns) <= _MOST_COLUMNS:
@@ -513,6 +523,15 @@ def _table(argument: _Argument) -> Fact | None:
     note = _together(_cut(len(values), "rows"), *_opaque_in(values))
     fact = _made(argument, "table", f"{len(values):,} rows", note)
     return replace(fact, columns=columns, rows=rows)
+
+
+def _columns(argument: _Argument, items: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the names of the columns, as declared: what must be there, in its order, then the rest."""
+    found = dict.fromkeys(name for item in items for name in item)
+    shape = argument.schema.get("items")
+    declared = shape.get("required") if isinstance(shape, dict) else None
+    first = [name for name in declared if name in found] if isinstance(declared, list) else []
+    return tuple(dict.fromkeys([*first, *found]))
 
 
 def _object(argument: _Argument) -> Fact:
