@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Dialog, expect
 
+import sayso
 from sayso import Ask
 from tests.browser.office import Office
 from tests.browser.window import Window
@@ -407,3 +408,23 @@ def test_back_leaves_what_was_typed_only_on_the_second_try(solo: Office) -> None
     expect(here("#toast")).to_contain_text("was not sent")
     expect(here('main#detail [name="/amount"]').first).to_have_value("31")
     assert second.id in here.page.url
+
+
+def test_a_preview_says_that_it_was_worked_out_before_the_edit(solo: Office) -> None:
+    @sayso.tool(risk="high", preview=lambda subject: {"as Ada reads it": subject})
+    def send(subject: str) -> str:
+        return subject
+
+    @solo.desk.workflow
+    def mail(run: sayso.Running) -> str:
+        return run.call(send, subject="Hello")
+
+    ask = solo.desk.run(mail, wait=False).asks[0]
+    here = solo.window().visit(solo.path(ask))
+    words = here("[data-worked-out]")
+    expect(words).to_have_text("Worked out by the tool for these values")
+
+    here("main#detail .field :is(input, textarea)").first.fill("Goodbye")
+    expect(words).to_have_text("Worked out before the edit")
+    here("main#detail .field :is(input, textarea)").first.fill("Hello")
+    expect(words).to_have_text("Worked out by the tool for these values")

@@ -88,6 +88,9 @@ function show(lines) {
 
 // The button says how many edits it approves.
 function name(count) {
+  // What the tool worked out was for the values as they came.
+  const worked = one("#detail [data-worked-out=now] span");
+  if (worked) worked.textContent = count ? "Worked out before the edit" : "Worked out by the tool for these values";
   for (const label of all("#detail [data-approve-label]")) {
     label.textContent = label.dataset.plain + (count ? ` with ${several(count, "edit")}` : "");
   }
