@@ -17,9 +17,8 @@ from tests.docs.pages import DOCS, ROOT, blocks, name_of, steady
 from tests.terminal import running
 
 FOLDER = ROOT / "examples"
-NUMBERED = sorted(
-    one for one in FOLDER.iterdir() if one.name[0] not in "._" and one.suffix != ".md"
-)
+# A folder that was renamed may have left its compiled modules behind.
+NUMBERED = sorted(one for one in FOLDER.iterdir() if one.suffix == ".py" or any(one.glob("*.py")))
 USE_CASES = sorted((FOLDER / "36_use_cases").glob("*.py"))
 FOLDERS = [FOLDER / "28_email_assistant", FOLDER / "38_langgraph_email/play.py"]
 EXAMPLES = [*sorted(FOLDER.glob("*.py")), *USE_CASES, *FOLDERS]
