@@ -253,4 +253,5 @@ def test_a_click_that_needs_words_asks_for_them_as_the_key_does(solo: Office) ->
     assert solo.now(ask).open
     here.page.keyboard.type("Ask again in June")
     here.verdict("respond").click()
+    expect(here("#toast form.undo")).to_be_visible()
     assert solo.decided(ask).answer == "Ask again in June"

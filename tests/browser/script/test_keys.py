@@ -74,8 +74,10 @@ def test_g_and_a_do_not_approve(paper: Paper, look: Look) -> None:
     window.page.keyboard.press("a")
     window.page.evaluate("() => new Promise(requestAnimationFrame)")
     assert paper.posted == []
+    window.page.evaluate("() => { document.documentElement.dataset.before = ''; }")
     window.page.keyboard.press("g")
     window.page.keyboard.press("i")
+    expect(window("html[data-ready]:not([data-before])")).to_be_attached()  # the page came anew
     expect(window.page).to_have_url(f"{window.url}/inbox")
 
 
