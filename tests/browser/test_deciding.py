@@ -240,8 +240,9 @@ def test_the_next_ask_is_read_from_its_top(solo: Office, size: ViewportSize | No
     here.verdict("approve").click()
 
     here.shows(second.id)
-    top = "() => [window.scrollY, document.querySelector('#detail').scrollTop]"
-    here.page.wait_for_function(f"({top})().every((one) => one === 0)")
+    here.page.wait_for_function(
+        "() => window.scrollY === 0 && document.querySelector('#detail').scrollTop === 0"
+    )
 
 
 def test_a_click_that_needs_words_asks_for_them_as_the_key_does(solo: Office) -> None:
