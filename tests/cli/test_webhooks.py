@@ -80,7 +80,7 @@ def test_dead_letters_are_listed_named_by_doctor_and_sent_again(
     refused = sayso("webhooks", "redeliver", dead[0]["id"])
     assert (refused.code, "410" in refused.err) == (1, True)
     doctor = {check["name"]: check for check in sayso("doctor", "--json").json["checks"]}
-    assert doctor["webhooks"]["level"] == doctor["dead letters"]["level"] == "warn"
+    assert doctor["webhooks"]["level"] == doctor["dead letters"]["level"] == "fail"
     assert dead[0]["id"] in doctor["dead letters"]["text"]
     assert hook in doctor["webhooks"]["text"]
 

@@ -35,8 +35,8 @@ from sayso.store.contract import (
     RunRow,
     StartRun,
     SteerRun,
-    Worker,
 )
+from sayso.store.fleet import Worker
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.together import at_once, in_thread, until

@@ -162,3 +162,26 @@ def test_what_is_due_is_looked_up_by_its_time(
     found = "SEARCH asks USING INDEX" if place.dialect == "sqlite" else "Index Cond: ("
     assert index in steps
     assert found in steps
+
+
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("open_counts", {"asks_open"}),
+        ("run_counts", {"runs_ready", "runs_by_status", "runs_lapsing"}),
+        ("backlog", {"runs_ready", "runs_by_status"}),
+        ("delivery_counts", {"deliveries_due", "deliveries_ended"}),
+    ],
+)
+def test_how_a_fleet_stands_is_counted_in_indexes_of_what_is_not_over(
+    live: Desk, place: Place, name: str, indexes: set[str]
+) -> None:
+    live.open("refund")
+    crowd(place)
+    steps = plan(live, place, name, limit=200)
+
+    used = set(re.findall(r"(?:USING (?:COVERING )?INDEX|Scan using) (\w+)", steps))
+    assert used <= indexes, steps
+    assert used, steps
+    assert "Seq Scan" not in steps
+    assert not re.search(r"SCAN (asks|runs|deliveries)$", steps, re.MULTILINE)

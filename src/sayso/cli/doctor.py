@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
 
 import click
 from rich.text import Text
 
 import sayso
 from sayso.channels.fence import Row
+from sayso.cli.check import MANY, Check, Level, counted, few
 from sayso.cli.desks import Address, address, desk_at, desk_name, desk_option
+from sayso.cli.fleet import fleet_checks, fleet_record
 from sayso.cli.printing import emit, examples, json_option, show
 from sayso.cli.stuck import Stuck, stuck
 from sayso.desk import Desk
 from sayso.errors import SaysoError, StoreError
+from sayso.runs.fleet import Standing, look
 
-Level = Literal["ok", "warn", "fail"]
 _STYLES: dict[Level, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
-_MANY = 1000
 
 # What must be so for a decision to survive a power cut once it was reported.
 _DURABLE = {
@@ -37,28 +37,21 @@ _DURABLE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at."""
-
-    level: Level
-    name: str
-    text: str
-    asks: list[str] = field(default_factory=list)
-
-
 @click.command("doctor", epilog=examples("sayso doctor --desk postgresql://user@host/name"))
 @desk_option
 @json_option
 def doctor(*, as_json: bool) -> None:
-    """Check the desk, and say what is wrong with it.
+    """Check the desk and its workers, and say what is wrong with them.
 
-    Where it is, whether it can be trusted with a decision, what is stuck. Exit 1 if anything fails.
+    Where it is, whether it can be trusted with a decision, who carries runs on, what is stuck and
+    what was given up, each with what to do. Exit 1 if something needs a person.
     """
-    checks = list(_checks(address()))
+    seen: list[Standing] = []
+    checks = list(_checks(address(), seen))
     well = all(check.level != "fail" for check in checks)
     if as_json:
-        emit({"ok": well, "checks": [asdict(check) for check in checks]})
+        fleet = fleet_record(seen[0]) if seen else None
+        emit({"ok": well, "checks": [asdict(check) for check in checks], "fleet": fleet})
     else:
         show(*(_line(check) for check in checks))
     if not well:
@@ -70,7 +63,7 @@ def _line(check: Check) -> Row:
     return Row(check.name.replace("_", " "), body, 20)
 
 
-def _checks(where: Address) -> Iterator[Check]:
+def _checks(where: Address, seen: list[Standing]) -> Iterator[Check]:
     try:
         desk = desk_at(where)
     except SaysoError as error:
@@ -90,6 +83,7 @@ def _checks(where: Address) -> Iterator[Check]:
         yield _writable(desk)
         yield from _asks(desk)
         yield from _webhooks(desk)
+        yield from _fleet(desk, seen)
 
 
 def _versions() -> Iterator[Check]:
@@ -136,10 +130,19 @@ def _asks(desk: Desk) -> Iterator[Check]:
         yield Check("ok", "open asks", desk.inbox(limit=1).counted)
         found = stuck(desk)
         yield from _stuck(found)
-        yield _unswept("overdue", desk.store.due(_MANY), "waiting for the clock")
-        yield _unswept("silent", desk.store.lapsed(_MANY), "begun, and their program fell silent")
+        yield _unswept("overdue", desk.store.due(MANY), "waiting for the clock")
+        yield _unswept("silent", desk.store.lapsed(MANY), "begun, and their program fell silent")
     except SaysoError as error:
         yield Check("fail", "asks", str(error))
+
+
+def _fleet(desk: Desk, seen: list[Standing]) -> Iterator[Check]:
+    """Look at the fleet once; what was seen is also what JSON says."""
+    try:
+        seen.append(look(desk.store))
+        yield from fleet_checks(desk, seen[0])
+    except SaysoError as error:
+        yield Check("fail", "fleet", str(error))
 
 
 def _people(desk: Desk) -> Check:
@@ -152,13 +155,13 @@ def _stuck(found: Stuck) -> Iterator[Check]:
     some = "" if found.complete else f" among the first {found.looked_at:,}"
     ids = [ask.id for ask, _ in found.nobody]
     if ids:
-        text = f"{len(ids):,} asks{some} nobody can decide: {_few(ids)}. {found.nobody[0][1]}"
-        yield Check("warn", "undecidable", text, ids)
+        text = f"{len(ids):,} asks{some} nobody can decide: {few(ids)}. {found.nobody[0][1]}"
+        yield Check("fail", "undecidable", text, ids)
     else:
         yield Check("ok", "undecidable", f"none{some}")
     gone = [ask.id for ask in found.gone]
     if gone:
-        text = f"the program that asked has gone: {_few(gone)}. Close them: sayso inbox reject ID"
+        text = f"the program that asked has gone: {few(gone)}. Close them: sayso inbox reject ID"
         yield Check("warn", "gone", text, gone)
     else:
         yield Check("ok", "gone", f"none{some}")
@@ -167,19 +170,18 @@ def _stuck(found: Stuck) -> Iterator[Check]:
 def _webhooks(desk: Desk) -> Iterator[Check]:
     try:
         gone = [hook.id for hook in desk.webhooks if not hook.active]
-        dead = [delivery.id for delivery in desk.webhooks.deliveries("dead", limit=_MANY)]
+        dead = [delivery.id for delivery in desk.webhooks.deliveries("dead", limit=MANY)]
     except SaysoError as error:
         yield Check("fail", "webhooks", str(error))
         return
     if gone:
-        text = f"disabled, their receivers have gone: {_few(gone)}. `sayso webhooks remove ID`"
-        yield Check("warn", "webhooks", text)
+        text = f"disabled, their receivers have gone: {few(gone)}. `sayso webhooks remove ID`"
+        yield Check("fail", "webhooks", text)
     else:
         yield Check("ok", "webhooks", f"{len(desk.webhooks)}, none disabled")
     if dead:
-        count = f"{_MANY:,}+" if len(dead) >= _MANY else f"{len(dead):,}"
-        text = f"{count} never arrived: {_few(dead)}. Send again: sayso webhooks redeliver ID"
-        yield Check("warn", "dead letters", text)
+        text = f"{counted(len(dead))} never arrived: {few(dead)}. Send again: sayso webhooks redeliver ID"
+        yield Check("fail", "dead letters", text)
     else:
         yield Check("ok", "dead letters", "none")
 
@@ -187,10 +189,6 @@ def _webhooks(desk: Desk) -> Iterator[Check]:
 def _unswept(name: str, ids: list[str], what: str) -> Check:
     if not ids:
         return Check("ok", name, "none")
-    count = f"{_MANY:,}+" if len(ids) >= _MANY else f"{len(ids):,}"
-    return Check("warn", name, f"{count} {what}: {_few(ids)}. `sayso inbox list` sweeps them", ids)
-
-
-def _few(ids: list[str]) -> str:
-    more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
-    return ", ".join(ids[:5]) + more
+    return Check(
+        "warn", name, f"{counted(len(ids))} {what}: {few(ids)}. `sayso inbox list` sweeps them", ids
+    )

@@ -117,7 +117,7 @@ class Woken:
 
     def _look_around(self, shift: Shift) -> None:
         """Keep deadlines, and take what has been ready for too long while there is a hand free."""
-        with self._crew.present() as over:
+        with self._crew.present(self.engine, self._threads) as over:
             while not shift.stopping():
                 for run in self._crew.patrol(self._grace, self._free):
                     self._carry(run, shift)

@@ -11,10 +11,13 @@ import os
 import platform
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from sayso.asks.lawbook import Lawbook
@@ -28,13 +31,20 @@ from sayso.runs.journal import Journal
 from sayso.runs.steering import park_unread
 from sayso.runs.stops import Fenced
 from sayso.runs.workflow import Workflow
-from sayso.store.contract import RunRow, Store, Worker
+from sayso.store.contract import RunRow, Store
+from sayso.store.fleet import Worker
 
 _log = logging.getLogger("sayso.runs")
 _TICK = 0.02
 LOOK_EVERY = 1.0  # what no bell tells: a lease that lapsed, a deadline that passed
 ATTEMPTS = 5
 ALIVE = timedelta(seconds=15)
+_OF_LATE = 60.0
+
+
+@cache
+def _version() -> str:
+    return version("sayso")
 
 
 class Shift:
@@ -94,7 +104,10 @@ class Crew:
         self._pulse = Pulse(self.lease)
         self._threads: list[threading.Thread] = []
         self._ears: list[threading.Event] = []
+        self._engine = "threads"
+        self._hands = 0
         self._busy = 0
+        self._waits: deque[tuple[float, timedelta]] = deque(maxlen=1000)
         self._lock = threading.Lock()
 
     @property
@@ -158,10 +171,20 @@ class Crew:
             row = self._store().claim(serves, os.urandom(8).hex(), self._name, self.lease, only)
             if row is None:
                 return None
+            self._note_wait(row)
             self._carry_on(row, shift)
         finally:
             self._count(-1)
         return row.status
+
+    def _note_wait(self, row: RunRow) -> None:
+        """Remember how long a run was ready; what somebody left behind says nothing about that."""
+        if row.attempt == 1:
+            self._waits.append((time.monotonic(), row.now - row.changed_at))
+
+    def _lag(self) -> timedelta | None:
+        since = time.monotonic() - _OF_LATE
+        return max((wait for at, wait in tuple(self._waits) if at >= since), default=None)
 
     def _count(self, more: int) -> None:
         with self._lock:
@@ -274,15 +297,23 @@ class Crew:
                 heard.wait(LOOK_EVERY if not idle else 0.05)
 
     @contextmanager
-    def present(self) -> Iterator[threading.Event]:
-        """Be somebody who works here: yields what is set when the shift ends."""
+    def present(self, engine: str = "threads", hands: int = 1) -> Iterator[threading.Event]:
+        """Be somebody who works here, with so many hands: yields what is set when the shift ends."""
         heard = threading.Event()
         self._ears.append(heard)
+        self._engine = engine
+        self._have(hands)
         try:
             yield heard
         finally:
             self._ears.remove(heard)
+            self._have(-hands)
             self._sign_off()
+
+    def _have(self, more: int) -> None:
+        with self._lock:
+            self._hands += more
+        self._signed = 0.0  # say so at the next look
 
     def patrol(self, late: timedelta, free: Callable[[], int]) -> list[str]:
         """Sign on, do what time has made due, and return runs that somebody should long have taken.
@@ -328,7 +359,17 @@ class Crew:
         if time.monotonic() - self._signed < ALIVE.total_seconds() / 3:
             return
         store = self._store()
-        worker = Worker(self.id, self.name, self.workflows(), store.now())
+        worker = Worker(
+            self.id,
+            self.name,
+            self.workflows(),
+            store.now(),
+            version=_version(),
+            engine=self._engine,
+            threads=self._hands,
+            busy=self._busy,
+            lag=self._lag(),
+        )
         store.put_worker(worker, 20 * ALIVE)
         self._signed = time.monotonic()
 

@@ -43,10 +43,10 @@ from sayso.store.contract import (
     StartRun,
     SteerRun,
     Wakeups,
-    Worker,
     rank_of,
     rank_of_risk,
 )
+from sayso.store.fleet import SqlFleet
 from sayso.store.outbox import SqlOutbox
 
 Row = Sequence[Any]
@@ -54,7 +54,7 @@ _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
+class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, SqlFleet, ABC):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:
@@ -336,23 +336,6 @@ class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, ABC):
     def history(self, run_id: str) -> list[list[Event]]:
         """Return the journal of a run, and behind it those of all its asks."""
         return _by_stream(self._rows("history", id=run_id))
-
-    def put_worker(self, worker: Worker, keep: timedelta) -> None:
-        """Say that a worker is alive and what it serves; forget those silent for longer."""
-        serves = f"|{'|'.join(worker.serves)}|"
-        self._unsynced("put_worker", id=worker.id, worker=worker.name, serves=serves)
-        self._unsynced("forget_workers", span=_span(keep))
-
-    def drop_worker(self, worker_id: str) -> None:
-        """Say that a worker has ended."""
-        self._unsynced("drop_worker", id=worker_id)
-
-    def workers(self, within: timedelta) -> list[Worker]:
-        """Return who was alive within that time."""
-        return [
-            Worker(row[0], row[1], _listed(row[2]), moment(row[3]))
-            for row in self._rows("workers", span=_span(within))
-        ]
 
     def stray_runs(self) -> list[str]:
         """Return runs in the list that have no journal."""

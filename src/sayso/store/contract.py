@@ -21,6 +21,7 @@ from sayso.model.lifecycle import RunStatus
 from sayso.store.accounts import Accounts
 from sayso.store.bell import Bell
 from sayso.store.casebook import Casebook
+from sayso.store.fleet import Fleet
 from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
 
@@ -169,16 +170,6 @@ class RunQuery:
     before: tuple[datetime, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """A process that carries runs on, with the workflows it has the code of."""
-
-    id: str
-    name: str
-    serves: tuple[str, ...]
-    seen_at: datetime
-
-
 class Loaded(NamedTuple):
     """An ask's journal with the moment of reading, the people, and whether its lease lapsed.
 
@@ -273,8 +264,12 @@ class Wakeups(Protocol):
         """Drop some of what wakes nobody any more."""
         ...
 
+    def counts(self, limit: int) -> Mapping[str, int]:
+        """How many wake-ups there are by status, of the first so many; `stuck` with the dead."""
+        ...
 
-class Store(Casebook, Accounts, Outbox, Protocol):
+
+class Store(Casebook, Accounts, Outbox, Fleet, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell
@@ -339,18 +334,6 @@ class Store(Casebook, Accounts, Outbox, Protocol):
 
     def history(self, run_id: str) -> list[list[Event]]:
         """The journal of a run, and behind it those of all its asks: one moment of them all."""
-        ...
-
-    def put_worker(self, worker: Worker, keep: timedelta) -> None:
-        """Say that a worker is alive and what it serves; forget those silent for longer."""
-        ...
-
-    def drop_worker(self, worker_id: str) -> None:
-        """Say that a worker has ended."""
-        ...
-
-    def workers(self, within: timedelta) -> list[Worker]:
-        """Who was alive within that time."""
         ...
 
     def stray_runs(self) -> list[str]:

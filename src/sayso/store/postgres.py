@@ -40,6 +40,7 @@ from sayso.store.base import (
 from sayso.store.casebook import Part as NamedPart
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
+from sayso.store.fleet import Idler, Strain
 from sayso.store.pool import Pool
 from sayso.store.queries import joined, numbered, read_migrations, read_queries
 from sayso.store.wakeups import PostgresWakeups
@@ -434,6 +435,12 @@ class PostgresStore(SqlStore):
             row = connection.execute("select pg_database_size(current_database())").fetchone()
         shown = {name: str(value[0]) for name, value in settings.items() if value}
         return {"server": self.url, "size": f"{row[0]:,} bytes" if row else "?", **shown}
+
+    def strain(self, idle: timedelta) -> Strain | None:
+        """Return how the server stands, as far as this account may see it."""
+        most, reserved, connections = self._rows("connections")[0]
+        idlers = tuple(Idler._make(row) for row in self._rows("idlers", span=idle))
+        return Strain(connections, most - reserved, idlers, self._ahead or timedelta())
 
     def close(self) -> None:
         """Let go of the watching thread and of idle connections."""

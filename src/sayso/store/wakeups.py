@@ -128,6 +128,13 @@ class PostgresWakeups:
             self._ask(connection, "engine_bury", **given)
         return dropped
 
+    def counts(self, limit: int) -> Mapping[str, int]:
+        """Return how many wake-ups there are by status, of the first so many."""
+        with self._inside() as (connection, _):
+            if self._version(connection) is None:
+                return {}
+            return dict(self._ask(connection, "engine_counts", silent=_SILENT, limit=limit))
+
 
 @contextmanager
 def _alone(connection: Connection) -> Iterator[None]:

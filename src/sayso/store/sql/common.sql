@@ -453,19 +453,6 @@ select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.ha
  where a.run = :id
  order by a.opened_at, a.id, e.seq
 
--- name: put_worker
-insert into workers (id, name, serves, seen_at) values (:id, :worker, :serves, {now})
-on conflict (id) do update set serves = excluded.serves, seen_at = excluded.seen_at
-
--- name: drop_worker
-delete from workers where id = :id
-
--- name: forget_workers
-delete from workers where seen_at < {now} - cast(:span as bigint)
-
--- name: workers
-select id, name, serves, seen_at, {now} from workers where seen_at > {now} - cast(:span as bigint) order by name
-
 -- name: stray_runs
 select r.id from runs r
  where not exists (select 1 from events e where e.stream = r.id)

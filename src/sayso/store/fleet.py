@@ -1,0 +1,181 @@
+"""How a fleet stands: who carries runs on, what waits for whom, and what was given up.
+
+Hints for people and monitors: nothing is decided by them. All of it is counted in indexes of what
+is open, alive or given up, so what is over costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, Protocol
+
+from sayso.model.event import moment
+
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that carries runs on, with the workflows it has the code of.
+
+    `lag` is the longest time from ready to claimed of late; `None` if it claimed nothing.
+    """
+
+    id: str
+    name: str
+    serves: tuple[str, ...]
+    seen_at: datetime
+    version: str = ""
+    engine: str = "threads"
+    threads: int = 0
+    busy: int = 0
+    lag: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAsks:
+    """How many asks of one rank and kind are open, and since when the oldest."""
+
+    rank: int
+    kind: str
+    count: int
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many runs of one workflow are ready, and since when the oldest."""
+
+    workflow: str
+    path: str
+    count: int
+    since: datetime
+
+
+class Idler(NamedTuple):
+    """A connection that leaves a transaction open."""
+
+    pid: int
+    name: str
+    seconds: int
+
+
+class Strain(NamedTuple):
+    """How a server stands that several programs share."""
+
+    connections: int
+    most: int
+    idlers: tuple[Idler, ...]
+    ahead: timedelta
+
+
+class Fleet(Protocol):
+    """What a store can say about its fleet. Every method is one short transaction."""
+
+    def put_worker(self, worker: Worker, keep: timedelta) -> None:
+        """Say that a worker is alive and what it serves; forget those silent for longer."""
+        ...
+
+    def drop_worker(self, worker_id: str) -> None:
+        """Say that a worker has ended."""
+        ...
+
+    def workers(self, within: timedelta) -> list[Worker]:
+        """Who was alive within that time."""
+        ...
+
+    def open_counts(self) -> list[OpenAsks]:
+        """How many asks are open, by rank and kind."""
+        ...
+
+    def run_counts(self) -> Mapping[str, int]:
+        """How many runs are ready, running, waiting or parked."""
+        ...
+
+    def backlog(self, limit: int) -> list[Backlog]:
+        """Of which workflows the runs are that have been ready for longest."""
+        ...
+
+    def delivery_counts(self) -> Mapping[str, int]:
+        """How many messages to webhooks wait, and how many were given up."""
+        ...
+
+    def strain(self, idle: timedelta) -> Strain | None:
+        """How the server stands, with transactions left open for so long; `None` for a file."""
+        ...
+
+
+class SqlFleet(ABC):
+    """The fleet in a SQL database."""
+
+    @abstractmethod
+    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
+        """Run one named query and return its rows."""
+
+    @abstractmethod
+    def _unsynced(self, name: str, **parameters: object) -> list[Sequence[Any]]:
+        """Run a named query that must survive the death of this process, not of the machine."""
+
+    def put_worker(self, worker: Worker, keep: timedelta) -> None:
+        """Say that a worker is alive and what it serves; forget those silent for longer."""
+        self._unsynced(
+            "put_worker",
+            id=worker.id,
+            worker=worker.name,
+            serves=f"|{'|'.join(worker.serves)}|",
+            version=worker.version,
+            engine=worker.engine,
+            threads=worker.threads,
+            busy=worker.busy,
+            lag=None if worker.lag is None else worker.lag // _TICK,
+        )
+        self._unsynced("forget_workers", span=keep // _TICK)
+
+    def drop_worker(self, worker_id: str) -> None:
+        """Say that a worker has ended."""
+        self._unsynced("drop_worker", id=worker_id)
+
+    def workers(self, within: timedelta) -> list[Worker]:
+        """Return who was alive within that time."""
+        return [_worker(row) for row in self._rows("workers", span=within // _TICK)]
+
+    def open_counts(self) -> list[OpenAsks]:
+        """Return how many asks are open, by rank and kind."""
+        rows = self._rows("open_counts")
+        return [OpenAsks(rank, kind, count, moment(at)) for rank, kind, count, at in rows]
+
+    def run_counts(self) -> Mapping[str, int]:
+        """Return how many runs are not over, by status."""
+        return {str(row[0]): int(row[1]) for row in self._rows("run_counts")}
+
+    def backlog(self, limit: int) -> list[Backlog]:
+        """Return of which workflows the runs are that have been ready for longest."""
+        rows = self._rows("backlog", limit=limit)
+        return [Backlog(flow, path, count, moment(at)) for flow, path, count, at in rows]
+
+    def delivery_counts(self) -> Mapping[str, int]:
+        """Return how many messages to webhooks wait, and how many were given up."""
+        return {str(row[0]): int(row[1]) for row in self._rows("delivery_counts")}
+
+    def strain(self, idle: timedelta) -> Strain | None:
+        """Return how the server stands. A file has none."""
+        del idle
+        return None
+
+
+def _worker(row: Sequence[Any]) -> Worker:
+    key, name, serves, seen_at, version, engine, threads, busy, lag = row[:9]
+    return Worker(
+        key,
+        name,
+        tuple(each for each in serves.split("|") if each),
+        moment(seen_at),
+        version,
+        engine,
+        threads,
+        busy,
+        None if lag is None else lag * _TICK,
+    )
