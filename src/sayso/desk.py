@@ -192,11 +192,13 @@ class Desk(Asking, Gates, RunDesk):
 
     def _read_on(self) -> None:
         """Take what happened into the indexes for searching; whoever searches does so again."""
+        from sayso.insight.counting import count_on
         from sayso.insight.indexing import catch_up, catch_up_texts
 
         try:
             catch_up(self.store, most=_READ_ON)
             catch_up_texts(self.store, most=_READ_ON)
+            count_on(self.store, most=_READ_ON)
         except StoreError as error:
             _log.warning("The indexes for searching are behind: %s", error)
 
@@ -217,6 +219,32 @@ class Desk(Asking, Gates, RunDesk):
         teams = None if self.forms.team is None else seen_by_team(self.forms.team)
         wanted = CaseFilter(tool=tool, teams=teams)
         return cases_like(self.store, text, wanted, limit=limit, least=least)
+
+    def metrics(
+        self,
+        *,
+        days: float = 30,
+        agent: str | None = None,
+        tool: str | None = None,
+        tier: str | None = None,
+    ) -> dict[str, Any]:
+        """Return how people and agents got on in the last days: rates, counts and times.
+
+        Rates are between 0 and 1 and times in seconds; `None` where there is nothing to divide by.
+        `before` has the same of as many days before those, `trend` of each part of them.
+
+        Args:
+            days: How many, from an hour (1/24) on.
+            agent: Only what this agent proposed; then whole days of UTC are counted.
+            tool: Only calls of this tool; likewise.
+            tier: Only what was of this tier; likewise.
+        """
+        from sayso.insight.metrics import measure
+        from sayso.store.casebook import seen_by_team
+
+        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
+        found = measure(self.store, days=days, agent=agent, tool=tool, tier=tier, teams=teams)
+        return found.to_json()
 
     @property
     def preferences(self) -> Preferences:

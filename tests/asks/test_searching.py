@@ -359,12 +359,12 @@ def test_whoever_voted_and_whoever_may_not_decide_is_spared_on_every_filter(
     ("wanted", "titles"),
     [
         ({"agent": "bot"}, {"a", "b"}),
-        ({"agent": "shop"}, {"c"}),
+        ({"agent": "shop"}, {"thrush"}),
         ({"agent": "bo"}, set()),
         ({"tool": "pay"}, {"a"}),
         ({"tool": "pa"}, set()),
         ({"tool": "mail", "agent": "bot"}, {"b"}),
-        ({"tool": "mail", "text": "c"}, {"c"}),
+        ({"tool": "mail", "text": "thrush"}, {"thrush"}),
         ({"least": "high"}, {"a", "b"}),
         ({"least": "critical", "tool": "mail"}, {"b"}),
         ({"least": "critical", "text": "bot"}, {"b"}),
@@ -376,7 +376,7 @@ def test_lists_are_narrowed_by_agent_tool_and_least_risk(
 ) -> None:
     desk.open("pay", title="a", agent="bot", risk="high")
     desk.open("mail", title="b", agent="bot", risk="critical")
-    desk.open("mail", title="c", risk="low")
+    desk.open("mail", title="thrush", risk="low")
 
     page = desk.inbox(**wanted)
     assert ({ask.title for ask in page}, page.count) == (titles, len(titles))

@@ -74,6 +74,7 @@ POST   /api/v1/runs/{failed}/retry                401    403    403    404    20
 GET    /api/v1/runs/{run}/memory                  401    403    403    404    200    200    401    401    401    403    200    200
 GET    /api/v1/runs/{run}/events                  401    403    403    404    200    200    401    401    401    403    200    200
 GET    /api/v1/audit/verify                       401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/metrics                            401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/people                             401    403    403    403    403    200    401    401    401    403    403    403
 POST   /api/v1/people                             401    403    403    403    403    403    401    401    401    403    403    403
 DELETE /api/v1/people/{person}                    401    403    403    403    403    403    401    401    401    403    403    403

@@ -14,6 +14,7 @@ from sayso.cli.demo import demo
 from sayso.cli.desks import desk_option
 from sayso.cli.doctor import doctor
 from sayso.cli.inbox import inbox
+from sayso.cli.metrics import metrics
 from sayso.cli.people import people
 from sayso.cli.policy import policy
 from sayso.cli.preferences import preferences
@@ -72,7 +73,7 @@ def front() -> None:
 
 _COMMANDS = (
     *(run, inbox, runs, top, worker, serve, people, tokens, webhooks, policy),
-    *(cases, preferences, audit, db, doctor, demo),
+    *(cases, preferences, metrics, audit, db, doctor, demo),
 )
 for command in _COMMANDS:
     front.add_command(command)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sayso.insight.case import Case, as_text, clipped, is_case
-from sayso.insight.indexing import asks_of
 from sayso.insight.nearest import (
     Scored,
     Sought,
@@ -19,6 +18,7 @@ from sayso.insight.nearest import (
     shown,
     sought,
 )
+from sayso.insight.reading import asks_of
 from sayso.insight.words import words_of
 from sayso.model.content import Proposal
 from sayso.model.digest import canonical

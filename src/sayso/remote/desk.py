@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from sayso.asks.asking import Asking
 from sayso.asks.docket import Docket, StoredDocket
@@ -118,6 +118,21 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
                 "on the server, with a desk on its database."
             )
         raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
+
+    def metrics(
+        self,
+        *,
+        days: float = 30,
+        agent: str | None = None,
+        tool: str | None = None,
+        tier: str | None = None,
+    ) -> dict[str, Any]:
+        """Return how people and agents got on in the last days, as `desk.metrics` everywhere."""
+        found: dict[str, Any] = self._line.get(
+            "/metrics", days=days, agent=agent, tool=tool, tier=tier
+        )
+        found.pop("by", None)
+        return found
 
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once; else the server tells them."""

@@ -48,13 +48,14 @@ from sayso.store.contract import (
 )
 from sayso.store.fleet import SqlFleet
 from sayso.store.outbox import SqlOutbox
+from sayso.store.tallies import SqlTallies
 
 Row = Sequence[Any]
 _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(SqlCasebook, SqlAccounts, SqlOutbox, SqlFleet, ABC):
+class SqlStore(SqlCasebook, SqlTallies, SqlAccounts, SqlOutbox, SqlFleet, ABC):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:

@@ -65,7 +65,7 @@ class CaseFilter(NamedTuple):
             "kind": self.kind,
             "agent": self.agent,
             "verdicts": verdicts,
-            "teams": _listed(self.teams),
+            "teams": listed(self.teams),
             "team": self.team,
         }
 
@@ -78,7 +78,7 @@ class CaseFilter(NamedTuple):
         return tuple(team for team in seen if self.team is None or team == self.team)
 
 
-def _listed(teams: tuple[str, ...] | None) -> str | None:
+def listed(teams: tuple[str, ...] | None) -> str | None:
     """Return teams, and what belongs to none, as queries take them."""
     return None if teams is None else f"||{''.join(f'{team}|' for team in teams)}"
 

@@ -24,6 +24,7 @@ from sayso.store.casebook import Casebook
 from sayso.store.fleet import Fleet
 from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
+from sayso.store.tallies import Tallies
 
 COUNT_LIMIT = 1000
 SOON = timedelta(hours=2)  # whatever expires within this time comes first
@@ -269,7 +270,7 @@ class Wakeups(Protocol):
         ...
 
 
-class Store(Casebook, Accounts, Outbox, Fleet, Protocol):
+class Store(Casebook, Tallies, Accounts, Outbox, Fleet, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell

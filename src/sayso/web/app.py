@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sayso.desk import Desk
 from sayso.errors import SaysoError
-from sayso.web import about, admin, asks, audit, events, runs, sign_in, tour, webhooks
+from sayso.web import about, admin, asks, audit, events, metrics, runs, sign_in, tour, webhooks
 from sayso.web.about import API, VERSION
 from sayso.web.documents import PROBLEM
 from sayso.web.faces import face, faced
@@ -34,6 +34,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     runs.router,
     events.router,
     audit.router,
+    metrics.router,
     sign_in.router,
     admin.router,
     webhooks.router,

@@ -226,6 +226,45 @@ class AuditDocument(Document):
     problems: list[dict[str, Any]]
 
 
+class FiguresDocument(Document):
+    """What came of what agents proposed, and how long people took."""
+
+    proposed: int = Field(description="Calls that ran alone, or that people or the clock settled.")
+    alone: int = Field(description="Calls that ran without asking anybody.")
+    reviewed: int = Field(description="Actions, plans and drafts that people decided.")
+    approved: int
+    edited: int
+    rejected: int
+    sent_back: int
+    expired: int
+    withdrawn: int
+    asked: int = Field(description="Asks of every kind that were put to people.")
+    approval_rate: float | None = Field(description="Approved or edited, of what was reviewed.")
+    edit_rate: float | None = Field(description="Edited, of what was approved or edited.")
+    autonomous_rate: float | None = Field(description="Alone, of what was proposed.")
+    avg_approval_time: float | None = Field(description="Seconds from the ask to the decision.")
+    p50_approval_time: float | None
+    p90_approval_time: float | None
+    p99_approval_time: float | None
+
+
+class SlotDocument(FiguresDocument):
+    """The figures of one part of a window."""
+
+    since: str
+
+
+class MetricsDocument(FiguresDocument):
+    """The figures of a window, of the one before it, and of each part of it."""
+
+    since: str
+    until: str
+    whole: bool = Field(description="Whether everything that happened has been counted by now.")
+    before: FiguresDocument
+    trend: list[SlotDocument]
+    by: dict[str, FiguresDocument] | None = None
+
+
 PROBLEM: dict[str, Any] = {
     "title": "Problem",
     "description": "What went wrong (RFC 9457), with a stable code.",

@@ -15,8 +15,8 @@ from sayso.channels.headline import headline, named
 from sayso.channels.precedents import precedent
 from sayso.errors import SaysoError
 from sayso.insight.case import Case, proposed
-from sayso.insight.indexing import asks_of as journalled
 from sayso.insight.nearest import cases_like
+from sayso.insight.reading import asks_of as journalled
 from sayso.insight.record import track_record
 from sayso.model.ask import Ask
 from sayso.model.event import Event

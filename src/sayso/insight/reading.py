@@ -1,0 +1,89 @@
+"""Reading the journal on, from where one stopped: what every index made from it has in common.
+
+How far an index has come is a cursor in the database, moved in the commit that writes what was
+read. Of several who read on at once one gets on, so nothing is taken in twice and nothing left out.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from sayso.errors import BadValue, SaysoError
+from sayso.model.ask import Ask
+from sayso.model.event import Event
+from sayso.model.folding import fold
+from sayso.store.contract import Store
+
+_log = logging.getLogger("sayso.insight")
+_BATCH = 500  # events
+# What a journal that was changed by hand may end in.
+SENSELESS = (SaysoError, KeyError, TypeError, ValueError, AttributeError)
+
+
+class Reader(ABC):
+    """Whoever keeps one index."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    @abstractmethod
+    def reached(self) -> str:
+        """Return how far the index has come."""
+
+    @abstractmethod
+    def take(self, events: Sequence[Event], before: str, after: str) -> bool:
+        """Take the next events in; False if somebody else has got on."""
+
+    @abstractmethod
+    def drop(self) -> None:
+        """Forget the index."""
+
+    def catch_up(self, most: int | None = None) -> bool:
+        """Read on, at most so many events; return whether the end was reached."""
+        left = most
+        while left is None or left > 0:
+            read = self._read_on()
+            if read < _BATCH:
+                return True
+            left = None if left is None else left - read
+        return not self._tail(self.reached(), 1)
+
+    def _read_on(self) -> int:
+        """Take the next events in; return how many there were."""
+        before = self.reached()
+        events = self._tail(before)
+        if not events:
+            return 0
+        if not self.take(events, before, events[-1].cursor or before):
+            return _BATCH  # somebody else read on: look again where they are
+        return len(events)
+
+    def _tail(self, cursor: str, limit: int = _BATCH) -> list[Event]:
+        try:
+            return self.store.tail(cursor or None, limit)
+        except BadValue:  # the database was restored, and its journal is numbered anew
+            self.drop()
+            return self.store.tail(None, limit)
+
+
+def of_ask(event: Event) -> bool:
+    """Whether an event is one of an ask."""
+    return event.stream.startswith("a-")
+
+
+def asks_of(store: Store, ids: Sequence[str]) -> list[Ask]:
+    """Return asks as their journals say. One that makes no sense is left out, and said to be."""
+    return [ask for ask, _ in folded(store, ids)]
+
+
+def folded(store: Store, ids: Sequence[str]) -> list[tuple[Ask, Sequence[Event]]]:
+    """Return asks with their journals; one that makes no sense is left out, and said to be."""
+    found: list[tuple[Ask, Sequence[Event]]] = []
+    for events in store.journals(ids):
+        try:
+            found.append((fold(events), events))
+        except SENSELESS as error:
+            _log.error("The journal of %s is no case: %s", events[0].stream, error)
+    return found

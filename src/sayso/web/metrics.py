@@ -1,0 +1,58 @@
+"""How people and agents get on, for whoever may see it: the figures of `desk.metrics`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import JSONResponse, Response
+
+from sayso.access.caller import Caller
+from sayso.insight.metrics import LONGEST, measure, measure_by
+from sayso.store.tallies import Dimension
+from sayso.web.callers import Door, needs
+from sayso.web.documents import MetricsDocument, answers
+from sayso.web.service import service_of
+from sayso.web.visit import visit_of
+
+router = APIRouter(prefix="/api/v1", tags=["metrics"], route_class=Door)
+
+MOST = 5000  # events that are counted for one request; the sweep counts all the time
+_Name = Annotated[str | None, Query(min_length=1, max_length=200)]
+
+
+@router.get(
+    "/metrics",
+    operation_id="get_metrics",
+    summary="How people and agents get on",
+    responses={200: {"model": MetricsDocument}, **answers(401, 403, 422)},
+)
+async def get_metrics(
+    request: Request,
+    caller: Caller = needs("runs:read"),
+    days: Annotated[
+        float, Query(ge=1 / 24, le=LONGEST, description="How many days to look back.")
+    ] = 30,
+    agent: Annotated[_Name, Query(description="Only what this agent proposed.")] = None,
+    tool: Annotated[_Name, Query(description="Only calls of this tool.")] = None,
+    tier: Annotated[_Name, Query(description="Only what was of this tier.")] = None,
+    by: Annotated[
+        Dimension | None, Query(description="Besides, the figures of each agent, tool or tier.")
+    ] = None,
+) -> Response:
+    """Return rates, counts and times of one's teams, and of what belongs to none.
+
+    Rates are between 0 and 1, times in seconds, and `null` where there is nothing to divide by.
+    `whole` says whether everything that happened has been counted by now.
+    """
+    visit = visit_of(request, caller)
+
+    def found() -> dict[str, Any]:
+        of: dict[str, Any] = {"days": days, "teams": visit.teams(), "most": MOST}
+        said = measure(visit.store, agent=agent, tool=tool, tier=tier, **of).to_json()
+        if by is not None:
+            parts = measure_by(visit.store, by, **of)
+            said["by"] = {part: figures.to_json() for part, figures in parts.items()}
+        return said
+
+    return JSONResponse(await service_of(request).work(found))
