@@ -93,3 +93,14 @@ def test_what_makes_no_sense_starts_nothing(served: Served, anna: Any) -> None:
     with pytest.raises(Forbidden):
         bot.start("settle", 7)  # type: ignore[arg-type]
     bot.close()
+
+
+def test_figures_are_those_of_the_desk_behind_the_server(served: Served) -> None:
+    local = served.desk
+    local.approve(local.open("pay"), by="anna")
+    with Desk(served.url, token=served.token("anna", kind="person")) as desk:
+        there, here = desk.metrics(days=7), local.metrics(days=7)
+
+    assert there.pop("until") <= here.pop("until")
+    assert there == here
+    assert there["approved"] == 1
