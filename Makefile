@@ -17,10 +17,16 @@ PEER  := $(PEERS)/.installed
 # Hundreds of processes are started by the tests, and each would compile our modules for itself.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Tests that start processes or servers wait more than they work: they run beside the others.
-TERMINALS := $(wildcard $(addprefix tests/,cli docs channels journeys))
-SERVERS   := $(wildcard $(addprefix tests/,access conformance crash demo evidence races remote web))
-BROWSERS  := $(wildcard tests/browser)
+# The tests in parts, each with a process of its own, longest first. What is in no other is in the rest.
+PARTS     := browser rest web servers terminals hosts docs
+browser   := tests/browser
+web       := tests/web
+servers   := $(addprefix tests/,access conformance crash demo evidence races remote)
+terminals := $(addprefix tests/,channels cli journeys)
+hosts     := $(addprefix tests/,adapters benchmarks package)
+docs      := tests/docs
+TESTS     := $(addprefix test-,$(PARTS))
+rest      := $(addprefix --ignore=,$(browser) $(web) $(servers) $(terminals) $(hosts) $(docs))
 
 # A program that the tests start may be missing on a fresh Debian. Root gets it installed; anyone else
 # is told the command. $(call debian,the sentence that says what is missing,packages)
@@ -35,7 +41,7 @@ CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test curl chromium check soak bench docs reference pictures format lock vendor clean
+.PHONY: help demo test $(TESTS) curl chromium check soak bench docs reference pictures format lock vendor clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -44,16 +50,15 @@ help: ## this list
 demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" for options
 	@$(BIN)/sayso demo $(DEMO)
 
-test: check curl chromium ## everything that must hold before a commit: check, then the tests
-	@$(BIN)/python -m pytest -q $(TERMINALS) > $(VENV)/terminals.txt 2>&1 & terminals=$$!; \
-	$(BIN)/python -m pytest -q $(SERVERS) > $(VENV)/servers.txt 2>&1 & servers=$$!; \
-	failed=0; \
-	$(BIN)/python -m pytest -q $(addprefix --ignore=,$(TERMINALS) $(SERVERS) $(BROWSERS)) || failed=1; \
-	wait $$terminals || failed=1; echo; echo "And $(TERMINALS):"; cat $(VENV)/terminals.txt; \
-	wait $$servers || failed=1; echo; echo "And $(SERVERS):"; cat $(VENV)/servers.txt; \
-	echo; echo "And $(BROWSERS), with the machine to itself:"; \
-	$(BIN)/python -m pytest -q $(BROWSERS) || failed=1; \
-	exit $$failed
+# Tests wait nearly as much as they work: on two cores, three parts at a time.
+test: $(DEV) curl chromium ## everything that must hold before a commit: check, and the tests
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 check $(TESTS); failed=$$?; \
+	echo; for part in $(PARTS); do echo "$$part: $$(tail -n 1 $(VENV)/test-$$part.txt)"; done; exit $$failed
+
+$(TESTS): test-%: $(DEV)
+	@echo "Testing: $* ..."
+	@$(BIN)/python -m pytest -q $($*) > $(VENV)/$@.txt 2>&1; failed=$$?; \
+	echo; echo "Tested: $*"; cat $(VENV)/$@.txt; exit $$failed
 
 # The page of the HTTP API shows curl, and its test runs what it shows.
 curl:

@@ -27,8 +27,16 @@ SAYSO = Path(sys.executable).with_name("sayso")
 PATIENCE = 60.0
 SERVER = get_context("forkserver")
 # Libraries only: an agent that a module makes would be served by every command that is forked.
+# Also what a program imports only when it comes to it: most of them do.
 SERVER.set_forkserver_preload(
-    ["pytest", "psycopg", "smolagents", "sayso.cli.front", "sayso.web.app", __name__]
+    [
+        *("pytest", "psycopg", "smolagents", "anyio._backends._asyncio", __name__),
+        *("uvicorn.loops.asyncio", "uvicorn.lifespan.on", "uvicorn.protocols.http.h11_impl"),
+        *("sayso.cli.front", "sayso.web.app", "sayso.web.serving", "sayso.channels.courier"),
+        *("sayso.store.sqlite", "sayso.store.postgres", "sayso.policy.reading"),
+        *("cel_expr_python", "cel_expr_python.ext.ext_strings"),
+        *("sayso.runs.engine", "sayso.agent", "sayso.adapters.smolagents"),
+    ]
 )
 
 

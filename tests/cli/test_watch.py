@@ -101,11 +101,12 @@ def test_cards_may_be_shown_as_asks_open(at_terminal: AtTerminal, desk: Desk, as
 
 
 def test_deadlines_pass_while_somebody_watches(at_terminal: AtTerminal) -> None:
-    nearly = FakeClock(datetime.now(UTC))
-    with Desk("sqlite:///sayso.db", clock=nearly) as desk:
-        ask = desk.open("pay", within=timedelta(seconds=3))
-        with at_terminal("inbox", "watch") as terminal:
-            terminal.wait_for(f"{ask.id}  waits")
+    with at_terminal("inbox", "watch") as terminal:
+        terminal.wait_for("0 open; Ctrl-C ends")
+        nearly = FakeClock(datetime.now(UTC))  # for this desk no time passes
+        with Desk("sqlite:///sayso.db", clock=nearly) as desk:
+            ask = desk.open("pay", within=timedelta(seconds=1))
+            terminal.wait_for(f"{ask.id}  opened")
             terminal.wait_for(f"{ask.id}  rejected by the clock")
-            terminal.press(b"\x03")
-            assert terminal.ended() == 0
+        terminal.press(b"\x03")
+        assert terminal.ended() == 0
