@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,11 +38,11 @@ def shown() -> dict[str, str]:
     return said
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
-def test_an_example_prints_what_its_page_says(example: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
+def started_anew(example: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run it in an interpreter that has loaded nothing, and takes no warning lightly."""
+    return subprocess.run(
         [sys.executable, "-W", "error", example],
-        cwd=tmp_path,
+        cwd=folder,
         env=at_a_terminal(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -49,6 +50,21 @@ def test_an_example_prints_what_its_page_says(example: Path, tmp_path: Path) -> 
         timeout=60,
         check=False,
     )
+
+
+def started_warm(example: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run it in a process of its own that has loaded the libraries already."""
+    return forked.run([sys.executable, example], cwd=folder, env=at_a_terminal())
+
+
+@pytest.mark.parametrize(
+    "started", [started_warm, pytest.param(started_anew, marks=pytest.mark.soak)]
+)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_an_example_prints_what_its_page_says(
+    example: Path, tmp_path: Path, started: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    done = started(example, tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert steady(done.stdout) == steady(shown()[name_of(example)])

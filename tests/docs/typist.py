@@ -12,8 +12,10 @@ import os
 import pty
 import re
 import select
+import shlex
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.docs.pages import Block, check_same, steady
+from tests.forked import SAYSO, Forked
 
 _PROMPT = re.compile(
     r"^(?:Your choice \([^)]*\): |Your (?:question|answer \(text\)): |change: ?|Why\?.*?: |.*\[y/N\] )(?P<typed>.*)$",
@@ -31,6 +34,7 @@ _NAMED = re.compile(r"\b[art]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b")
 _PASSED = re.compile(r"^ +(?:waited .* for a decision|\d+ \w+ later)\n", re.MULTILINE)
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 _PATIENCE = 30.0
+_PROGRAMS = {"sayso": str(SAYSO), "python": sys.executable}  # which start at once
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Typist:
     folder: Path
     env: Mapping[str, str]
     meant: dict[str, str] = field(default_factory=dict)
-    programs: list[subprocess.Popen[str]] = field(default_factory=list)
+    programs: list[Forked] = field(default_factory=list)
 
     def follow(self, line: Line) -> None:
         """Do what the transcript says and compare what is printed."""
@@ -79,15 +83,8 @@ class Typist:
 
     def start(self, command: str) -> str:
         """Leave a program in the background once it has said what waits."""
-        program = subprocess.Popen(
-            command.removesuffix("< /dev/null").split(),
-            cwd=self.folder,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        words = command.removesuffix("< /dev/null").split()
+        program = Forked([_PROGRAMS[words[0]], *words[1:]], cwd=self.folder, env=self.env)
         self.programs.append(program)
         assert program.stderr is not None
         return program.stderr.readline()
@@ -96,15 +93,7 @@ class Typist:
         """Run a command on a terminal and answer its prompts."""
         screen, terminal = pty.openpty()
         fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        program = subprocess.Popen(
-            ["sh", "-c", f"exec {command}"],
-            cwd=self.folder,
-            env=self.env,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            start_new_session=True,
-        )
+        program = self._started(shlex.split(command), terminal)
         os.close(terminal)  # ours; once the program's is closed too, reading ends
         try:
             return _ESCAPE.sub("", _conversation(screen, typed))
@@ -112,6 +101,20 @@ class Typist:
             os.close(screen)
             program.kill()
             program.wait()
+
+    def _started(self, words: list[str], terminal: int) -> Forked | subprocess.Popen[bytes]:
+        ours = _PROGRAMS.get(words[0])
+        if ours is not None:
+            return Forked([ours, *words[1:]], cwd=self.folder, env=self.env, terminal=terminal)
+        return subprocess.Popen(
+            words,
+            cwd=self.folder,
+            env=self.env,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            start_new_session=True,
+        )
 
     def close(self) -> None:
         for program in self.programs:
