@@ -21,6 +21,7 @@ from sayso.runs.ambient import AMBIENT
 from sayso.runs.dispatch import install
 from sayso.store import Store, open_store
 from sayso.testing import FakeClock, reviewer
+from tests.certificates import load_once
 from tests.crew import Crew, hired
 from tests.places import Place
 
@@ -40,6 +41,7 @@ for name in {name for name in os.environ if name.startswith("SAYSO_")} - OURS:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+load_once()
 
 # `make test` tries the same cases each time, so that what failed fails again; `make soak` new ones.
 settings.register_profile("the same each time", derandomize=True)

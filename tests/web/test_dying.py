@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from tests.forked import Forked
 from tests.places import Place
 from tests.served import Served
 
+ROOT = Path(__file__).resolve().parents[2]
 CALL = {"tool": "refund", "args": {"order": 7, "amount": 40}}
 
 
@@ -21,13 +24,14 @@ CALL = {"tool": "refund", "args": {"order": 7, "amount": 40}}
 def mortal(place: Place, kind: str) -> Iterator[str]:
     """Run a server that dies right after an event of this kind; gives its address."""
     command = [sys.executable, "-m", "tests.web.mortal", place.url, kind]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{int(server.stdout.readline())}"
-            assert server.wait(timeout=20) == 9, "it did not die"
-        finally:
-            server.kill()
+    server = Forked(command, cwd=ROOT, env=os.environ)
+    assert server.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{int(server.stdout.readline())}"
+        assert server.wait() == 9, "it did not die"
+    finally:
+        server.kill()
+        server.communicate()
 
 
 def sent_to_the_dying(client: httpx2.Client, url: str, path: str, **given: Any) -> None:
