@@ -23,6 +23,7 @@ from sayso.web.guard import Guard, dress
 from sayso.web.inbox import routes as inbox
 from sayso.web.limits import Bodies
 from sayso.web.look import assets
+from sayso.web.pages import overview
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
 from sayso.web.settings import Settings
@@ -39,6 +40,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     admin.router,
     webhooks.router,
     inbox.router,
+    overview.router,
     assets.router,
 )
 

@@ -26,11 +26,10 @@ from sayso.web.inbox.filters import Filters
 from sayso.web.inbox.queue import inbox_of, queue_of
 from sayso.web.inbox.touring import line_of, on_tour
 from sayso.web.look.render import fragment, page
-from sayso.web.look.views import AskView, Context, DraftVersion, Frame, Queue, Toast
+from sayso.web.look.views import AskView, Context, DraftVersion, Frame, Place, Queue, Toast
 from sayso.web.visit import Visit
 
 LOOK = "sayso_look"  # the cookie with how pages look: no secret
-Place = Literal["queue", "ask", "tour", "page"]
 _THEMES = ("light", "dark", "system")
 
 

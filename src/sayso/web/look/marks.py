@@ -52,6 +52,31 @@ def ticks(verdicts: Sequence[Verdict], words: str) -> Markup:
     ).format(words, width, _HEIGHT, width, _HEIGHT, drawn)
 
 
+_SPARK_WIDTH, _SPARK_HEIGHT = 100, 32
+
+
+def spark(values: Sequence[float | None], words: str) -> Markup:
+    """Draw how a figure went as a line; where there was nothing to measure the line is broken."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Markup('<svg class="spark" role="img" aria-label="{}"></svg>').format(words)
+    low, high = min(known), max(known)
+    step, room = _SPARK_WIDTH / max(len(values) - 1, 1), (high - low) or 1.0
+    path, broken = "", True
+    for number, value in enumerate(values):
+        if value is None:
+            broken = True
+            continue
+        height = _SPARK_HEIGHT / 2 if high == low else _SPARK_HEIGHT * (high - value) / room
+        # A point alone is a line of no length, whose round ends make it a dot.
+        path += f"{'M' if broken else 'L'}{number * step:.1f} {height:.1f}{'h0' if broken else ''}"
+        broken = False
+    return Markup(
+        '<svg class="spark" role="img" aria-label="{}" viewBox="0 0 {} {}" '
+        'preserveAspectRatio="none"><path d="{}"/></svg>'
+    ).format(words, _SPARK_WIDTH, _SPARK_HEIGHT, path)
+
+
 def bytes_(size: int) -> str:
     """Write the size of a file: `812 bytes`, `3.4 KB`, `1.2 MB`."""
     if size < 1000:

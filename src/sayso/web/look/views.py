@@ -21,6 +21,8 @@ from sayso.web.stops import Stop
 
 Group = Literal["soon", "needs", "info", "decided"]
 Shape = Literal["critical", "high", "medium", "low", "none"]
+# Which page it is: scripts and the rail go by it.
+Place = Literal["queue", "ask", "tour", "page", "overview", "runs", "audit", "policies", "people"]
 
 
 # --- the queue ---------------------------------------------------------------------------------
@@ -414,7 +416,7 @@ class Frame:
     counted: str = ""
     theme: Literal["light", "dark", "system"] = "system"
     keys: bool = True
-    place: Literal["queue", "ask", "tour", "page"] = "page"
+    place: Place = "page"
     now: datetime | None = None
     query: str = ""
     toast: Toast | None = None

@@ -12,6 +12,7 @@ import * as plan from "./plan.js";
 import * as theme from "./theme.js";
 import * as tour from "./tour.js";
 import * as undo from "./undo.js";
+import * as watching from "./watching.js";
 
 const SLOW = 300; // milliseconds after which a page says that it waits
 let waiting = 0;
@@ -61,7 +62,7 @@ document.addEventListener("htmx:error", failed);
 document.addEventListener("htmx:after:swap", drawn);
 document.addEventListener("htmx:finally:swap", () => queueMicrotask(live.titled));
 
-for (const part of [arming, bulk, clock, draft, editing, keys, live, palette, plan, theme, tour, undo]) part.start();
+for (const part of [arming, bulk, clock, draft, editing, keys, live, palette, plan, theme, tour, undo, watching]) part.start();
 drawn();
 
 // Ready means: what is pressed now counts.

@@ -1,0 +1,1 @@
+"""The pages beside the inbox: overview, runs, audit, policies, people."""

@@ -1,0 +1,39 @@
+"""What the pages beside the inbox have in common: who may look, and what stands around a page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from fastapi import Depends, Request
+from starlette.responses import Response
+
+from sayso.access.caller import Scope
+from sayso.web.callers import NeedsAPerson
+from sayso.web.inbox.filters import Filters
+from sayso.web.inbox.pages import frame_of
+from sayso.web.inbox.queue import inbox_of
+from sayso.web.look.render import page
+from sayso.web.look.views import Place
+from sayso.web.visit import Visit
+
+
+def person(scope: Scope) -> Any:  # noqa: ANN401 - as the framework declares its own
+    """Let in people who may do that; agents are turned away."""
+    return Depends(NeedsAPerson(scope))
+
+
+def board(
+    request: Request,
+    visit: Visit,
+    template: str,
+    title: str,
+    place: Place,
+    *,
+    status: int = 200,
+    **values: Any,  # noqa: ANN401 - what the template draws
+) -> Response:
+    """Answer with a page. The rail counts what waits, as the inbox does."""
+    waiting = inbox_of(visit, Filters(), 1)
+    frame = replace(frame_of(request, visit, title, place), counted=waiting.counted)
+    return page(template, frame, status=status, **values)

@@ -1,0 +1,76 @@
+// Parts of a page that stay true while others work: whatever has an id and data-live is drawn anew
+// when something happened, from the same address. What has the focus is left alone until it has not.
+import { all, drawn, fetched, one, say } from "./page.js";
+
+const GATHER = 400; // milliseconds in which news are gathered into one look
+const MOVING = 1000; // between looks while something on the page moves: progress is no event
+const STILL = 20_000; // between looks while nothing does
+const LONGEST = 20_000;
+let gathering, next;
+let looking = false;
+let again = false;
+let failed = 0; // looks in a row that came to nothing
+let source = null;
+
+const parts = () => all("[id][data-live]");
+
+async function look() {
+  clearTimeout(next);
+  if (looking) return void (again = true);
+  looking = true;
+  again = false;
+  try {
+    if (!document.hidden) exchange(await fetched(location.href, { signal: AbortSignal.timeout(LONGEST) }));
+    failed = 0;
+  } catch (error) {
+    if (error.message === "401") return say("You are no longer signed in. Load the page again to sign in.");
+    failed++;
+  } finally {
+    looking = false;
+  }
+  one("#offline")?.toggleAttribute("hidden", failed < 3);
+  if (!failed) document.body.dataset.seen = new Date().toISOString();
+  if (again) return look();
+  const pause = one("[data-live] [data-moving], [data-live][data-moving]") ? MOVING : STILL;
+  next = setTimeout(look, Math.min(pause * 2 ** failed, STILL));
+}
+
+function exchange(found) {
+  let changed = false;
+  for (const shown of parts()) {
+    const fresh = one(`#${CSS.escape(shown.id)}`, found);
+    if (!fresh || busy(shown) || shown.outerHTML === fresh.outerHTML) continue;
+    const open = all("details[id][open]", shown).map((fold) => fold.id);
+    const made = document.importNode(fresh, true);
+    for (const id of open) one(`#${CSS.escape(id)}`, made)?.setAttribute("open", "");
+    shown.replaceWith(made);
+    window.htmx?.process(made);
+    changed = true;
+  }
+  if (changed) drawn();
+}
+
+// Whoever is about to press something, or has opened something to decide, keeps what they see.
+const busy = (part) => part.contains(document.activeElement) || part.matches(":has(details[data-holds][open])");
+
+function heard() {
+  gathering ??= setTimeout(() => {
+    gathering = undefined;
+    look();
+  }, GATHER);
+}
+
+function attention() {
+  source?.close();
+  if (document.hidden) return;
+  source = new EventSource("/api/v1/events");
+  source.onmessage = heard;
+  source.onopen = look; // whatever happened while nobody listened
+}
+
+export function start() {
+  if (!parts().length) return;
+  attention();
+  document.addEventListener("visibilitychange", attention);
+  document.addEventListener("focusout", heard);
+}
