@@ -115,13 +115,18 @@ class Order:
         return [name for number, name in lines if number == str(self.number)]
 
     def worker(self, moments: dict[str, Act], **more: Any) -> Child:
-        """Start a worker for this order only."""
+        """Start a worker for this order only. One that will freeze has time to come that far."""
+        if "freeze" in moments.values():
+            more.setdefault("lease", 0.6)
         url, folder = self.shop.place.url, self.shop.folder
         return self.shop.nursery.start(url, folder, moments, run=self.run.id, **more)
 
     def kill_at(self, moment: str) -> None:
-        """Let a worker carry the order on until it dies."""
-        assert self.worker({moment: "die"}).wait() == signal.SIGKILL, "it never came by"
+        """Let a worker carry the order on until it dies, and its lease run out."""
+        dying = self.worker({moment: "die"}, lease=30)  # a busy machine must not take it for silent
+        assert dying.wait() == signal.SIGKILL, "it never came by"
+        lapse = "update runs set lease_until = 1 where id = ? and lease_until is not null"
+        self.shop.place.sql(lapse, self.run.id)
 
     def await_lapse(self) -> None:
         """Wait until whoever carried it on has been silent for too long."""
@@ -429,7 +434,8 @@ def test_a_worker_that_wakes_after_its_lease_cannot_put_the_run_to_sleep(orders:
 def claimed_elsewhere(one: Order) -> RunRow:
     """Let another worker claim the run, which has not looked at it yet."""
     store, span = one.desk.store, timedelta(seconds=0.5)
-    row = store.claim((one.run.workflow,), "other", "elsewhere:1", span, one.run.id)
+    serves = (one.run.workflow, f"{one.run.workflow}|={one.run.row.code}")
+    row = store.claim(serves, "other", "elsewhere:1", span, one.run.id)
     assert row is not None
     return row
 

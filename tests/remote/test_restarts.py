@@ -36,7 +36,9 @@ def decided_by(server: Kept, anna: Desk) -> threading.Thread:
     after = server.local.docket.tip()
 
     def decide() -> None:
-        opened = next(e for e in server.local.events(after=after, follow=True) if e.seq == 1)
+        # On PostgreSQL a tip may lie before what was just written: the oldest transaction says where.
+        following = server.local.events(after=after, follow=True)
+        opened = next(event for event in following if event.kind == "ask.opened")
         anna.approve(server.local.get(opened.stream))
 
     thread = threading.Thread(target=decide, daemon=True)

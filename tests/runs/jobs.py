@@ -97,6 +97,6 @@ def pay_and_die(run: Running, file: str) -> Any:
 def die_paying(url: str, run_id: str) -> None:
     """Carry a run on, in a process that will not come back."""
     os.environ["SAYSO_TEST_DIES"] = "yes"
-    desk = Desk(url, account="sam@till", lease=1)
+    desk = Desk(url, account="sam@till")
     desk.workflow(name="flow")(pay_and_die)
     desk.resume(run_id, wait=False)

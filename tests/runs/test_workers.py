@@ -7,7 +7,10 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -525,3 +528,41 @@ def test_idle_means_that_nobody_is_about_to_begin_either(
     desk.work(until="idle", threads=4)
 
     assert [run.status for run in runs] == ["waiting"] * 3
+
+
+# --- versions ---
+
+
+def test_a_run_knows_the_version_it_began_with(desk: Desk) -> None:
+    @desk.workflow(version="1")
+    def flow(run: Running) -> Any:
+        run.question("Well?")
+        return run.version
+
+    run = desk.run(flow, wait=False)
+    desk.flows["flow"] = replace(desk.flows["flow"], version="2")  # a new program
+    desk.respond(run.state.pending[0], "yes")
+    desk.work(until="idle")
+
+    assert run.result(1) == "1"
+    assert run.row.code == "1", "ended, it goes on with nothing"
+
+
+def test_without_a_word_the_version_is_that_of_the_module(desk: Desk) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.version
+
+    said = desk.run(flow).result()
+
+    digest = sha256(Path(__file__).read_bytes()).hexdigest()
+    assert said == f"~{digest[:12]}"
+
+
+@pytest.mark.parametrize("version", ["", "~1", "a|b", "a=b"])
+def test_a_version_that_could_be_taken_for_another_is_refused(desk: Desk, version: str) -> None:
+    with pytest.raises(BadValue, match="version="):
+
+        @desk.workflow(version=version)
+        def flow(run: Running) -> Any:
+            return None

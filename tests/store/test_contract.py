@@ -659,6 +659,38 @@ def test_only_what_is_served_is_claimed_the_oldest_first(store: Store, clock: Fa
     assert [row.id if row else None for row in found] == ["r-0002", "r-0003", None]
 
 
+def test_a_run_stays_with_its_version_while_somebody_who_has_it_is_alive(
+    store: Store, clock: FakeClock
+) -> None:
+    new_run(store, code="1")
+    store.put_worker(Worker("w1", "old:1", ("refund",), store.now(), codes=("refund=1",)), SPAN)
+    newer = ("refund", "refund|=2")
+    assert not store.claimable(newer)
+    assert store.claim(newer, "t1", "new:1", SPAN) is None
+    assert store.overdue(newer, timedelta(), 1) == []
+    assert store.claimable(("refund", "refund|=1"))
+
+    clock.advance("16s")
+
+    first = store.claim(newer, "t1", "new:1", SPAN)
+    assert first is not None
+    assert first.code == "1"
+    assert store.commit(
+        Append(event=note("r-0001", 2, at=store.now())),
+        run=HoldRun(id="r-0001", token="t1", seq=2, span=timedelta(), code="2"),
+    )
+    store.put_worker(Worker("w2", "new:1", ("refund",), store.now(), codes=("refund=2",)), SPAN)
+    assert store.claim(("refund", "refund|=1"), "t2", "old:1", SPAN) is None, "fallen silent, too"
+    store.drop_worker("w2")
+    assert store.claim(("refund", "refund|=1"), "t2", "old:1", SPAN) is not None
+
+
+def test_a_run_of_unknown_code_is_anybodys(store: Store) -> None:
+    new_run(store)
+    store.put_worker(Worker("w1", "old:1", ("refund",), store.now(), codes=("refund=",)), SPAN)
+    assert store.claim(("refund", "refund|=2"), "t1", "new:1", SPAN) is not None
+
+
 def test_a_run_whose_worker_fell_silent_is_claimed_anew(store: Store, clock: FakeClock) -> None:
     new_run(store)
     claimed(store)

@@ -26,9 +26,8 @@ from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
 from sayso.runs.handle import OVER, Run
-from sayso.runs.worker import ALIVE
 from sayso.store.contract import RunRow
-from sayso.store.fleet import Worker
+from sayso.store.fleet import ALIVE, Worker
 
 _NOW: tuple[RunStatus, ...] = ("running", "parked", "ready", "waiting")
 _MOST = 50

@@ -19,8 +19,8 @@ from sayso.cli.story import telling
 from sayso.errors import Misuse
 from sayso.model.event import Event
 from sayso.runs.dispatch import ENGINES, Engine, dispatcher
-from sayso.runs.worker import ALIVE
 from sayso.store.contract import RunQuery, RunRow
+from sayso.store.fleet import ALIVE
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _ONE_WISH = 0.5  # `timeout` and some supervisors send a signal twice and mean it once
@@ -90,13 +90,14 @@ def worker(
         # Whoever is to end when there is nothing more to do looks for it, and is not woken.
         wanted = "threads" if until_idle else engine
         carrying = dispatcher(desk.crew, desk.store, threads, wanted)
-        _introduce(app, threads, carrying.engine, as_json=as_json)
         if verbose and not as_json:
             desk.on("*", _told)
+        if not until_idle:
+            carrying.start()
+        _introduce(app, threads, carrying.engine, as_json=as_json)
         if until_idle:
             desk.work(until="idle", threads=threads)
         else:
-            carrying.start()
             ended.wait()
             carrying.stop(_AS_LONG_AS_IT_TAKES)
         if not as_json:
@@ -118,7 +119,7 @@ def _chosen(app: App, queues: str) -> list[str]:
 
 def _introduce(app: App, threads: int, engine: Engine, *, as_json: bool) -> None:
     desk = app.desk
-    others = [other.name for other in desk.store.workers(ALIVE)]
+    others = [one.name for one in desk.store.workers(ALIVE) if one.id != desk.crew.id]
     if as_json:
         emit(
             {

@@ -291,6 +291,7 @@ _TABLE = (
         {
             "workflow": "its name",
             "path": "where its code is, such as `shop:settle`",
+            "version": "of its code: as declared, or `~` and a digest of its module",
             "input": "`args` and `kwargs`",
             "thread": "the conversation it belongs to",
             "fresh": "that it begins without the memory of its thread",

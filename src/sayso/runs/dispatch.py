@@ -45,6 +45,8 @@ class Threads:
 
     def start(self) -> None:
         """Begin."""
+        self._crew.shift()
+        self._crew.sign_on()
         self._crew.start(self._threads)
 
     def stop(self, patience: float) -> None:

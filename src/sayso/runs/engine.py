@@ -74,6 +74,7 @@ class Woken:
     def start(self) -> None:
         """Begin to listen, and to look around."""
         shift = self._crew.shift()
+        self._crew.sign_on()
         for work in (self._listen, self._look_around):
             thread = threading.Thread(
                 target=work, args=(shift,), name=f"sayso{work.__name__}", daemon=True
@@ -122,8 +123,8 @@ class Woken:
                 for run in self._crew.patrol(self._grace, self._free):
                     self._carry(run, shift)
                 over.wait(LOOK_EVERY)
-            while self._free() < self._threads:  # they let go at their next verb
-                time.sleep(_TICK)
+        while self._free() < self._threads:  # they let go at their next verb
+            time.sleep(_TICK)
 
     def _free(self) -> int:
         with self._lock:

@@ -139,12 +139,22 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
         return "ready"
     fault = run.fault or run.cut_off() or _unmet(run, came)
     if fault is not None:
-        return _parked(journal, str(fault))
+        return _parked(journal, f"{fault}{_other_code(journal)}")
     if run.waits:
         waits = tuple(run.waits)
         return "waiting" if journal.leave("waiting", waits=waits, wake=journal.wake) else None
     output, error = _storable(workflow, came)
     return _ended(journal, "done", output=output) if error is None else _failed(run, error)
+
+
+def _other_code(journal: Journal) -> str:
+    before = journal.row.code
+    if before in ("", journal.code):
+        return ""
+    return (
+        f" It had gone on with version {before}, of which no worker is alive; this one has "
+        f"{journal.code or 'code of no known version'}."
+    )
 
 
 def _parked(journal: Journal, reason: str) -> RunStatus:

@@ -77,27 +77,35 @@ class RunDesk(ABC):
     @overload
     def workflow(self, fn: F) -> F: ...
     @overload
-    def workflow(self, fn: None = None, *, name: str | None = None) -> Callable[[F], F]: ...
-    def workflow(self, fn: F | None = None, *, name: str | None = None) -> Any:
+    def workflow(
+        self, fn: None = None, *, name: str | None = None, version: str | None = None
+    ) -> Callable[[F], F]: ...
+    def workflow(
+        self, fn: F | None = None, *, name: str | None = None, version: str | None = None
+    ) -> Any:
         """Register a function as a workflow: it takes the run, and what its verbs do is durable.
 
         When the run pauses the function is left, and called again from its beginning
         when there is an answer. Verbs that are done return what they returned; code between
         verbs runs again, so everything that matters goes through a verb.
 
+        Args:
+            fn: The function.
+            name: What its runs are called by; the name of the function unless given.
+            version: Of its code; a digest of its module unless given. While workers with several
+                versions are alive, a run stays with those that have the one it went on with.
+
         Raises:
             BadValue: the function takes no run, or its name is taken.
         """
         if fn is None:
-            return lambda decorated: (
-                self.workflow(decorated) if name is None else self._add(decorated, name)
-            )
-        return self._add(fn, name)
+            return lambda decorated: self._add(decorated, name, version)
+        return self._add(fn, name, version)
 
-    def _add(self, fn: F, name: str | None) -> F:
+    def _add(self, fn: F, name: str | None, version: str | None) -> F:
         from sayso.runs.workflow import declare
 
-        flow = declare(fn, self, name)
+        flow = declare(fn, self, name, version)
         self._serve(flow)
         fn.__sayso_workflow__ = flow  # type: ignore[attr-defined]
         return fn

@@ -22,9 +22,9 @@ from sayso.runs.journal import asks_of
 from sayso.runs.memory import Memory, remember
 from sayso.runs.steering import known
 from sayso.runs.usage import RunUsage, used
-from sayso.runs.worker import ALIVE
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import RunRow, Store
+from sayso.store.fleet import ALIVE
 
 OVER: tuple[RunStatus, ...] = ("done", "failed", "cancelled")
 

@@ -89,6 +89,7 @@ class Journal:
         agent: str,
         origin: Origin,
         span: timedelta,
+        code: str = "",
         started: dict[str, Any] | None = None,
         law: Lawbook | None = None,
     ) -> None:
@@ -98,6 +99,7 @@ class Journal:
         self.law = law
         self.actor = Actor("agent", agent)
         self.span = span
+        self.code = code
         self.token = row.token or ""
         self.doing: str | None = None
         self.progress: float | None = None
@@ -347,6 +349,7 @@ class Journal:
                     span=self.span,
                     doing=self.doing,
                     progress=self.progress,
+                    code=self.code,
                 )
             return self._commit(change, *more)
 
@@ -376,6 +379,7 @@ class Journal:
                     waits=tuple(waits),
                     wake=wake,
                     progress=self.progress,
+                    code=self.code if status == "waiting" else None,
                 )
             return self._commit(change)
 

@@ -43,6 +43,14 @@ T = TypeVar("T")
 class Running(Verbs, Passages):
     """The verbs of a run. In a workflow that is `async def`, await them."""
 
+    @property
+    def version(self) -> str | None:
+        """The version of the workflow with which this run began, whatever carries it on now.
+
+        As declared, `@desk.workflow(version="2")`; else a digest of the module, after `~`.
+        """
+        return self.journal.started.get("version")
+
     def step(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:  # noqa: ANN401
         """Run a function and record what it returns; on a replay it is not run again.
 

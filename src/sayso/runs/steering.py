@@ -44,6 +44,7 @@ def new_row(
         changed_at=now,
         now=now,
         team=team,
+        code=workflow.version,
     )
 
 
@@ -69,6 +70,7 @@ def said_at_start(
         origin,
         workflow=workflow.name,
         path=workflow.path,
+        version=workflow.version or None,
         input=workflow.freeze(args, kwargs),
         thread=thread,
         fresh=fresh or None,

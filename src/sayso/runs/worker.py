@@ -32,13 +32,12 @@ from sayso.runs.steering import park_unread
 from sayso.runs.stops import Fenced
 from sayso.runs.workflow import Workflow
 from sayso.store.contract import RunRow, Store
-from sayso.store.fleet import Worker
+from sayso.store.fleet import ALIVE, Worker
 
 _log = logging.getLogger("sayso.runs")
 _TICK = 0.02
 LOOK_EVERY = 1.0  # what no bell tells: a lease that lapsed, a deadline that passed
 ATTEMPTS = 5
-ALIVE = timedelta(seconds=15)
 _OF_LATE = 60.0
 
 
@@ -141,8 +140,13 @@ class Crew:
         return tuple(name for name in self._serves if self._chosen is None or name in self._chosen)
 
     def _claims(self) -> tuple[str, ...]:
-        bound = {bound.claims for bound in tuple(self._bound.values())}
-        return tuple({*(self._serves[name].claims for name in self.workflows()), *bound})
+        flows = [self._serves[name] for name in self.workflows()]
+        named = {flow.claims for flow in flows} | {f"{flow.name}|={flow.version}" for flow in flows}
+        return tuple(named | {bound.claims for bound in tuple(self._bound.values())})
+
+    def _codes(self) -> tuple[str, ...]:
+        flows = [self._serves[name] for name in self.workflows()]
+        return tuple(f"{flow.name}={flow.version}" for flow in flows if flow.version)
 
     # --- one run ---
 
@@ -156,6 +160,7 @@ class Crew:
             agent=(flow.agent if flow is not None else None) or self._agent,
             origin=self._origin,
             span=self.lease,
+            code=flow.version if flow is not None else "",
             started=started,
             law=self._law,
         )
@@ -331,7 +336,7 @@ class Crew:
             return []
 
     def _keep_time(self) -> None:
-        self._sign_on()
+        self.sign_on()
         if time.monotonic() >= self._sweep_at:
             self._sweep_at = time.monotonic() + LOOK_EVERY
             self._sweep()
@@ -354,9 +359,9 @@ class Crew:
     _signed = 0.0
     _sweep_at = 0.0
 
-    def _sign_on(self) -> None:
+    def sign_on(self) -> None:
         """Say that we are alive and what we serve, for people to see; not every time."""
-        if time.monotonic() - self._signed < ALIVE.total_seconds() / 3:
+        if self._shift.stopping() or time.monotonic() - self._signed < ALIVE.total_seconds() / 3:
             return
         store = self._store()
         worker = Worker(
@@ -369,12 +374,14 @@ class Crew:
             threads=self._hands,
             busy=self._busy,
             lag=self._lag(),
+            codes=self._codes(),
         )
         store.put_worker(worker, 20 * ALIVE)
         self._signed = time.monotonic()
 
     def _sign_off(self) -> None:
-        if self._ears:
+        """Say that nobody here takes runs any more; some may still be carried on to their next verb."""
+        if self._ears and not self._shift.stopping():
             return
         self._signed = 0.0
         try:

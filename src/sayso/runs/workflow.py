@@ -6,10 +6,12 @@ import importlib
 import importlib.util
 import inspect
 import logging
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -38,6 +40,7 @@ class Workflow:
     types: Mapping[str, Any]
     returns: object
     agent: str | None = None  # who acts, if it is not simply the program of the desk
+    version: str = ""  # of its code; '' if nothing is known of it
     positional: tuple[str, ...] = field(init=False)
     rest: tuple[str, ...] = field(init=False)
 
@@ -124,11 +127,13 @@ class Runnable(Protocol):
         ...
 
 
-def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
+def declare(
+    fn: Callable[..., Any], host: object, name: str | None, version: str | None = None
+) -> Workflow:
     """Return a function as a workflow.
 
     Raises:
-        BadValue: it does not take a run, or cannot be found again by its name.
+        BadValue: it does not take a run, or cannot be found again by its name or version.
     """
     if not inspect.isfunction(fn):
         raise BadValue(
@@ -153,6 +158,7 @@ def declare(fn: Callable[..., Any], host: object, name: str | None) -> Workflow:
         inspect.signature(fn),
         _types(fn),
         returned_type(fn),
+        version=version_of(fn.__module__) if version is None else _checked(version),
     )
 
 
@@ -185,6 +191,7 @@ def acting(name: str, module: str, fn: Callable[..., Any]) -> Workflow:
         types=_types(fn),
         returns=_declared(fn),  # not what is cached: that would hold the agent for good
         agent=name,
+        version=version_of(module),
     )
     other = AMBIENT.get(name)
     if other is not None and other.path != flow.path:
@@ -230,6 +237,31 @@ def module_of(name: str) -> str:
         return main.__spec__.name
     file = getattr(main, "__file__", None)
     return Path(file).stem if file else "__main__"
+
+
+def version_of(module: str) -> str:
+    """Return a digest of the source of a module, or '' if it has none, as in a notebook."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    try:
+        stat = os.stat(file or "")
+    except OSError:
+        return ""
+    return _read_version(str(file), stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=256)  # agents are made anew all the time
+def _read_version(file: str, _changed: int, _size: int) -> str:
+    return f"~{sha256(Path(file).read_bytes()).hexdigest()[:12]}"
+
+
+def _checked(version: str) -> str:
+    check_word(version, "version")
+    if not version or version.startswith("~") or {"|", "="} & set(version):
+        raise BadValue(
+            f"version={version!r}: a short text such as '2', without '|' and '=', and not with '~' "
+            "in front, which marks a digest."
+        )
+    return version
 
 
 def workflow_of(fn: object) -> Workflow | None:

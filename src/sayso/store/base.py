@@ -413,7 +413,8 @@ def run_of(row: Row) -> RunRow:
         doing=row[14],
         progress=row[15],
         team=row[16] or None,
-        now=moment(row[17]),
+        code=row[17],
+        now=moment(row[18]),
     )
 
 
@@ -450,6 +451,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
                 "waits": _bars(row.waits),
                 "progress": row.progress,
                 "team": row.team or "",
+                "code": row.code,
                 "started_at": micros(row.started_at),
             }
         case HoldRun():
@@ -460,6 +462,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
                 "span": _span(change.span),
                 "doing": change.doing,
                 "progress": change.progress,
+                "code": change.code,
             }
         case LeaveRun():
             return "run_leave", {
@@ -471,6 +474,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
                 "wake": change.wake,
                 "doing": change.doing,
                 "progress": change.progress,
+                "code": change.code,
             }
         case SteerRun():
             return "run_steer", {

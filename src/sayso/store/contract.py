@@ -102,6 +102,7 @@ class RunRow(NamedTuple):
     doing: str | None = None
     progress: float | None = None
     team: str | None = None
+    code: str = ""  # the version of its workflow that it last went on with
 
     @property
     def lapsed(self) -> bool:
@@ -127,6 +128,7 @@ class HoldRun:
     span: timedelta
     doing: str | None = None
     progress: float | None = None
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,7 @@ class LeaveRun:
     wake: int | None = None
     doing: str | None = None
     progress: float | None = None
+    code: str | None = None  # stays what it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

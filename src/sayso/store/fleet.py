@@ -1,6 +1,6 @@
 """How a fleet stands: who carries runs on, what waits for whom, and what was given up.
 
-Hints for people and monitors: nothing is decided by them. All of it is counted in indexes of what
+Hints for people and monitors; only which version of a workflow is alive is asked when a run is claimed. All of it is counted in indexes of what
 is open, alive or given up, so what is over costs nothing.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from sayso.model.event import moment
 
 _TICK = timedelta(microseconds=1)
+ALIVE = timedelta(seconds=15)  # whoever said nothing for longer is taken for gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Worker:
     threads: int = 0
     busy: int = 0
     lag: timedelta | None = None
+    codes: tuple[str, ...] = ()  # in which version it has them, such as `refund=2`
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class SqlFleet(ABC):
             id=worker.id,
             worker=worker.name,
             serves=f"|{'|'.join(worker.serves)}|",
+            codes=f"|{'|'.join(worker.codes)}|",
             version=worker.version,
             engine=worker.engine,
             threads=worker.threads,
@@ -167,15 +170,20 @@ class SqlFleet(ABC):
 
 
 def _worker(row: Sequence[Any]) -> Worker:
-    key, name, serves, seen_at, version, engine, threads, busy, lag = row[:9]
+    key, name, serves, seen_at, version, engine, threads, busy, lag, codes = row[:10]
     return Worker(
         key,
         name,
-        tuple(each for each in serves.split("|") if each),
+        _listed(serves),
         moment(seen_at),
         version,
         engine,
         threads,
         busy,
         None if lag is None else lag * _TICK,
+        _listed(codes),
     )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(each for each in text.split("|") if each)

@@ -40,7 +40,7 @@ from sayso.store.base import (
 from sayso.store.casebook import Part as NamedPart
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
-from sayso.store.fleet import Idler, Strain
+from sayso.store.fleet import ALIVE, Idler, Strain
 from sayso.store.pool import Pool
 from sayso.store.queries import joined, numbered, read_migrations, read_queries
 from sayso.store.wakeups import PostgresWakeups
@@ -51,6 +51,15 @@ Part = tuple[str, Sequence[object]]  # a named query and its values
 # A steered clock (tests) passes its time; otherwise the parameter is null and the server's counts.
 _NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint))"
 _WORDS = {
+    "served": (
+        "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))"
+        " and (r.code = '' or r.workflow || '|=' || r.code = any(:serves) or {left})"
+    ),
+    "left": (  # nobody who is alive has the code that it went on with
+        "not exists (select 1 from workers w where w.seen_at > {now} - {alive}"
+        " and strpos(w.codes, '|' || r.workflow || '=' || r.code || '|') > 0)"
+    ),
+    "alive": str(int(ALIVE.total_seconds() * 1_000_000)),
     "guard": (
         "id = :id"
         " and coalesce(cast(:before as bigint) > {now}, true)"
@@ -69,7 +78,6 @@ _WORDS = {
         "(cast(:roles as text[]) is null or exists "
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
     ),
-    "served": "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))",
     "seen": ("(cast(:teams as text[]) is null or team = '' or team = any(cast(:teams as text[])))"),
     "never": "cast(4611686018427387904 as bigint)",
     "none": "cast('{}' as text[])",

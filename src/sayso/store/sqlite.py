@@ -38,6 +38,7 @@ from sayso.store.base import (
 from sayso.store.casebook import Part
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
+from sayso.store.fleet import ALIVE
 from sayso.store.forking import DOOR
 from sayso.store.pool import Pool
 from sayso.store.queries import numbered, read_migrations, read_queries
@@ -47,6 +48,17 @@ _MERGED = 200  # pages of an index that an erasure merges at once: a few millise
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
 _WORDS = {
+    "served": (
+        "exists (select 1 from json_each(:serves) s "
+        "where s.value in (r.workflow, r.workflow || '|' || r.path))"
+        " and (r.code = '' or exists (select 1 from json_each(:serves) s"
+        " where s.value = r.workflow || '|=' || r.code) or {left})"
+    ),
+    "left": (  # nobody who is alive has the code that it went on with
+        "not exists (select 1 from workers w where w.seen_at > {now} - {alive}"
+        " and instr(w.codes, '|' || r.workflow || '=' || r.code || '|') > 0)"
+    ),
+    "alive": str(int(ALIVE.total_seconds() * 1_000_000)),
     "guard": (
         "id = :id"
         " and coalesce(:before > {now}, 1)"
@@ -64,10 +76,6 @@ _WORDS = {
     "roles": (
         "(:roles is null or exists "
         "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
-    ),
-    "served": (
-        "exists (select 1 from json_each(:serves) s "
-        "where s.value in (r.workflow, r.workflow || '|' || r.path))"
     ),
     "seen": "(:teams is null or team = '' or team in (select value from json_each(:teams)))",
     "never": "4611686018427387904",

@@ -314,22 +314,24 @@ select (select count(*) from asks where paced = 1 and agent = :agent and opened_
        (select count(*) from asks where paced = 1 and status = 'open' and agent = :agent)
 
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
+-- Of a workflow in several versions, a run stays with the one that carried it on last while a worker
+-- that has it is alive; then others try.
 
 -- name: run_columns
 id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until, attempt,
-started_at, changed_at, doing, progress, team, {now}
+started_at, changed_at, doing, progress, team, code, {now}
 
 -- name: run_start
 insert into runs (id, workflow, path, thread, status, seq, wake, waits, token, worker, lease_until,
-                  attempt, started_at, changed_at, doing, progress, team)
+                  attempt, started_at, changed_at, doing, progress, team, code)
 select :id, :workflow, :path, :thread, :status, :run_seq, 0, :waits, :token, :worker, {now} + cast(:span as bigint),
-       :attempt, :started_at, :started_at, null, cast(:progress as double precision), :team
+       :attempt, :started_at, :started_at, null, cast(:progress as double precision), :team, :code
  where true
 
 -- name: run_hold
 -- Whoever holds the token goes on; everybody else finds no row and writes nothing.
 update runs
-   set seq = :run_seq, lease_until = {now} + cast(:span as bigint), doing = :doing,
+   set seq = :run_seq, lease_until = {now} + cast(:span as bigint), doing = :doing, code = :code,
        progress = coalesce(cast(:progress as double precision), progress)
  where id = :id and token = :token
 
@@ -337,7 +339,7 @@ update runs
 -- A pause misses if a decision came since the asks were read: then there is something to do.
 update runs
    set status = :status, seq = :run_seq, waits = :waits, attempt = case when :status = 'ready' then attempt - 1 else 0 end,
-       token = null, lease_until = null, changed_at = {now}, doing = :doing,
+       token = null, lease_until = null, changed_at = {now}, doing = :doing, code = coalesce(cast(:code as text), code),
        progress = coalesce(cast(:progress as double precision), progress)
  where id = :id and token = :token and (cast(:wake as bigint) is null or wake = cast(:wake as bigint))
 

@@ -2,10 +2,10 @@
 -- indexes that hold only what is open, alive or given up; what is over costs nothing.
 
 -- name: put_worker
-insert into workers (id, name, serves, version, engine, threads, busy, lag, seen_at)
-values (:id, :worker, :serves, :version, :engine, :threads, :busy, :lag, {now})
+insert into workers (id, name, serves, codes, version, engine, threads, busy, lag, seen_at)
+values (:id, :worker, :serves, :codes, :version, :engine, :threads, :busy, :lag, {now})
 on conflict (id) do update
-   set serves = excluded.serves, engine = excluded.engine, threads = excluded.threads,
+   set serves = excluded.serves, codes = excluded.codes, engine = excluded.engine, threads = excluded.threads,
        busy = excluded.busy, lag = excluded.lag, seen_at = excluded.seen_at
 
 -- name: drop_worker
@@ -15,7 +15,7 @@ delete from workers where id = :id
 delete from workers where seen_at < {now} - cast(:span as bigint)
 
 -- name: workers
-select id, name, serves, seen_at, version, engine, threads, busy, lag, {now}
+select id, name, serves, seen_at, version, engine, threads, busy, lag, codes, {now}
   from workers where seen_at > {now} - cast(:span as bigint) order by name
 
 -- name: open_counts
