@@ -115,8 +115,8 @@ class Order:
         return [name for number, name in lines if number == str(self.number)]
 
     def worker(self, moments: dict[str, Act], **more: Any) -> Child:
-        """Start a worker for this order only. One that will freeze has time to come that far."""
-        if "freeze" in moments.values():
+        """Start a worker for this order only. One that will freeze or be held has time to come that far."""
+        if not {"die", "linger"}.issuperset(moments.values()):
             more.setdefault("lease", 0.6)
         url, folder = self.shop.place.url, self.shop.folder
         return self.shop.nursery.start(url, folder, moments, run=self.run.id, **more)

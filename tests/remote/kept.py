@@ -14,6 +14,8 @@ from pathlib import Path
 from sayso import Desk
 from sayso.access.tokens import make_token
 from tests.forked import Forked
+from tests.service import free_port
+from tests.together import until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,6 +50,10 @@ class Kept:
         self._desks.append(desk)
         return desk
 
+    def answers(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
     def kill(self) -> None:
         assert self._process is not None
         self._process.kill()
@@ -71,13 +77,11 @@ class Kept:
 @contextmanager
 def kept(local: Desk, folder: Path, *words: str) -> Iterator[Kept]:
     """Serve a database from another process for a block."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = Kept(local, port, folder, words)
+    server = Kept(local, free_port(), folder, words)
     keeper = threading.Thread(target=server.keep, daemon=True)
     keeper.start()
     try:
+        until(server.answers, within=60)  # nobody tries for long to reach what was never there
         yield server
     finally:
         server.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 import sayso
 from sayso import Desk, Running, Skipped, StepFailed
 from sayso.errors import Misuse
+from sayso.runs.journal import Finished
 from tests.places import Place
 from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
+from tests.together import at_once
 
 RAN: list[Any] = []
 
@@ -214,3 +217,26 @@ def test_inside_a_step_and_outside_of_a_run_there_are_no_effects(desk: Desk):
     with pytest.raises(Misuse, match="call the function itself"):
         sayso.effect(wipe, "disk")
     assert RAN == []
+
+
+def test_a_late_result_is_evidence_once_whoever_notices_first(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pulse and the thread that carries the run on may both find that somebody else has it."""
+    reports: list[str] = []
+
+    def reported(*_: object, **said: object) -> None:
+        time.sleep(0.05)
+        reports.append(str(said["result"]))
+
+    monkeypatch.setattr("sayso.runs.journal.finish", reported)
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        call: Any = None
+        run.journal._finished.append(Finished(call, "done", "paid", None))
+        at_once([run.journal.fenced] * 3)
+
+    desk.run(flow, wait=False)
+
+    assert reports == ["paid"]

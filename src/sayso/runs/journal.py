@@ -416,7 +416,8 @@ class Journal:
         return True
 
     def _report(self) -> None:
-        for came in self._finished:
+        while self._finished:
+            came = self._finished[0]
             with suppress(FinishedLate):
                 finish(
                     self.store,
@@ -426,7 +427,7 @@ class Journal:
                     result=came.result,
                     error=came.error,
                 )
-        self._finished.clear()
+            self._finished.pop(0)
 
     def check_lease(self) -> None:
         """Look at the clock once more, right before something happens in the world.
@@ -465,10 +466,11 @@ class Journal:
 
     def fenced(self) -> Fenced:
         """Give the run up. What calls came to is not lost: it is evidence, or settles the effect."""
-        self.lost = True
-        self._report()
-        self._buffer.clear()
-        self._since = None
+        with self._lock:  # the pulse may come to know of it at the same moment
+            self.lost = True
+            self._report()
+            self._buffer.clear()
+            self._since = None
         return Fenced(f"{self.id} is carried on by somebody else")
 
     def beat(self) -> None:
