@@ -18,8 +18,7 @@ from sayso.asks.spending import doubt
 from sayso.cli.fleet import fleet_checks
 from sayso.model.actor import Origin
 from sayso.runs.fleet import Standing, connections, look
-from sayso.runs.worker import ALIVE
-from sayso.store.fleet import Backlog, Worker
+from sayso.store.fleet import ALIVE, Backlog, Worker
 from tests.cli.conftest import COMMAND, Sayso
 from tests.forked import Forked
 from tests.places import Place

@@ -97,7 +97,7 @@ def _decide(desk: Desk, ask_id: str, came: Decided) -> None:
     if ask.kind != "action":
         return
     try:
-        desk.approve(ask, note=note)
+        desk.approve(ask, note=note, by="sam")
         came.won.append(ask_id)
     except AskClosed as error:
         if (
@@ -163,7 +163,7 @@ def answer_doubts(desk: Desk, folder: Path) -> int:
         run = desk.get_run(doubt.content.run or "")
         paid = f"paid {run.events[0].payload['input']['args'][0]}"  # type: ignore[index]
         if paid in book(folder):
-            desk.respond(doubt, paid)
+            desk.respond(doubt, paid, by="sam")
         else:
-            desk.approve(doubt)
+            desk.approve(doubt, by="sam")
     return len(doubts)

@@ -81,13 +81,13 @@ class Heartbeat:
             return
         try:
             self._due()
-        except SaysoError:
-            _log.warning("Sweeping failed; trying again.", exc_info=True)
+        except SaysoError as error:
+            _log.warning("Sweeping failed; trying again: %s", error)
 
     def _renew(self) -> None:
         if self._held == 0:
             return
         try:
             self._say(self._lease)
-        except SaysoError:
-            _log.warning("Renewing the lease failed; trying again.", exc_info=True)
+        except SaysoError as error:
+            _log.warning("Renewing the lease failed; trying again: %s", error)

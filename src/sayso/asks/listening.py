@@ -104,8 +104,8 @@ class Ears:
                 for event in self._journal.follow(after, stop):
                     after = event.cursor or after
                     self._call(event)
-            except SaysoError:
-                _log.warning("Following the journal failed; trying again.", exc_info=True)
+            except SaysoError as error:
+                _log.warning("Following the journal failed; trying again: %s", error)
                 stop.wait(0.5)
 
     def _call(self, event: Event) -> None:

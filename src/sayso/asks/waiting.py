@@ -73,11 +73,11 @@ def _looks(
     while True:
         try:
             at = _looked(store, ask_id)
-        except (StoreBusy, StoreUnavailable):
+        except (StoreBusy, StoreUnavailable) as error:
             # A database that was there may come back; a wait of days outlives its restarts.
             if at is None or (until is not None and time.monotonic() > until):
                 raise
-            _log.warning("The database is out of reach; %s waits on.", ask_id, exc_info=True)
+            _log.warning("The database is out of reach; %s waits on: %s", ask_id, error)
             yield at, 1.0
             continue
         if at.ask.closed:

@@ -13,9 +13,8 @@ from sayso.model.span import say_span
 from sayso.model.text import one_line
 from sayso.runs.dispatch import check_engine, has_library
 from sayso.runs.fleet import LOOKED_AT, Standing, connections
-from sayso.runs.worker import ALIVE
 from sayso.store.contract import RunQuery, Store
-from sayso.store.fleet import Backlog, Strain, Worker
+from sayso.store.fleet import ALIVE, Backlog, Strain, Worker
 
 _SHOWN = 20
 _LATE = timedelta(minutes=1)  # ready for longer, although somebody could take it

@@ -101,8 +101,8 @@ class Woken:
         def work() -> None:
             try:
                 self._crew.take(run_id, shift)
-            except SaysoError:
-                _log.warning("Carrying %s on failed; looking again.", run_id, exc_info=True)
+            except SaysoError as error:
+                _log.warning("Carrying %s on failed; looking again: %s", run_id, error)
             finally:
                 self._count(-1)
                 done.set_result(None)

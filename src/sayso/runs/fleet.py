@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sayso.runs.worker import ALIVE
 from sayso.store.contract import Store
-from sayso.store.fleet import Backlog, OpenAsks, Worker
+from sayso.store.fleet import ALIVE, Backlog, OpenAsks, Worker
 
 LOOKED_AT = 10_000  # runs that have been ready for longest, and wake-ups: enough to know
 

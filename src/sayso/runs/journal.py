@@ -327,8 +327,8 @@ class Journal:
             self.flush()
         except Stop:
             pass  # the next verb says so
-        except SaysoError:
-            _log.warning("Writing the journal of %s failed; trying again.", self.id, exc_info=True)
+        except SaysoError as error:
+            _log.warning("Writing the journal of %s failed; trying again: %s", self.id, error)
 
     def commit(self, *more: Append) -> bool:
         """Write what is gathered and this, under the fence; False if `more` was too late.

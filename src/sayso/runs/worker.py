@@ -331,8 +331,8 @@ class Crew:
             self._keep_time()
             hands = free()
             return self._store().overdue(self._claims(), late, hands) if hands else []
-        except SaysoError:
-            _log.warning("Looking for runs failed; trying again.", exc_info=True)
+        except SaysoError as error:
+            _log.warning("Looking for runs failed; trying again: %s", error)
             return []
 
     def _keep_time(self) -> None:
@@ -347,8 +347,8 @@ class Crew:
             if only is None and not self._store().claimable(self._claims()):
                 return False
             return self.take(only, shift) is not None
-        except SaysoError:
-            _log.warning("Looking for runs failed; trying again.", exc_info=True)
+        except SaysoError as error:
+            _log.warning("Looking for runs failed; trying again: %s", error)
             shift.over.wait(0.5)
             return False
 
@@ -438,5 +438,5 @@ class Pulse:
                 self._live[journal] = time.monotonic() + self._every
         try:
             journal.beat()
-        except (SaysoError, Fenced):
-            _log.warning("Renewing the lease of %s failed.", journal.id, exc_info=True)
+        except (SaysoError, Fenced) as error:
+            _log.warning("Renewing the lease of %s failed: %s", journal.id, error)

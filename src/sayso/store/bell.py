@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from sayso.errors import StoreError
+
 PATIENCE = 5.0
 _log = logging.getLogger("sayso.store")
 
@@ -83,6 +85,8 @@ class Bell:
         while True:
             try:
                 return self._watch(self.ring, self._wanted)
+            except StoreError as error:
+                _log.warning("Watching the database failed; trying again: %s", error)
             except Exception:  # noqa: BLE001 - whoever waits looks again and meets the error itself
                 _log.warning("Watching the database failed; trying again.", exc_info=True)
                 if not self._pause():

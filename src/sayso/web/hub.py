@@ -84,8 +84,8 @@ class Hub:
                 for event in follow(store, after, stop=stop):
                     after = event.cursor
                     loop.call_soon_threadsafe(self._add, event)
-            except SaysoError:
-                _log.warning("Following the journal failed; trying again.", exc_info=True)
+            except SaysoError as error:
+                _log.warning("Following the journal failed; trying again: %s", error)
                 stop.wait(0.5)
             except RuntimeError:  # the loop was closed under us
                 return

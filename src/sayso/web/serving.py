@@ -124,8 +124,8 @@ class Sweeper:
         while not self._over.wait(_SWEEP_EVERY):
             try:
                 self._desk.sweep()
-            except SaysoError:
-                _log.warning("Sweeping failed; trying again.", exc_info=True)
+            except SaysoError as error:
+                _log.warning("Sweeping failed; trying again: %s", error)
 
 
 def serve(
