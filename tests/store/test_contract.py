@@ -166,6 +166,21 @@ def test_asks_without_a_key_do_not_collide(desk: Desk, store: Store) -> None:
     assert store.total() == 2
 
 
+def test_of_many_who_write_at_once_each_is_told_the_truth(store: Store) -> None:
+    """Ten threads race for the same places: each has one winner, whose event is there."""
+
+    def racer(number: int) -> list[tuple[Event, bool]]:
+        at = store.now() + timedelta(seconds=number)
+        events = [note(f"s{(place + number) % 8}", 1, at=at) for place in range(8)]
+        return [(event, store.commit(Append(event=event))) for event in events]
+
+    told = [pair for came in at_once([partial(racer, n) for n in range(10)]) for pair in came]
+
+    won = [(event.stream, event.hash) for event, is_written in told if is_written]
+    assert len(won) == 8
+    assert sorted(won) == [(event.stream, event.hash) for batch in store.scan() for event in batch]
+
+
 # --- guards ---
 
 DUE = timedelta(hours=1)

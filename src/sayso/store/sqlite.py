@@ -40,6 +40,7 @@ from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.fleet import ALIVE
 from sayso.store.forking import DOOR
+from sayso.store.grouping import Group
 from sayso.store.pool import Pool
 from sayso.store.queries import numbered, read_migrations, read_queries
 
@@ -108,9 +109,9 @@ class SQLiteStore(SqlStore):
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
         self._eyes: set[_Eye] = set()
-        # Threads of this process queue here: SQLite's own way to wait for a lock is to sleep. Taken
-        # inside a loan, so that nobody holds it while the process forks.
-        self._turn = threading.Lock()
+        # Threads of this process queue here: SQLite's own way to wait for a lock is to sleep. Always
+        # inside a loan, so that nobody waits in it while the process forks.
+        self._group = Group()
         DOOR.keepers.add(self)
 
     def let_go(self) -> None:
@@ -189,14 +190,14 @@ class SQLiteStore(SqlStore):
         return connection.execute(sql, [parameters[name] for name in names])
 
     def _unsynced(self, name: str, **parameters: object) -> list[Row]:
-        parameters["now"] = self._now()
-        with self._lent() as connection, self._turn:
-            connection.execute("pragma synchronous = normal")
-            try:
-                cursor = self._run(connection, name, parameters)
-                return cursor.fetchall() if cursor.description else [(1,)] * cursor.rowcount
-            finally:
-                connection.execute("pragma synchronous = full")
+        def work(connection: sqlite3.Connection) -> list[Row]:
+            parameters["now"] = self._now()
+            cursor = self._run(connection, name, parameters)
+            return cursor.fetchall() if cursor.description else [(1,)] * cursor.rowcount
+
+        with self._lent() as connection:
+            rows: list[Row] = self._group.write(connection, work, synced=False)
+            return rows
 
     def _write(
         self,
@@ -204,41 +205,36 @@ class SQLiteStore(SqlStore):
         erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
     ) -> bool:
+        def work(connection: sqlite3.Connection) -> bool:
+            try:
+                return self._put_all(connection, appends, erase, run)
+            except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
+                return False
+
         with self._lent() as connection:
-            written = self._in_turn(connection, appends, erase, run)
+            written: bool = self._group.write(connection, work)
             if erase and written:
                 self._purge(connection)
             return written
 
-    def _in_turn(
+    def _put_all(
         self,
         connection: sqlite3.Connection,
         appends: Sequence[Append],
         erase: Sequence[tuple[str, int]],
         run: RunChange | None,
     ) -> bool:
-        with self._turn:
-            connection.execute("begin immediate")
-            try:
-                now = self._now()
-                written = run is None or self._steered(connection, run, now)
-                written = written and all(self._put(connection, append, now) for append in appends)
-                for stream, seq in erase if written else ():
-                    self._run(connection, "erase", {"stream": stream, "seq": seq})
-                    self._run(connection, "forget", {"stream": stream})
-                    self._run(connection, "drop_case", {"id": stream})
-                    self._run(connection, "drop_text", {"id": stream})
-                for name in ERASED if erase and written else ():
-                    self._run(connection, name, {"stream": erase[0][0]})
-                connection.execute("commit" if written else "rollback")
-            except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
-                connection.execute("rollback")
-                return False
-            except BaseException:
-                with suppress(sqlite3.Error):  # a full disk may have rolled back already
-                    connection.execute("rollback")
-                raise
-            return written
+        now = self._now()
+        written = run is None or self._steered(connection, run, now)
+        written = written and all(self._put(connection, append, now) for append in appends)
+        for stream, seq in erase if written else ():
+            self._run(connection, "erase", {"stream": stream, "seq": seq})
+            self._run(connection, "forget", {"stream": stream})
+            self._run(connection, "drop_case", {"id": stream})
+            self._run(connection, "drop_text", {"id": stream})
+        for name in ERASED if erase and written else ():
+            self._run(connection, name, {"stream": erase[0][0]})
+        return written
 
     def _purge(self, connection: sqlite3.Connection) -> None:
         """Let nothing that was erased stay readable in the file.
@@ -251,13 +247,13 @@ class SQLiteStore(SqlStore):
                 self._merge(connection, name)
         # The write-ahead log holds what was erased until it is emptied. Somebody who reads just now
         # may keep it for a moment longer.
-        with self._turn:
+        with self._group.alone():
             connection.execute("pragma wal_checkpoint(truncate)")
 
     def _merge(self, connection: sqlite3.Connection, name: str) -> None:
         pages = -_MERGED
         while True:
-            with self._turn:
+            with self._group.alone():
                 before = connection.total_changes
                 self._run(connection, name, {"pages": pages})
                 if connection.total_changes - before < 2:  # FTS5 says so that nothing is left
@@ -289,30 +285,17 @@ class SQLiteStore(SqlStore):
         )
 
     def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        with self._lent() as connection, self._turn:
-            connection.execute("pragma synchronous = normal")
-            try:
-                return self._in_one(connection, parts, fenced=fenced)
-            finally:
-                connection.execute("pragma synchronous = full")
-
-    def _in_one(
-        self, connection: sqlite3.Connection, parts: Sequence[Part], *, fenced: bool
-    ) -> bool:
-        connection.execute("begin immediate")
-        try:
+        def work(connection: sqlite3.Connection) -> bool:
             now = self._now()
             for number, (name, parameters) in enumerate(parts):
                 written = self._run(connection, name, {"now": now, **parameters})
                 if fenced and number == 0 and written.rowcount == 0:
-                    connection.execute("rollback")
                     return False
-            connection.execute("commit")
-        except BaseException:
-            with suppress(sqlite3.Error):  # a full disk may have rolled back already
-                connection.execute("rollback")
-            raise
-        return True
+            return True
+
+        with self._lent() as connection:
+            written: bool = self._group.write(connection, work, synced=False)
+            return written
 
     def _any_of(self, words: Sequence[str]) -> str:
         return " OR ".join(f'"{word}"' for word in words)

@@ -1,0 +1,207 @@
+"""Many who write, one sync: whoever waits for the write lock is committed with all who wait.
+
+A commit is durable once the disk says so, and the disk takes as long for one
+unit of work as for twenty. So units queue up, and whoever gets the turn writes
+all of them in one transaction, each in a savepoint of its own: one that loses
+its race or fails is undone alone. Nobody is told before the sync.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+Work = Callable[[sqlite3.Connection], Any]
+_Outcome = tuple[Any, Exception | None]
+
+_PATIENCE = 0.2  # whoever was not told looks, should a leader have been killed before it told
+
+
+def _taken() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+@dataclass(eq=False, slots=True)
+class _Unit:
+    """Something to be written. It stays in the queue until it is settled."""
+
+    work: Work
+    synced: bool
+    settled: bool = False
+    result: Any = None
+    error: Exception | None = None
+    told: threading.Lock = field(default_factory=_taken)
+
+    def settle(self, result: object, error: Exception | None) -> None:
+        self.result, self.error = result, error
+        self.settled = True  # last: its owner may be looking
+
+    def tell(self) -> None:
+        with suppress(RuntimeError):  # of two who tell at once
+            if self.told.locked():
+                self.told.release()
+
+
+class Group:
+    """The writers of one file in this process."""
+
+    def __init__(self) -> None:
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self._turn = threading.Lock()
+        self._queue: deque[_Unit] = deque()
+
+    def write(self, connection: sqlite3.Connection, work: Work, *, synced: bool = True) -> Any:  # noqa: ANN401
+        """Do the work and commit it; return what it returned.
+
+        Work that returns `False` or fails is undone. It may be done again on a clean slate, and on
+        another connection than this one, so it touches nothing but the connection it is given.
+
+        Args:
+            connection: Of this thread. It serves if this thread is the one that gets the turn.
+            work: What to write.
+            synced: Whether it must survive the death of the machine, not only of this process.
+        """
+        if self._pid != os.getpid():  # a forked child has none of those who wait
+            self._reset()
+        unit = _Unit(work, synced)
+        self._queue.append(unit)  # before trying for the turn: whoever leaves it looks here after
+        try:
+            while not unit.settled:
+                if self._turn.acquire(blocking=False):
+                    self._lead(connection, unit)
+                else:
+                    unit.told.acquire(timeout=_PATIENCE)
+        finally:
+            if not unit.settled:
+                with suppress(ValueError):
+                    self._queue.remove(unit)
+        if unit.error is not None:
+            raise unit.error
+        return unit.result
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep everybody else of this process from writing while the block runs."""
+        if self._pid != os.getpid():
+            self._reset()
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._pass_on()
+
+    def _lead(self, connection: sqlite3.Connection, own: _Unit) -> None:
+        try:
+            units = [unit for unit in tuple(self._queue) if not unit.settled]
+            # A signal may end the main thread's work at any place, so it is nobody's leader.
+            if threading.current_thread() is threading.main_thread():
+                units = [own]
+            if units and not own.settled:
+                _commit_all(connection, units)
+            while self._queue and self._queue[0].settled:
+                self._queue.popleft()
+        finally:
+            self._turn.release()
+            self._pass_on()
+        for unit in units:
+            if unit is not own:
+                unit.tell()
+
+    def _pass_on(self) -> None:
+        with suppress(IndexError):
+            self._queue[0].tell()
+
+
+def _commit_all(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
+    """Commit first what need not be synced, and let its owners go on meanwhile."""
+    hasty = [unit for unit in units if not unit.synced]
+    if hasty:
+        connection.execute("pragma synchronous = normal")
+        try:
+            _commit(connection, hasty)
+        finally:
+            connection.execute("pragma synchronous = full")
+        for unit in hasty:
+            unit.tell()
+    synced = [unit for unit in units if unit.synced]
+    if synced:
+        _commit(connection, synced)
+
+
+def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
+    """Write units in one transaction; if it breaks, each in its own: an error finds its owner."""
+    try:
+        connection.execute("begin immediate")
+    except sqlite3.Error as error:
+        for unit in units:
+            unit.settle(None, copy(error))  # a traceback belongs to one thread
+        return
+    try:
+        _carry_out(connection, units)
+    except BaseException as error:
+        with suppress(sqlite3.Error):  # a full disk may have rolled back already
+            connection.execute("rollback")
+        if not isinstance(error, sqlite3.Error):
+            raise
+        if len(units) == 1:
+            units[0].settle(None, error)
+        else:
+            for unit in units:
+                _commit(connection, [unit])
+
+
+def _carry_out(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
+    alone = len(units) == 1
+    came = [_done(connection, unit.work, alone=alone) for unit in units]
+    if alone and _undone(*came[0]):
+        connection.execute("rollback")
+        units[0].settle(*came[0])
+        return
+    try:
+        connection.execute("commit")
+        _settle_all(units, came)
+    except sqlite3.Error:
+        raise
+    except BaseException:  # this thread is being ended: what is committed is so all the same
+        if not connection.in_transaction:
+            _settle_all(units, came)
+        raise
+
+
+def _settle_all(units: Sequence[_Unit], came: Sequence[_Outcome]) -> None:
+    for unit, outcome in zip(units, came, strict=True):
+        unit.settle(*outcome)
+
+
+def _done(connection: sqlite3.Connection, work: Work, *, alone: bool) -> _Outcome:
+    """Do one unit's work, and undo it if it comes to nothing."""
+    if not alone:
+        connection.execute("savepoint unit")
+    result, failed = None, None
+    try:
+        result = work(connection)
+    except Exception as error:
+        if not connection.in_transaction:  # SQLite has undone everybody's
+            raise
+        failed = error
+    if not alone:
+        if _undone(result, failed):
+            connection.execute("rollback to unit")
+        connection.execute("release unit")
+    return result, failed
+
+
+def _undone(result: object, failed: Exception | None) -> bool:
+    return failed is not None or result is False
