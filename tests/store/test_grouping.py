@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any
@@ -55,7 +56,8 @@ class Ledger:
         self.file = file
         self.group = Group()
         self.said: list[str] = []
-        self.before = self.after = nothing
+        self.before: Callable[[str], None] = nothing
+        self.after: Callable[[str], None] = nothing
         with closing(sqlite3.connect(file)) as made:
             made.execute("pragma journal_mode = wal")
             made.execute("create table lines (n integer primary key)")
@@ -85,7 +87,8 @@ class Ledger:
         def work(connection: sqlite3.Connection) -> bool:
             inside.set()
             assert leave.wait(30)
-            return add(0)(connection)
+            add(0)(connection)
+            return True
 
         first = in_thread(lambda: self.write(work))
         assert inside.wait(30)
@@ -100,7 +103,7 @@ class Ledger:
         waiting: list[Future[Any]] = []
         with self.busy():
             for work in works:
-                waiting.append(in_thread(lambda work=work: self.write(work, synced=synced)))
+                waiting.append(in_thread(partial(self.write, work, synced=synced)))
                 until(lambda: len(self.group._queue) == len(waiting) + 1)
             self.said.clear()
         return waiting
@@ -285,7 +288,7 @@ def test_threads_that_find_the_file_locked_are_all_told_so(sqlite: Place) -> Non
         desk.inbox()
         with closing(connect(sqlite.file, isolation_level=None)) as other:
             other.execute("begin immediate")
-            waiting = [in_thread(lambda n=n: desk.open("refund", {"amount": n})) for n in range(4)]
+            waiting = [in_thread(partial(desk.open, "refund", {"amount": n})) for n in range(4)]
             ends = [one.exception(30) for one in waiting]
             other.execute("rollback")
         assert all(isinstance(end, StoreBusy) for end in ends)
