@@ -91,11 +91,6 @@ def run(name: str, *arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
-@pytest.fixture(scope="module")
-def printed() -> str:
-    return run("store")
-
-
 def figures(output: str) -> list[str]:
     """Return what the lines with a figure, its target and a word about it are about."""
     line = re.compile(
@@ -105,18 +100,20 @@ def figures(output: str) -> list[str]:
     return [found[1] for found in map(line.fullmatch, output.splitlines()) if found]
 
 
-def test_every_figure_is_printed_beside_its_target(printed: str) -> None:
-    assert figures(printed) == STORE
-
-
-def test_the_store_shows_every_round_and_the_bytes_of_an_ask(printed: str) -> None:
+def test_the_store_shows_every_round_the_bytes_of_an_ask_and_a_figure_beside_its_target() -> None:
+    printed = run("store", "--only", "store")
     rounds = re.findall(r"round (\d): +\d+ asks/s, bare +\d+/s, ratio \d\.\d\d", printed)
 
     assert rounds == ["1", "2", "1", "2"]
     assert len(re.findall(r"[\d,]+ bytes on disk an ask", printed)) == 2
+    assert figures(printed) == STORE[1:3]
 
 
-def test_the_large_inbox_counts_to_a_thousand_and_no_further(printed: str) -> None:
+@pytest.mark.soak  # a quarter of a minute
+def test_every_figure_is_printed_and_the_large_inbox_counts_to_a_thousand_and_no_further() -> None:
+    printed = run("store")
+
+    assert figures(printed) == STORE
     assert printed.count("says 1,000+") == 12
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import pytest
 
 from sayso import Ask, Option
 from tests.browser.office import Office
@@ -97,3 +99,11 @@ CASES: Mapping[str, Case] = {
     "feedback": Case(_feedback, verdict("approve"), "approve"),
     "doubt": Case(_doubt, verdict("approve"), "approve"),
 }
+
+
+def half(of: Iterable[str], first: int) -> list[Any]:
+    """Every second one, from the first (0) or the second (1) on; the others are for the soak."""
+    return [
+        one if place % 2 == first else pytest.param(one, marks=pytest.mark.soak)
+        for place, one in enumerate(of)
+    ]

@@ -39,7 +39,10 @@ def test_every_test_file_shown_on_a_page_passes(page: Path, reader: Reader) -> N
             reader.read(block)
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "."],
+        [
+            *(sys.executable, "-m", "pytest", "-q", "--rootdir=.", ".", "-p", "no:cacheprovider"),
+            *("-p", "no:schemathesis", "-p", "no:langsmith_plugin"),  # which take seconds to load
+        ],
         cwd=reader.folder,
         capture_output=True,
         text=True,

@@ -51,7 +51,7 @@ class Size:
 SIZES = pytest.mark.parametrize(
     "size",
     [
-        pytest.param(Size(clients=40, asks=4), id="some"),
+        pytest.param(Size(clients=16, asks=4), id="some"),
         pytest.param(Size(clients=200, asks=40), id="many", marks=pytest.mark.soak),
     ],
 )
