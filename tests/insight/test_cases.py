@@ -343,7 +343,8 @@ def test_putting_a_restored_journal_right_starts_the_index_anew(postgres: Place)
         desk.cases(LATE)
         postgres.sql("update events set xid = '999999999999'")
         postgres.sql("update readers set cursor = '999999999999.9'")
-        assert desk.store.migrate() == ["renumbered after a restore"]
+        with desk.store.putting_right():
+            pass
         desk.approve(paid(desk, TWICE))
 
         assert postgres.sql("select cursor from readers") == []

@@ -18,7 +18,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from sayso import Desk, File
-from sayso.access.caller import PERSON_SCOPES
+from sayso.access.caller import ADMIN_SCOPES
 from sayso.access.passwords import set_password
 from sayso.access.sessions import Session, open_session
 from sayso.web.look.assets import asset
@@ -75,6 +75,7 @@ GET    /api/v1/runs/{run}/memory                  401    403    403    404    20
 GET    /api/v1/runs/{run}/events                  401    403    403    404    200    200    401    401    401    403    200    200
 GET    /api/v1/audit/verify                       401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/metrics                            401    403    403    200    200    200    401    401    401    403    200    200
+GET    /metrics                                   401    403    403    403    403    200    401    401    401    403    403    403
 GET    /api/v1/people                             401    403    403    403    403    200    401    401    401    403    403    403
 POST   /api/v1/people                             401    403    403    403    403    403    401    401    401    403    403    403
 DELETE /api/v1/people/{person}                    401    403    403    403    403    403    401    401    401    403    403    403
@@ -194,7 +195,7 @@ class Office:
             "rival": server.token("rival", kind="agent", team="billing"),
             "away": server.token("ben", kind="person"),
             "here": server.token("anna", kind="person"),
-            "admin": server.token("root", kind="person", scopes=[*PERSON_SCOPES, "admin"]),
+            "admin": server.token("root", kind="person", scopes=ADMIN_SCOPES),
             "old": server.token("anna", kind="person", expires=timedelta(microseconds=1)),
             "ended": self._ended(),
             "left": self._left(),

@@ -23,10 +23,12 @@ Scope = Literal[
     "runs:read",
     "runs:write",
     "audit:read",
+    "metrics:read",
     "admin",
 ]
 
 AGENT_SCOPES: tuple[Scope, ...] = ("asks:create", "asks:read", "asks:run")
+AGENTS_MAY: tuple[Scope, ...] = (*AGENT_SCOPES, "metrics:read")  # if somebody names it
 PERSON_SCOPES: tuple[Scope, ...] = (
     *AGENT_SCOPES,
     "decisions:write",
@@ -34,6 +36,8 @@ PERSON_SCOPES: tuple[Scope, ...] = (
     "runs:write",
     "audit:read",
 )
+# Metrics count what all teams have, so they are for admins, and for tokens that admins make.
+ADMIN_SCOPES: tuple[Scope, ...] = (*PERSON_SCOPES, "metrics:read", "admin")
 ADMIN = "admin"  # the role and the scope: people, tokens, sessions
 
 
@@ -77,11 +81,11 @@ def person_may(roster: Roster, name: str | None) -> frozenset[Scope] | None:
     Nobody by name is whoever sits at the machine, and only a desk without people has one.
     """
     if name is None:
-        return frozenset((*PERSON_SCOPES, "admin")) if roster.solo else None
+        return frozenset(ADMIN_SCOPES) if roster.solo else None
     if name not in roster.people:
         return None
     if ADMIN in roster.people[name]:
-        return frozenset((*PERSON_SCOPES, "admin"))
+        return frozenset(ADMIN_SCOPES)
     return frozenset(PERSON_SCOPES)
 
 

@@ -16,6 +16,7 @@ from typing import cast
 
 from sayso.access.caller import (
     AGENT_SCOPES,
+    AGENTS_MAY,
     PERSON_SCOPES,
     Caller,
     Kind,
@@ -198,7 +199,7 @@ def caller_of_token(store: Store, text: str) -> Caller:
 
 def _most(roster: Roster, name: str, kind: Kind) -> frozenset[Scope]:
     """Return what a token of theirs may do at most, now."""
-    return frozenset(AGENT_SCOPES) if kind == "agent" else person_may(roster, name) or frozenset()
+    return frozenset(AGENTS_MAY) if kind == "agent" else person_may(roster, name) or frozenset()
 
 
 def _reach(
@@ -217,7 +218,7 @@ def _reach(
     if kind == "agent":
         raise BadValue(
             f"The token of an agent cannot hold {beyond[0]}: agents ask and carry out, people "
-            f"decide. It can hold: {', '.join(AGENT_SCOPES)}."
+            f"decide. It can hold: {', '.join(AGENTS_MAY)}."
         )
     raise BadValue(
         f"{name} may not do {beyond[0]}, so no token of theirs may. It needs the role admin: "

@@ -193,12 +193,29 @@ def _check_spendable(store: Store, at: Standing) -> None:
     if ask.decision.digest != ask.digest:
         raise NotApproved(ask, "what was approved is not what it proposes now.")
     if ask.effect is None:
+        _check_epoch(store, ask)
         return
     if ask.effect.status == "unknown" and ask.effect.doubt is not None:
         doubt = standing(store, ask.effect.doubt).ask
         if doubt.decision is not None and doubt.decision.verdict == "approve":
+            _check_epoch(store, doubt)
             return
     raise AlreadySpent(ask, ask.effect.status)
+
+
+def _check_epoch(store: Store, ask: Ask) -> None:
+    """Refuse an approval from before the desk was restored from a backup: it may have been used."""
+    since, decision = store.restored_at, ask.decision
+    if since is None or decision is None or ask.opened_at >= since:
+        return
+    votes = [vote.at for vote in decision.votes] or [decision.at]
+    if decision.by.kind == "person" and min(votes) >= since:
+        return
+    raise NotApproved(
+        ask,
+        f"it was approved before this desk was restored from a backup ({since:{_TIME}}), and may "
+        "have been carried out since. Look, then ask again.",
+    )
 
 
 def finish(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from sayso.cli.desks import address, desk_at, desk_name, desk_option
+from sayso.access.tokens import Token
+from sayso.cli.desks import Address, address, desk_at, desk_name, desk_option
 from sayso.cli.printing import emit, examples, json_option, say
-from sayso.errors import SchemaMismatch
+from sayso.errors import Misuse, SchemaMismatch
+from sayso.model.actor import Actor
 from sayso.runs.dispatch import install
+from sayso.runs.restoring import Restored, restore
 from sayso.store import Store
 
 
@@ -49,6 +54,67 @@ def migrate(*, as_json: bool) -> None:
             say(f"Nothing to do: {desk_name(desk)} is at schema {newest} already.")
         if desk.store.wakeups is not None:
             _tell_engine(desk.store, engine)
+
+
+@db.command("backup", epilog=examples("sayso db backup monday.db"))
+@click.argument("file", type=click.Path(path_type=Path))
+@desk_option
+def backup(file: Path) -> None:
+    """Copy a SQLite desk into FILE, as it is at one moment, while others write.
+
+    The copy is refused by every program until `sayso db restored` puts it right. PostgreSQL has
+    tools of its own: pg_dump, pg_basebackup.
+    """
+    where = _there()
+    with desk_at(where) as desk:
+        desk.store.backup(file)
+        say(f"{file} has {desk_name(desk)} as it was just now.", "green")
+
+
+@db.command("restored", epilog=examples("sayso db restored --desk sqlite:///monday.db"))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@desk_option
+@json_option
+def restored(*, yes: bool, as_json: bool) -> None:
+    """Put a desk right that was restored from a backup, before anybody uses it.
+
+    What happened after the backup was taken is not in it. So every run that was not over is
+    parked until you let it go on, approvals that were not used are not used without a person,
+    open asks say that they may have been decided before, everybody is signed out, and cursors
+    from before are refused. Stop all programs of the desk first.
+    """
+    where = _there()
+    if not yes:
+        click.confirm("Park every run, sign everybody out, and go on from this backup?", abort=True)
+    with desk_at(where) as desk:
+        by = Actor("person", desk.origin.account.partition("@")[0])
+        done = restore(desk.store, actor=by, origin=desk.origin)
+        now = desk.store.now()
+        tokens = [token for token in desk.tokens if token.counts(now)]
+        if as_json:
+            told = {"desk": desk_name(desk), "epoch": done.epoch, "parked": done.runs}
+            ids = [token.id for token in tokens]
+            emit({**told, "calls": done.calls, "asks": done.asks, "tokens": ids})
+        else:
+            _tell_restored(desk_name(desk), done, tokens)
+
+
+def _there() -> Address:
+    where = address()
+    if not where.there:
+        raise Misuse(f"There is no desk at {where.url}. Name it: --desk URL")
+    return where
+
+
+def _tell_restored(name: str, done: Restored, tokens: list[Token]) -> None:
+    say(f"{name} goes on from its backup.", "green")
+    say(f"{done.runs:,} runs are parked: sayso runs list --status parked; sayso runs retry ID")
+    say(f"{done.calls:,} of their calls were approved, and may have been carried out since")
+    say(f"{done.asks:,} open asks say that they may have been decided before")
+    say("Everybody is signed out. People, roles and passwords are those of the backup.")
+    for token in tokens:
+        whose = f"{token.kind} {token.name}"
+        say(f"{token.id} ({whose}) counts. If it was revoked since: sayso tokens revoke {token.id}")
 
 
 def _engine(store: Store) -> str | None:

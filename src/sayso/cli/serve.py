@@ -96,6 +96,12 @@ _ANSWERS_WITHIN = 3.0
     envvar="SAYSO_INSECURE",
     help="Let other machines come over plain http.",
 )
+@click.option(
+    "--open-metrics",
+    is_flag=True,
+    envvar="SAYSO_OPEN_METRICS",
+    help="Let programs on this machine read /metrics without a token.",
+)
 @click.option("--url", "another", is_flag=True, help="Print another link to the one that runs.")
 @click.option("--no-open", is_flag=True, help="Open no browser.")
 @desk_option
@@ -130,6 +136,7 @@ def serve(target: str | None, *, workers: int, **given: Any) -> None:  # noqa: A
                 style=given["style"],
                 browser=not given["no_open"],
                 named=desk_argument(),
+                open_metrics=given["open_metrics"],
             )
 
 
@@ -142,6 +149,7 @@ def serve_app(
     browser: bool,
     named: str | None,
     tour: Tour | None = None,
+    open_metrics: bool = False,
 ) -> None:
     """Serve a desk, and carry its runs on, until a signal says to stop.
 
@@ -156,7 +164,8 @@ def serve_app(
     sockets = listen(door)
     port = sockets[0].getsockname()[1]
     keep_log(style, desk.store.now, quiet=tour is not None)  # a visitor reads what was said first
-    web = make_app(desk, replace(_settings(desk, door, port, oidc), tour=tour))
+    settings = replace(_settings(desk, door, port, oidc), tour=tour, open_metrics=open_metrics)
+    web = make_app(desk, settings)
     with ExitStack() as hops:
         run(
             Logbook(web),

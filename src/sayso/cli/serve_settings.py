@@ -33,6 +33,7 @@ _OPTIONS: Mapping[str, tuple[str, type]] = {
     "workers": ("workers", int),
     "log": ("style", str),
     "insecure": ("insecure", bool),
+    "open_metrics": ("open_metrics", bool),
 }
 _WORDS = {str: "text", int: "a number", list: "a list", bool: "true or false"}
 

@@ -15,7 +15,7 @@ from typing import Literal
 from sayso.errors import BadValue
 from sayso.model.actor import ActorKind
 
-Stream = Literal["ask", "run", "people", "access", "webhooks", "seals"]
+Stream = Literal["ask", "run", "people", "access", "webhooks", "seals", "desk"]
 
 ALL = "*"
 
@@ -508,6 +508,14 @@ _TABLE = (
             "heads": "stream, seq and hash of every stream that changed since the last seal",
             "upto": "the cursor it reaches",
         },
+    ),
+    EventKind(
+        "desk.restored",
+        "desk",
+        ("person",),
+        "The desk goes on from a backup. What happened after that was taken is not in the journal; "
+        "every run that was not over is parked, and approvals from before count no more.",
+        {"epoch": "how often that has happened"},
     ),
 )
 

@@ -31,9 +31,9 @@ ASK: Table = _table(
 )
 
 RUN: Table = _table(
-    ready="running cancelled",
+    ready="running parked cancelled",
     running="waiting ready parked done failed cancelled",
-    waiting="ready cancelled",
+    waiting="ready parked cancelled",
     parked="ready cancelled",
     done="",
     failed="ready",

@@ -134,7 +134,7 @@ def cancel(
             raise RunOver(run_id, row.status, "cancel")
         withdrawn = _withdrawals(store, run_id, actor, origin)
         said = stamped(origin, reason=note or "cancelled")
-        if _steered(store, row, "cancelled", "run.cancelled", said, actor, withdrawn):
+        if steered(store, row, "cancelled", "run.cancelled", said, actor, withdrawn):
             _leave_nothing(store, run_id, actor, origin)
             return known(store, run_id)
     raise AssertionError("unreachable: trying ends with an error")
@@ -183,7 +183,7 @@ def retry(store: Store, run_id: str, *, actor: Actor, origin: Origin) -> RunRow:
         events = store.stream(run_id)
         last = events[-1].payload or {} if events else {}
         said = stamped(origin, forgets=last.get("forgets") or None)
-        if _steered(store, row, "ready", "run.retried", said, actor, []):
+        if steered(store, row, "ready", "run.retried", said, actor, []):
             return known(store, run_id)
     raise AssertionError("unreachable: trying ends with an error")
 
@@ -191,10 +191,10 @@ def retry(store: Store, run_id: str, *, actor: Actor, origin: Origin) -> RunRow:
 def park_unread(store: Store, row: RunRow, reason: str, *, origin: Origin, agent: str) -> None:
     """Park a run whose journal cannot be read. The event goes behind whatever is there."""
     said = stamped(origin, reason=reason)
-    _steered(store, row, "parked", "run.parked", said, Actor("agent", agent), [])
+    steered(store, row, "parked", "run.parked", said, Actor("agent", agent), [])
 
 
-def _steered(
+def steered(
     store: Store,
     row: RunRow,
     status: RunStatus,
@@ -203,6 +203,7 @@ def _steered(
     actor: Actor,
     more: list[Append],
 ) -> bool:
+    """Write what was done to a run from outside, whatever its worker thinks; False on a lost race."""
     head = store.head(row.id)
     event = link(
         row.id,

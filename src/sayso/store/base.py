@@ -46,6 +46,7 @@ from sayso.store.contract import (
     rank_of,
     rank_of_risk,
 )
+from sayso.store.epochs import SqlEpochs
 from sayso.store.fleet import SqlFleet
 from sayso.store.outbox import SqlOutbox
 from sayso.store.tallies import SqlTallies
@@ -55,7 +56,7 @@ _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(SqlCasebook, SqlTallies, SqlAccounts, SqlOutbox, SqlFleet, ABC):
+class SqlStore(SqlCasebook, SqlTallies, SqlAccounts, SqlOutbox, SqlFleet, SqlEpochs, ABC):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:

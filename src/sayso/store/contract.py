@@ -21,6 +21,7 @@ from sayso.model.lifecycle import RunStatus
 from sayso.store.accounts import Accounts
 from sayso.store.bell import Bell
 from sayso.store.casebook import Casebook
+from sayso.store.epochs import Epochs
 from sayso.store.fleet import Fleet
 from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
@@ -273,7 +274,7 @@ class Wakeups(Protocol):
         ...
 
 
-class Store(Casebook, Tallies, Accounts, Outbox, Fleet, Protocol):
+class Store(Casebook, Tallies, Accounts, Outbox, Fleet, Epochs, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell

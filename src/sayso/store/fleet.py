@@ -105,6 +105,10 @@ class Fleet(Protocol):
         """How many messages to webhooks wait, and how many were given up."""
         ...
 
+    def written(self) -> int:
+        """About how many events were ever written, without counting them."""
+        ...
+
     def strain(self, idle: timedelta) -> Strain | None:
         """How the server stands, with transactions left open for so long; `None` for a file."""
         ...
@@ -162,6 +166,10 @@ class SqlFleet(ABC):
     def delivery_counts(self) -> Mapping[str, int]:
         """Return how many messages to webhooks wait, and how many were given up."""
         return {str(row[0]): int(row[1]) for row in self._rows("delivery_counts")}
+
+    def written(self) -> int:
+        """Return about how many events were ever written."""
+        return int(self._rows("written")[0][0])
 
     def strain(self, idle: timedelta) -> Strain | None:
         """Return how the server stands. A file has none."""

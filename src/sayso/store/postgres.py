@@ -7,7 +7,6 @@ hints that something happened.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -40,6 +39,7 @@ from sayso.store.base import (
 from sayso.store.casebook import Part as NamedPart
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
+from sayso.store.epochs import cursor_at, from_before, read_cursor
 from sayso.store.fleet import ALIVE, Idler, Strain
 from sayso.store.pool import Pool
 from sayso.store.queries import joined, numbered, read_migrations, read_queries
@@ -79,6 +79,7 @@ _WORDS = {
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
     ),
     "seen": ("(cast(:teams as text[]) is null or team = '' or team = any(cast(:teams as text[])))"),
+    "behind_colon": "substr(cursor, strpos(cursor, ':') + 1)",
     "never": "cast(4611686018427387904 as bigint)",
     "none": "cast('{}' as text[])",
     "as_many": "cardinality(f.ids)",
@@ -101,7 +102,6 @@ _HINT_EVERY = 1.0
 _LISTEN_FOR = 0.2  # at most this long until a closing store is noticed
 _MOST_PARTS = 8  # in one statement: every combination of parts is a statement to be prepared
 _WAKE = "run_wake"
-_CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 
 class _Lost(Exception):
@@ -358,20 +358,20 @@ class PostgresStore(SqlStore):
 
     def tail(self, after: str | None, limit: int) -> list[Event]:
         """Return events after a cursor, but none newer than the oldest running transaction."""
-        place = _CURSOR.fullmatch(after or "0.0")
-        if place is None:
+        epoch, place = read_cursor(after or "0.0")
+        xid, dot, pos = place.partition(".")
+        if not dot:
             raise BadValue(f"{after!r} is no cursor of this desk's events.")
-        rows = self._rows("tail", xid=place[1], pos=int(place[2]), limit=limit)
-        if not rows and self._rows("ahead", xid=place[1])[0][0]:
-            raise BadValue(
-                f"The cursor {after!r} is from before this database was restored from a backup. "
-                "Read from the beginning: leave `after` out."
-            )
-        return [event_of(row, f"{row[0]}.{row[1]}") for row in rows]
+        given = {"xid": xid, "epoch": epoch if after else None}
+        rows = self._rows("tail", pos=int(pos), limit=limit, **given)
+        if not rows and self._rows("ahead", **given)[0][0]:
+            raise from_before(after)
+        return [event_of(row, cursor_at(row[0], f"{row[1]}.{row[2]}")) for row in rows]
 
     def tip(self) -> str:
         """Return the cursor behind which the next events will come."""
-        return f"{self._rows('tip')[0][0]}.0"
+        epoch, xid = self._rows("tip")[0]
+        return cursor_at(epoch, f"{xid}.0")
 
     def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:
         with self._lent() as connection:
@@ -410,19 +410,20 @@ class PostgresStore(SqlStore):
                     connection.execute(sql)
                     connection.execute("update sayso_schema set version = $1", (number,))
                     taken.append(name)
-            row = connection.execute(self._queries["restored"]).fetchone()
-            if row is not None and row[0]:
-                connection.execute(self._queries["renumber"])
-                taken.append("renumbered after a restore")
         return taken
 
     def _check_restored(self, connection: Connection) -> None:
+        self._restored = None  # it may have happened under us
         row = connection.execute(self._queries["restored"]).fetchone()
-        if row is not None and row[0]:
+        if row is not None and row[0] and not self._putting_right:
             raise SchemaMismatch(
-                f"{self.url} was restored from a backup, and its journal is numbered ahead of this "
-                f"server. Put it right: sayso db migrate --desk {self.url}"
+                f"{self.url} was restored from a backup: what happened after that was taken is not "
+                f"known here. Put it right before anybody acts: sayso db restored --desk {self.url}"
             )
+
+    def _renumbering(self) -> list[NamedPart]:
+        ahead = self._rows("numbered_ahead")[0][0]
+        return [("renumber_webhooks", {}), ("renumber", {})] if ahead else []
 
     @contextmanager
     def _unchecked(self) -> Iterator[Connection]:

@@ -7,23 +7,23 @@ was reported. Writers take turns (`BEGIN IMMEDIATE`); readers never wait.
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from sayso.errors import (
     BadValue,
+    Misuse,
     SchemaMismatch,
     StoreBusy,
     StoreError,
     StoreFull,
     StoreUnavailable,
 )
-from sayso.model.event import Event
+from sayso.model.event import Event, moment
 from sayso.store.base import (
     ERASED,
     Row,
@@ -38,13 +38,13 @@ from sayso.store.base import (
 from sayso.store.casebook import Part
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
+from sayso.store.epochs import cursor_at, from_before, read_cursor
 from sayso.store.fleet import ALIVE
 from sayso.store.forking import DOOR
 from sayso.store.grouping import Group
 from sayso.store.pool import Pool
 from sayso.store.queries import numbered, read_migrations, read_queries
 
-_CURSOR = re.compile(r"[0-9]{1,18}")
 _MERGED = 200  # pages of an index that an erasure merges at once: a few milliseconds
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
@@ -79,6 +79,7 @@ _WORDS = {
         "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
     ),
     "seen": "(:teams is null or team = '' or team in (select value from json_each(:teams)))",
+    "behind_colon": "substr(cursor, instr(cursor, ':') + 1)",
     "never": "4611686018427387904",
     "none": "'[]'",
     "as_many": "json_array_length(f.ids)",
@@ -127,6 +128,7 @@ class SQLiteStore(SqlStore):
         try:
             self._set_up(connection)
             self._upgrade(connection)
+            self._check_copy(connection)
         except BaseException:
             connection.close()
             raise
@@ -149,6 +151,16 @@ class SQLiteStore(SqlStore):
                 time.sleep(0.005)
         connection.execute("pragma synchronous = full")
         connection.execute("pragma secure_delete = on")  # what is erased must not stay readable
+
+    def _check_copy(self, connection: sqlite3.Connection) -> None:
+        self._restored = None
+        taken = self._run(connection, "copied_at", {}).fetchone()[0]
+        if taken is not None and not self._putting_right:
+            raise SchemaMismatch(
+                f"{self.path} is a backup, taken on {moment(taken):%Y-%m-%d %H:%M:%S} UTC: what "
+                "happened after that is not known here. Put it right before anybody acts: "
+                f"sayso db restored --desk {self.url}"
+            )
 
     def _upgrade(self, connection: sqlite3.Connection) -> list[str]:
         if self._behind(connection) == []:
@@ -315,15 +327,42 @@ class SQLiteStore(SqlStore):
 
     def tail(self, after: str | None, limit: int) -> list[Event]:
         """Return events after a cursor. Writers take turns, so rowid order is commit order."""
-        place = _CURSOR.fullmatch(after or "0")
-        if place is None:
+        epoch, place = read_cursor(after or "0")
+        if "." in place:
             raise BadValue(f"{after!r} is no cursor of this desk's events.")
-        rows = self._rows("tail", pos=int(place[0]), limit=limit)
-        return [event_of(row, str(row[0])) for row in rows]
+        given = {"pos": int(place), "epoch": epoch if after else None}
+        rows = self._rows("tail", limit=limit, **given)
+        if not rows and self._rows("ahead", **given)[0][0]:
+            raise from_before(after)
+        return [event_of(row, cursor_at(row[0], str(row[1]))) for row in rows]
 
     def tip(self) -> str:
         """Return the cursor of the newest event."""
-        return str(self._rows("tip")[0][0])
+        epoch, pos = self._rows("tip")[0]
+        return cursor_at(epoch, str(pos))
+
+    def backup(self, file: Path) -> None:
+        """Copy the desk into a file, while others write.
+
+        Raises:
+            Misuse: the file is there already.
+            StoreUnavailable: it cannot be written.
+        """
+        if file.exists():
+            raise Misuse(f"{file} is there already. Name another file, or remove it.")
+        part = file.with_name(f"{file.name}.part")
+        part.unlink(missing_ok=True)
+        try:
+            part.touch(mode=0o600)  # it holds what the desk holds
+            with closing(sqlite3.connect(part, isolation_level=None)) as copy:
+                with self._lent() as connection:
+                    connection.backup(copy)  # one moment of it all; in WAL nobody waits for it
+                self._run(copy, "mark_copy", {"now": self._now()})
+                copy.execute("pragma journal_mode = delete")  # one file, nothing beside it
+            part.rename(file)
+        except (sqlite3.Error, OSError) as error:
+            part.unlink(missing_ok=True)
+            raise StoreUnavailable(f"{file} could not be written: {error}.") from error
 
     def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:
         tick = threading.Event()

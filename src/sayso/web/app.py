@@ -15,7 +15,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sayso.desk import Desk
 from sayso.errors import SaysoError
-from sayso.web import about, admin, asks, audit, events, metrics, runs, sign_in, tour, webhooks
+from sayso.web import (
+    about,
+    admin,
+    asks,
+    audit,
+    events,
+    metrics,
+    runs,
+    scraping,
+    sign_in,
+    tour,
+    webhooks,
+)
 from sayso.web.about import API, VERSION
 from sayso.web.documents import PROBLEM
 from sayso.web.faces import face, faced
@@ -31,6 +43,7 @@ from sayso.web.settings import Settings
 # Every part of the API is a router of its own; a new part is one more here.
 ROUTERS: tuple[APIRouter, ...] = (
     about.router,
+    scraping.router,
     asks.router,
     runs.router,
     events.router,

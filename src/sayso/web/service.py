@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 
 from sayso.desk import Desk
 from sayso.store.contract import Store
+from sayso.web.gauge import Gauge
 from sayso.web.hub import Hub
 from sayso.web.limits import Buckets, Seats
 from sayso.web.settings import Settings
@@ -31,6 +32,7 @@ class Service:
         self.strangers = Buckets(settings.strangers_rate, settings.strangers_burst)
         self.waits = Seats(settings.waits, settings.waits_each, "requests that wait")
         self.streams = Seats(settings.streams, settings.streams_each, "event streams")
+        self.gauge = Gauge()
         self.verifying = Seats(1, 1, "verifications")
         self.stopping = asyncio.Event()
         self._threads = CapacityLimiter(settings.threads)

@@ -36,6 +36,7 @@ class Settings:
         keep_alive: Seconds of silence after which a stream says that it is alive.
         threads: Threads that speak to the database.
         fresh_seconds: How fresh a sign-in must be for a decision on something critical.
+        open_metrics: Whether programs on this machine read `/metrics` without a token.
         tour: What a demo shows its visitors.
     """
 
@@ -59,4 +60,5 @@ class Settings:
     keep_alive: float = 15.0
     threads: int = 16
     fresh_seconds: float = 15 * 60.0
+    open_metrics: bool = False
     tour: Tour | None = None

@@ -1,12 +1,13 @@
 -- name: tail
-select e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+select (select epoch from desk), e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from events e
  where (e.xid, e.pos) > (cast(:xid as xid8), cast(:pos as bigint))
+   and coalesce(cast(:epoch as bigint) = (select epoch from desk), true)
    and e.xid < pg_snapshot_xmin(pg_current_snapshot())
  order by e.xid, e.pos limit :limit
 
 -- name: tip
-select pg_snapshot_xmin(pg_current_snapshot())
+select epoch, pg_snapshot_xmin(pg_current_snapshot()) from desk
 
 -- name: indexed
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
@@ -15,21 +16,34 @@ select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, ve
   from asks where id = any(:ids)
 
 -- name: ahead
-select cast(:xid as xid8) > pg_snapshot_xmax(pg_current_snapshot())
+select cast(:epoch as bigint) <> epoch or cast(:xid as xid8) > pg_snapshot_xmax(pg_current_snapshot())
+  from desk
 
 -- name: restored
--- A dump carries the transaction numbers of another server; the tail would wait for ours to pass them.
+-- Whoever restores a dump makes the tables anew. Or it carries the transaction numbers of another server.
+select home <> cast(cast(cast('events' as regclass) as oid) as bigint) or ({@numbered_ahead}) from desk
+
+-- name: numbered_ahead
+-- The tail would wait for our numbers to pass them.
 select coalesce((select max(xid) from events) > pg_snapshot_xmax(pg_current_snapshot()), false)
 
--- name: renumber
+-- name: next_epoch
+update desk set epoch = epoch + 1, home = 0
+
+-- name: at_home
+update desk set home = cast(cast(cast('events' as regclass) as oid) as bigint)
+
+-- name: renumber_webhooks
 -- A webhook goes on behind the last event it has passed; one that a transaction still held back
 -- then comes again.
 update webhooks w set cursor = '1.' || coalesce(
     (select min(e.pos) - 1 from events e
-      where (e.xid, e.pos) > (cast(split_part(w.cursor, '.', 1) as xid8),
-                              cast(split_part(w.cursor, '.', 2) as bigint))),
-    (select max(e.pos) from events e), 0);
-update events set xid = '1'; delete from readers
+      where (e.xid, e.pos) > (cast(split_part({behind_colon}, '.', 1) as xid8),
+                              cast(split_part({behind_colon}, '.', 2) as bigint))),
+    (select max(e.pos) from events e), 0)
+
+-- name: renumber
+update events set xid = '1'
 
 -- name: recent
 select stream, seq, kind, at, actor, payload, salt, digest, hash

@@ -21,3 +21,7 @@ select case when j.status = 'doing' and coalesce(w.last_heartbeat < clock_timest
   from (select status, worker_id from procrastinate_jobs where task_name = 'sayso.wake' limit :limit) j
   left join procrastinate_workers w on w.id = j.worker_id
  group by 1
+
+-- name: written
+-- Numbers that lost races took, too.
+select coalesce(pg_sequence_last_value(cast(pg_get_serial_sequence('events', 'pos') as regclass)), 0)

@@ -1,9 +1,27 @@
 -- name: tail
-select pos, stream, seq, kind, at, actor, payload, salt, digest, hash
-  from events where pos > :pos order by pos limit :limit
+select desk.epoch, e.pos, e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from desk cross join events e
+ where e.pos > :pos and coalesce(:epoch = desk.epoch, true)
+ order by e.pos limit :limit
+
+-- name: ahead
+-- A cursor of another epoch, or behind the end: of a journal that knew more than this one.
+select :epoch <> desk.epoch or :pos > (select coalesce(max(pos), 0) from events) from desk
+
+-- name: copied_at
+select copied_at from desk
+
+-- name: next_epoch
+update desk set epoch = epoch + 1, copied_at = coalesce(copied_at, :now)
+
+-- name: at_home
+update desk set copied_at = null
+
+-- name: mark_copy
+update desk set copied_at = :now
 
 -- name: tip
-select coalesce(max(pos), 0) from events
+select desk.epoch, (select coalesce(max(pos), 0) from events) from desk
 
 -- name: indexed
 select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
@@ -74,3 +92,6 @@ page as (
      order by b.closed_at desc, b.id desc limit :limit
 )
 {@closed_shown}
+
+-- name: written
+select coalesce(max(pos), 0) from events
