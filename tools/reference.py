@@ -134,6 +134,7 @@ _STREAMS = {
     "access": ("Of tokens, passwords and sessions", "In the stream `access`. No secret is in it."),
     "webhooks": ("Of webhooks", "In the stream `webhooks`."),
     "seals": ("Of the journal itself", "In the stream `seals`."),
+    "desk": ("Of the desk", "In the stream `desk`."),
 }
 _WHO = {
     "person": "a person",

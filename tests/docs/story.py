@@ -11,7 +11,9 @@ from sayso.access.passwords import set_password
 from sayso.access.sessions import end_session, open_session, sign_out
 from sayso.channels.courier import _disable
 from sayso.errors import AskChanged, FinishedLate, StepFailed
+from sayso.model.actor import Actor
 from sayso.model.event import Event
+from sayso.runs.restoring import restore
 from sayso.testing import FakeClock
 
 URL = "sqlite:///story.db"
@@ -168,3 +170,4 @@ def _upkeep(desk: sayso.Desk) -> None:
     _disable(desk.store, row)
     desk.webhooks.remove(gone)
     desk.seal()
+    restore(desk.store, actor=Actor("person", "anna"), origin=desk.origin)

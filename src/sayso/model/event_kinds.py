@@ -360,7 +360,7 @@ _TABLE = (
     EventKind(
         "run.parked",
         "run",
-        ("agent",),
+        ("agent", "person"),
         "The run cannot go on without a person.",
         {
             "reason": "why",
