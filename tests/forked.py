@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import termios
-import traceback
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -171,7 +170,7 @@ def _become(
     try:
         _main(*words)
     except KeyboardInterrupt:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     finally:

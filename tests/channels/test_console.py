@@ -14,7 +14,7 @@ import pytest
 
 from sayso import Ask, Desk, Option, Running
 from sayso.channels.console import Console
-from sayso.channels.menu import offers
+from sayso.channels.menu import chosen, offers
 from sayso.model.actor import Roster
 from sayso.model.ask import Ballot
 from sayso.model.verdicts import Verdict
@@ -143,7 +143,7 @@ def test_a_plan_keeps_its_numbers_whatever_is_allowed(
         ("approve", "approve"),
         (" 1. ", "approve"),
         ("Answer instead", "respond"),
-        ("n", "respond"),
+        ("c", "respond"),
         ("r", "reject"),
         ("Cancel", "reject"),
         ("3", "reject"),
@@ -217,8 +217,8 @@ def test_the_letter_that_rejects_never_means_yes(desk: Desk) -> None:
     (doubt,) = (one for one in desk.inbox() if one.kind == "doubt")
 
     answered = {one.verdict: one.letter for one in offers(doubt)}
-    assert answered == {"approve": "u", "respond": "i", "reject": "l"}
-    assert not any(one.answers_to("r") for one in offers(doubt)), "a habit does not pay twice"
+    assert answered == {"approve": "", "respond": "c", "reject": "r"}
+    assert chosen("a", doubt) is None, "a habit does not pay twice"
 
 
 def test_the_prompt_is_the_card_with_choices_below(
@@ -432,13 +432,23 @@ def test_an_answer_is_read_as_the_question_wants_it(
     desk: Desk, screen: Screen, prompted: Prompt, type_: type, typed: str, value: object
 ) -> None:
     answer = prompted(desk.later.question("How?", type_).ask)
-    screen.wait_for("Your choice (1-2): ")
+    screen.wait_for("Your choice (1-2)")
     screen.type("1")
     screen.wait_for("Your answer (")
     screen.wait_for("): ")
     screen.type(typed)
 
     assert said(answer) == Ballot(verdict="respond", answer=value)
+
+
+def test_words_answer_a_question_without_a_choice_before(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(desk.later.question("How?").ask)
+    screen.wait_for("Your choice (1-2), or your answer: ")
+    screen.type("With a spoon")
+
+    assert said(answer) == Ballot(verdict="respond", answer="With a spoon")
 
 
 def test_options_are_chosen_by_their_number_and_other_words_come_after(
@@ -454,8 +464,8 @@ def test_options_are_chosen_by_their_number_and_other_words_come_after(
     menu = shown[shown.index("Choose an option:") :].splitlines()[1:-1]
     assert menu == [
         "1-2. The option of that number",
-        "3. Something else (s)",
-        "4. None of these (n)",
+        "3. Something else (c)",
+        "4. None of these (r)",
     ]
 
     answer = prompted(ask)

@@ -336,7 +336,7 @@ def test_a_person_at_the_terminal_is_asked_right_there(app: Any, at_terminal: At
 
 @pytest.mark.parametrize(
     ("before", "choice"),
-    [([], "5"), ([], "d"), ([], "End the run"), (["a"], "3"), (["a"], "e")],
+    [([], "5"), ([], "d"), ([], "End the run"), (["a"], "3"), (["a"], "d")],
     ids=["an action", "by letter", "by words", "a question", "a question, by letter"],
 )
 def test_a_person_at_the_terminal_can_end_the_run_instead(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,19 @@ except (sayso.Rejected, sayso.Answered) as error:
 """
 
 
+FLOW = """
+import sayso
+
+desk = sayso.Desk(agent="shop")
+
+@desk.workflow
+def flow(run) -> str:
+    return run.question("Which one?")
+
+desk.run(flow)
+"""
+
+
 @pytest.fixture
 def gated(here: Path) -> str:
     (here / "gated.py").write_text(GATED)
@@ -49,6 +63,30 @@ def test_a_gate_asks_right_there_and_runs_what_was_approved(
         assert terminal.ended() == 0
 
     assert "order   7\n          amount  40" in shown
+
+
+@pytest.mark.parametrize(
+    ("program", "told", "status"),
+    [
+        (GATED, "is withdrawn: the program that asked has been ended.", "withdrawn"),
+        (FLOW, "stays open, and its run waits. Decide it later: sayso inbox respond a-", "open"),
+    ],
+)
+def test_ctrl_c_at_a_prompt_says_what_becomes_of_the_ask(
+    at_terminal: AtTerminal, here: Path, desk: Desk, program: str, told: str, status: str
+) -> None:
+    (here / "left.py").write_text(program)
+    with at_terminal("left.py") as terminal:
+        terminal.wait_for("Your choice (1-")
+        terminal.press(b"\x03")
+        assert terminal.ended() == -signal.SIGINT  # as any program that Ctrl-C ends
+        terminal.drain()
+
+    (opened,) = (event.stream for event in desk.events() if event.kind == "ask.opened")
+    assert desk.get(opened).status == status
+    assert f"{opened} {told}" in terminal.text
+    assert "result: paid" not in terminal.text
+    assert "Traceback" not in terminal.text
 
 
 def test_a_bad_edit_is_told_and_asked_again(
@@ -71,20 +109,6 @@ def test_a_bad_edit_is_told_and_asked_again(
     assert "amount" in terminal.text
     (event,) = [event for event in desk.events() if event.kind == "ask.decided"]
     assert (event.payload or {})["via"] == "terminal"
-
-
-def test_ctrl_c_at_the_prompt_withdraws_the_ask(
-    at_terminal: AtTerminal, gated: str, desk: Desk
-) -> None:
-    with at_terminal(gated) as terminal:
-        terminal.wait_for("Your choice")
-        (ask,) = desk.inbox()
-        terminal.press(b"\x03")
-        terminal.wait_for("KeyboardInterrupt")
-        assert terminal.ended() != 0
-
-    assert desk.get(ask.id).status == "withdrawn"
-    assert "result: paid" not in terminal.text
 
 
 def test_ctrl_c_at_the_prompt_of_an_async_gate_withdraws_the_ask_too(

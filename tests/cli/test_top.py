@@ -225,8 +225,8 @@ def test_a_question_is_answered_and_keys_that_do_not_fit_say_which_do(
     with at_terminal("top") as terminal:
         marked(terminal, run.asks[0])
         terminal.press(b"a")
-        terminal.wait_for(f"{run.asks[0].id} takes: r no answer  s answer")
-        terminal.press(b"s")
+        terminal.wait_for(f"{run.asks[0].id} takes: r no answer  c answer")
+        terminal.press(b"c")
         terminal.wait_for("Your answer (text): ")
         terminal.type("kind ones")
         terminal.wait_for("Send this answer? [y/N] ")

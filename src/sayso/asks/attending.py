@@ -27,7 +27,7 @@ def attend(
     """Return the ask once it is closed, having asked for a decision in the best way there is."""
     at = standing(store, ask.id)
     if at.ask.open and at.roster.solo and console.interactive():
-        with _TERMINAL:
+        with _TERMINAL, console.leaving(at.ask):
             settled = _prompted(store, at.ask, console, origin, law)
         if settled is not None:
             return settled

@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from sayso.channels.keyboard import Keyboard, Keys
 from sayso.channels.menu import chosen, command, menu, numbers
 from sayso.channels.talk import InputEnded, Talk
+from sayso.channels.typed import in_words, read_answer
 from sayso.errors import StoreError
 from sayso.model.actor import Roster
 from sayso.model.ask import Ask, Ballot
@@ -105,7 +108,11 @@ class Console:
         try:
             while True:
                 talk.show("", *menu(ask))
-                offer = chosen(talk.line(f"Your choice ({numbers(ask)}): "), ask)
+                typed = talk.line(f"Your choice ({numbers(ask)}){_or_answer(ask)}: ")
+                offer = chosen(typed, ask)
+                if offer is None and _or_answer(ask) and typed.strip():
+                    answer = read_answer(typed, ask.content.answer_schema)
+                    return Ballot(verdict="respond", answer=answer)
                 if offer is None:
                     talk.say(f"Please type one of {numbers(ask)}.", "yellow")
                     continue
@@ -159,6 +166,21 @@ class Console:
             f"program waits. From another terminal: {how}"
         )
 
+    @contextmanager
+    def leaving(self, ask: Ask) -> Iterator[None]:
+        """Say on Ctrl-C what becomes of the ask: a run waits for it, a program does not."""
+        try:
+            yield
+        except KeyboardInterrupt as left:
+            self._drawn = None
+            if ask.of_run:
+                how = command(ask, desk=self._desk)
+                self._tell(f"{ask.id} stays open, and its run waits. Decide it later: {how}")
+            else:
+                self._tell(f"{ask.id} is withdrawn: the program that asked has been ended.")
+            _end_quietly(left)
+            raise
+
     def complain(self, text: str) -> None:
         """Say why a decision was not taken."""
         screen = self._screen()
@@ -177,6 +199,25 @@ class Console:
     def _over(self, ask: Ask) -> None:
         self._drawn = None
         self._kept.pop(ask.digest, None)
+
+
+def _or_answer(ask: Ask) -> str:
+    """Whether a question may be answered at once: words are no number of a choice."""
+    words = ask.kind == "question" and "respond" in ask.allow
+    return ", or your answer" if words and in_words(ask.content.answer_schema) == "text" else ""
+
+
+def _end_quietly(left: KeyboardInterrupt) -> None:
+    """Let a program that ends by this Ctrl-C end without a traceback: it was meant, and is told."""
+    before = sys.excepthook
+    if before is not sys.__excepthook__:  # somebody else's: they know what to show
+        return
+
+    def hook(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+        if error is not left:
+            before(kind, error, where)
+
+    sys.excepthook = hook
 
 
 def _width(screen: TextIO | None) -> int:

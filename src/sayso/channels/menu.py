@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sayso.model.ask import Ask
-from sayso.model.verdicts import VERDICTS, Kind, Verdict
+from sayso.model.verdicts import KEYS, VERDICTS, Kind, Verdict
 
-_ENDING = "End the run"
-_REJECTS = {"r"}  # means no nearly everywhere, so a yes such as "Run it again" never answers to it
+_ENDING, _ENDS = "End the run", "d"
+# What no letter chooses: "c" at a plan may be meant as "Cancel", and a habit must not pay twice.
+_NO_HABIT: tuple[tuple[Kind, Verdict], ...] = (("plan", "respond"), ("doubt", "approve"))
 # Where a no means "go on without": a plan's no ends the run anyway, and a doubt is not about it.
 _ENDED: tuple[Kind, ...] = ("action", "draft", "question", "choice", "notice")
 
@@ -45,20 +46,13 @@ def offers(ask: Ask) -> tuple[Offer, ...]:
         for number, option in enumerate(listed, start=1)
     ]
     rest = [v for v in ask.allow if not (listed and v == "approve")]
-    taken: set[str] = set()
     for place, verdict in enumerate(rest, start=len(found) + 1):
         number = tuple(VERDICTS["plan"]).index(verdict) + 1 if ask.kind == "plan" else place
-        button = ask.meaning(verdict).button
-        letter = _letter(button, taken | _REJECTS if verdict == "approve" else taken)
-        taken.add(letter)
-        found.append(Offer(number, letter, button, verdict))
+        letter = "" if (ask.kind, verdict) in _NO_HABIT else KEYS[verdict]
+        found.append(Offer(number, letter, ask.meaning(verdict).button, verdict))
     if ask.of_run and ask.kind in _ENDED and "reject" in ask.allow:
-        found.append(Offer(len(found) + 1, _letter(_ENDING, taken), _ENDING, "reject", end=True))
+        found.append(Offer(len(found) + 1, _ENDS, _ENDING, "reject", end=True))
     return tuple(found)
-
-
-def _letter(button: str, taken: set[str]) -> str:
-    return next((c for c in button.lower() if c.isalpha() and c not in taken), "")
 
 
 def menu(ask: Ask) -> list[str]:
@@ -71,7 +65,7 @@ def menu(ask: Ask) -> list[str]:
     elif listed:
         lines.append(f"1-{len(listed)}. The option of that number")
     for offer in made[len(listed) :]:
-        letter = "" if ask.kind == "plan" else f" ({offer.letter})"
+        letter = f" ({offer.letter})" if offer.letter and ask.kind != "plan" else ""
         lines.append(f"{offer.number}. {offer.button}{letter}")
     return lines
 

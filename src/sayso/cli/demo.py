@@ -85,6 +85,7 @@ def _serve_company(folder: Path, door: Door, *, browser: bool) -> None:
             style="text",
             browser=browser,
             named=str(place),
+            quiet=True,
             tour=tour(typed(), shlex.quote(str(place))),
         )
 

@@ -148,12 +148,14 @@ def serve_app(
     style: Literal["text", "json"],
     browser: bool,
     named: str | None,
+    quiet: bool = False,
     tour: Tour | None = None,
     open_metrics: bool = False,
 ) -> None:
     """Serve a desk, and carry its runs on, until a signal says to stop.
 
-    `named` is the desk as commands we suggest must name it, if they must.
+    `named` is the desk as commands we suggest must name it, if they must. `quiet` logs only what is
+    wrong, so that what was said first stays on the screen.
     """
     from sayso.web.app import make_app
     from sayso.web.logbook import Logbook, keep_log
@@ -163,8 +165,11 @@ def serve_app(
     check_door(door, people=not desk.people.solo)
     sockets = listen(door)
     port = sockets[0].getsockname()[1]
-    keep_log(style, desk.store.now, quiet=tour is not None)  # a visitor reads what was said first
-    settings = replace(_settings(desk, door, port, oidc), tour=tour, open_metrics=open_metrics)
+    again = _again(door, port, named)
+    keep_log(style, desk.store.now, quiet=quiet)
+    settings = replace(
+        _settings(desk, door, port, oidc), another_link=again, tour=tour, open_metrics=open_metrics
+    )
     web = make_app(desk, settings)
     with ExitStack() as hops:
         run(
@@ -179,7 +184,7 @@ def serve_app(
                 port,
                 workers,
                 hops if browser else None,
-                again=_again(door, port, named),
+                again=again,
                 tour=tour,
             ),
             stopping=web.state.service.stop,

@@ -30,11 +30,11 @@ from sayso.desk import Desk
 from sayso.errors import SaysoError, StoreError
 from sayso.model.ask import Ask
 from sayso.model.tally import missing
-from sayso.model.verdicts import Verdict
+from sayso.model.verdicts import KEYS, Verdict
 
 _LOOK_EVERY = 1.0
 _AT_MOST_EVERY = 0.15
-_VERDICTS: dict[str, Verdict] = {"a": "approve", "e": "edit", "r": "reject", "s": "respond"}
+_VERDICTS: dict[str, Verdict] = {key: verdict for verdict, key in KEYS.items()}
 
 
 @click.command(
@@ -48,7 +48,7 @@ def top(*, once: bool, person: str | None, as_json: bool) -> None:
     """Show a desk live, and decide on the spot.
 
     It shows the runs with how far they are, the open asks, and what happened lately. Up and down (or k and j) move the mark. On the marked ask: a approves, e edits, r rejects,
-    s answers, Enter shows its whole card. Nothing is decided before you have seen the card and
+    c answers, Enter shows its whole card. Nothing is decided before you have seen the card and
     said yes. q quits.
     """
     live = not once and not as_json and Keyboard().present() and sys.stdout.isatty()
@@ -159,7 +159,7 @@ class Top:
                 self.ended = True
             case "down" | "j" | "up" | "k" | "home" | "end" if asks:
                 self._move(key, asks)
-            case "a" | "e" | "r" | "s" if self.marked is not None:
+            case _ if key in _VERDICTS and self.marked is not None:
                 return lambda: self._talk(_VERDICTS[key])
             case "enter" if self.marked is not None:
                 return lambda: self._talk(None)

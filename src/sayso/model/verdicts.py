@@ -19,6 +19,8 @@ Stance = Literal["consent", "refusal"]
 Takes = Literal["nothing", "args", "note", "text", "guidance", "answer", "option"]
 RejectKind = Literal["harmful", "taste", "not-now"]
 
+# What is pressed for each of them, at a prompt, in `sayso top` and on a page.
+KEYS: Mapping[Verdict, str] = {"approve": "a", "edit": "e", "reject": "r", "respond": "c"}
 KINDS: tuple[Kind, ...] = get_args(Kind)
 REJECT_KINDS: tuple[RejectKind, ...] = get_args(RejectKind)
 

@@ -37,12 +37,14 @@ class Settings:
         threads: Threads that speak to the database.
         fresh_seconds: How fresh a sign-in must be for a decision on something critical.
         open_metrics: Whether programs on this machine read `/metrics` without a token.
+        another_link: The command that prints another link to a service in local mode.
         tour: What a demo shows its visitors.
     """
 
     public_url: str | None = None
     mode: Mode = "team"
     cookie: str = "sayso_session"
+    another_link: str = "sayso serve --url"
     oidc: Provider | None = None
     body_bytes: int = 2 * 1024 * 1024
     body_seconds: float = 20.0

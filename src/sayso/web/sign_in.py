@@ -251,7 +251,7 @@ async def home(request: Request) -> Response:
         return _no_cookie(to)
     if who is None or who.kind == "agent":  # pages are for people
         solo = await service.work(lambda: service.desk.people.solo)
-        return _how_to_come_in() if solo else RedirectResponse("/sign-in", 303)
+        return _how_to_come_in(service) if solo else RedirectResponse("/sign-in", 303)
     wanted = onward(to)
     return RedirectResponse(_INBOX if wanted.partition("?")[0] == "/" else wanted, 303)
 
@@ -271,19 +271,19 @@ async def _by_link(request: Request, text: str) -> Response:
     service = service_of(request)
     service.count_stranger(request)
     if not await service.work(lambda: use_link(service.store, text)):
-        return _how_to_come_in(_SPENT)
+        return _how_to_come_in(service, _SPENT)
     session = await opened(request, None, "link")
     # The address that the browser keeps, and sends on to others, is the one without the secret.
     answer = RedirectResponse(arrival(_INBOX), 303, headers=_NO_REFERRER)
     return with_session(answer, service, session)
 
 
-def _how_to_come_in(reason: str = "Nobody is signed in here.") -> Response:
+def _how_to_come_in(service: Service, reason: str = "Nobody is signed in here.") -> Response:
     said = Message(
         title="Open the link again",
         alert=reason,
-        said=("Get another one in a terminal, in the folder of the desk:",),
-        command="sayso serve --url",
+        said=("Get another one in a terminal, in the folder where it was started:",),
+        command=service.settings.another_link,
     )
     return message(said, 401, _NO_REFERRER)
 
@@ -293,7 +293,7 @@ async def sign_in_page(request: Request) -> Response:
     """Show the form."""
     service = service_of(request)
     if await service.work(lambda: service.desk.people.solo):
-        return _how_to_come_in()
+        return _how_to_come_in(service)
     return _form(request, onward(request.query_params.get("next")))
 
 

@@ -148,7 +148,8 @@ class Wording:
                 return "The same request will be refused again: change the tools or the settings."
 
     def _shown(self, text: str) -> str:
-        return one_line(self._concealed(text).strip().rstrip("."), _WIDTH)
+        words = " ".join(self._concealed(text).split())  # providers say things in several lines
+        return one_line(words.rstrip("."), _WIDTH)
 
     def _concealed(self, text: str) -> str:
         if self.secret is not None and len(self.secret) >= _SHORTEST_SECRET:

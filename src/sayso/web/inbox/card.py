@@ -28,7 +28,7 @@ from sayso.model.ask import Ask, Decision, Vote
 from sayso.model.confidence import Confidence
 from sayso.model.content import Option
 from sayso.model.tally import missing
-from sayso.model.verdicts import Kind, Verdict
+from sayso.model.verdicts import KEYS, Kind, Verdict
 from sayso.web.forms.drawing import answer_field, form_of, rows_of
 from sayso.web.forms.fields import Field, Form
 from sayso.web.forms.sent import Posted
@@ -48,7 +48,6 @@ from sayso.web.look.views import (
     VoteLine,
 )
 
-KEYS: Mapping[Verdict, str] = {"approve": "a", "edit": "e", "reject": "r", "respond": "c"}
 KIND_WORDS: Mapping[Kind, str] = {
     "action": "Action",
     "plan": "Plan",
@@ -102,7 +101,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         asking=f"{content.agent or '(nobody)'}{asks_for(ask)}",
         shape=shape_of(ask),
         risk_word=f"{ask.risk} risk" if ask.risk else "risk not stated",
-        risk_sentence=content.sentence,
+        asked_because=content.sentence,
         undone=undone(ask),
         confidence=_sure(ask),
         due_at=ask.due_at if ask.open else None,

@@ -103,10 +103,13 @@ def hold_of(ask: Ask, now: datetime, wanted: float = HOLD) -> float:
 
 
 def confirmation(ask: Ask) -> str | None:
-    """Return what must be typed before something critical is agreed to; `None` if it is not."""
+    """Return what must be typed before something critical is agreed to; `None` if it is not.
+
+    The name of the tool; where there is none, the word for what it is: `plan`, `draft`.
+    """
     if ask.risk != CRITICAL and not ask.content.ruled.critical:
         return None
-    return ask.tool or ask.id
+    return ask.tool or ask.kind
 
 
 def _check_confirmed(ask: Ask, verdict: Verdict, fields: Posted) -> None:

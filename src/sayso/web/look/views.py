@@ -302,7 +302,7 @@ class AskView:
     asking: str = ""
     shape: Shape = "none"
     risk_word: str = "risk not stated"
-    risk_sentence: str = ""
+    asked_because: str = ""
     undone: str | None = None
     confidence: Confidence | None = None
     due_at: datetime | None = None
