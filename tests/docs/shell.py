@@ -55,10 +55,13 @@ class Shell:
         """Where somebody is who typed what was typed here."""
         return Path(f"/proc/{self._process.pid}/cwd").readlink()
 
-    def type(self, command: str, answers: list[str]) -> str:
-        """Type a line, answer its prompts, and return what it printed; without answers, Ctrl-C."""
+    def type(self, command: str, answers: list[str], *, stays: bool) -> str:
+        """Type a line, answer its prompts, and return what it printed; without answers, Ctrl-C.
+
+        What `stays` is left alone once it says how it is ended.
+        """
         self._press(f"{command}\n")
-        said = self._read(answers)
+        said = self._read(answers, stays=stays)
         return said.partition("\n")[2]  # the terminal shows the line that was typed
 
     def interrupt(self) -> str:
@@ -75,7 +78,7 @@ class Shell:
         self.ended = None
         os.write(self._screen, keys.encode())
 
-    def _read(self, answers: list[str]) -> str:
+    def _read(self, answers: list[str], *, stays: bool = False) -> str:
         """Read until the shell is back, or a server is there; answer whenever something is awaited."""
         raw, said, answered = b"", "", 0
         waiting = list(answers)
@@ -85,7 +88,7 @@ class Shell:
             if back := _READY.search(said):
                 self.ended = int(back[1])
                 return said[: back.start()]
-            if said.endswith(_SERVES):
+            if stays and said.endswith(_SERVES):
                 return said
             if select.select([self._screen], [], [], 0.2)[0]:
                 raw += os.read(self._screen, 65536)

@@ -89,6 +89,9 @@ def around(request: pytest.FixtureRequest, page: Path, typist: Typist) -> Iterat
             case "postgresql":
                 url = request.getfixturevalue("oversight")
                 typist.standing["postgresql://sayso@db.internal/oversight"] = url
+            case "remote":
+                named = "http://127.0.0.1:8700"
+                typist.standing[named] = f"http://127.0.0.1:{typist.env['SAYSO_PORT']}"
             case "service":
                 certificate(typist.folder)
                 typist.standing["10.0.0.7"] = "127.0.0.2"

@@ -29,7 +29,7 @@ _PROMPT = re.compile(
     r"|(?P<hidden>New password of .*:|The same again:))(?P<typed>.*)$",
     re.MULTILINE,
 )
-_NAMED = re.compile(r"\b[art]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b")
+_NAMED = re.compile(r"\b[art]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b|\bsayso_[0-9A-Za-z]{49}\b")
 _LOOKS = re.compile(r"sayso (?:inbox(?: list| show \S+)?|runs (?:list|show \S+))(?: --\S+ \S+)*$")
 _PASSED = re.compile(r"^ +(?:waited .* for a decision|\d+ \w+ later)\n", re.MULTILINE)
 
@@ -44,6 +44,11 @@ class Line:
     @property
     def background(self) -> bool:
         return self.prints is not None and self.command.endswith("< /dev/null")
+
+    @property
+    def stays(self) -> bool:
+        """Whether it goes on, in its terminal, while the page does."""
+        return (self.prints or "").rstrip().endswith("Ctrl-C ends it")
 
     @property
     def answers(self) -> list[str]:
@@ -87,11 +92,14 @@ class Typist:
             command = command.replace(named, here)
         if command.startswith("sayso serve"):
             self.leave()  # the one before has the port
+        if command.startswith("export "):  # also for what is started in the background
+            name, _, value = command.removeprefix("export ").partition("=")
+            self.env[name] = value
         if line.background:
             self.compare(line, self.start(command))
         elif line.prints is None:
             shell = self.at_hand()
-            printed = shell.type(command, [])
+            printed = shell.type(command, [], stays=True)
             assert shell.ended in (0, None, *LEFT), f"$ {command}\n{printed}"
             assert "WARNING" not in printed, printed  # an extra that is not there, says pip
             assert "Traceback" not in printed, printed
@@ -103,9 +111,9 @@ class Typist:
         again = 20 if len(self.shells) > 1 and _LOOKS.match(command) else 0
         for _ in range(again):
             with suppress(AssertionError):
-                self.compare(line, self.at_hand().type(command, line.answers))
+                self.compare(line, self.at_hand().type(command, line.answers, stays=line.stays))
                 return
-        self.compare(line, self.at_hand().type(command, line.answers))
+        self.compare(line, self.at_hand().type(command, line.answers, stays=line.stays))
 
     def compare(self, line: Line, printed: str) -> None:
         for named, here in self.standing.items():

@@ -46,7 +46,7 @@ LONG = "All work and no play makes Jack a dull boy. " * 120
 
 YES: tuple[Verdict, ...] = ("approve",)
 EVERYWHERE: dict[str, Any] = dict.fromkeys(
-    ("title", "agent", "tool", "why", "risk_sentence", "impact", "assignee", "asking"), EVIL
+    ("title", "agent", "tool", "why", "asked_because", "impact", "assignee", "asking"), EVIL
 )
 
 
@@ -178,7 +178,7 @@ REFUND = AskView(
     asking="billing-agent asks, for Mara Okafor.",
     shape="high",
     risk_word="high risk",
-    risk_sentence="Money leaves the account; a refund cannot be reversed.",
+    asked_because="Money leaves the account; a refund cannot be reversed.",
     confidence=Confidence.of(0.62),
     due_at=hence(14),
     then="the clock rejects it",
@@ -288,7 +288,7 @@ PLAN = like(
     then="the clock rejects it",
     shape="medium",
     risk_word="medium risk",
-    risk_sentence="Links change for readers; the old dashboards stay for 30 days.",
+    asked_because="Links change for readers; the old dashboards stay for 30 days.",
     why="You asked for the Q4 warehouse move to be done before Friday.",
     affected=("42 dashboards, 9 owning teams",),
     confidence=Confidence.of(0.81),
@@ -367,7 +367,7 @@ FLIGHTS = like(
     due_at=hence(49),
     shape="medium",
     risk_word="medium risk",
-    risk_sentence="Up to $450 on the team card, refundable today.",
+    asked_because="Up to $450 on the team card, refundable today.",
     tool="travel.book",
     why="The offsite starts at 15:00 on 3 December.",
     confidence=Confidence.of(0.74),
@@ -405,7 +405,7 @@ DRAFT = like(
     opened_at=ago(18),
     shape="medium",
     risk_word="medium risk",
-    risk_sentence="It is sent to a customer.",
+    asked_because="It is sent to a customer.",
     confidence=Confidence.of(0.97),
     why="The contract asks for an answer within two days.",
     draft=views.Draft(
@@ -451,7 +451,7 @@ REGION = like(
     opened_at=ago(25),
     shape="low",
     risk_word="low risk",
-    risk_sentence="Nothing leaves; the answer goes to the agent.",
+    asked_because="Nothing leaves; the answer goes to the agent.",
     answer=select("=", "Region", "eu-north-1", "eu-west-2", "us-east-1"),
     buttons=buttons("question", primary="respond"),
 )
@@ -467,7 +467,7 @@ RENEWAL = like(
     shape="high",
     risk_word="high risk",
     tool="mail.send_many",
-    risk_sentence="2,451 people get a mail; a mail cannot be called back.",
+    asked_because="2,451 people get a mail; a mail cannot be called back.",
     undone="It cannot be undone.",
     facts=(
         fact("to", "", "people", items=("ada@example.org", "mara@example.org", "and 2,449 more")),
@@ -548,7 +548,7 @@ DROP = like(
     shape="critical",
     risk_word="critical risk",
     tool="warehouse.execute",
-    risk_sentence="The table and its 41 million rows are gone.",
+    asked_because="The table and its 41 million rows are gone.",
     undone="It cannot be undone.",
     facts=(
         fact(
@@ -582,7 +582,7 @@ LABELS = like(
     shape="low",
     risk_word="low risk",
     tool="github.add_labels",
-    risk_sentence="Labels can be taken off again.",
+    asked_because="Labels can be taken off again.",
     facts=(
         fact("issue", "512", "number"),
         fact("labels", "", "list", items=("bug", "p1", "inbox")),
@@ -603,7 +603,7 @@ PRESS = like(
     opened_at=ago(60),
     shape="low",
     risk_word="low risk",
-    risk_sentence="Nothing happens unless you say so.",
+    asked_because="Nothing happens unless you say so.",
     shown=(fact("where", "Die Zeit, page 24"), fact("quote", "The agents ask first.")),
     buttons=buttons("notice", primary="respond"),
 )
@@ -619,7 +619,7 @@ FEEDBACK = like(
     opened_at=ago(75),
     shape="low",
     risk_word="low risk",
-    risk_sentence="Your words teach the agent.",
+    asked_because="Your words teach the agent.",
     shown=(fact("summary", "Revenue rose by 4 %; churn fell."),),
     buttons=buttons("feedback", primary="approve"),
 )
@@ -635,7 +635,7 @@ DOUBT = like(
     shape="high",
     risk_word="high risk",
     tool="payments.refund",
-    risk_sentence="Run twice, it would pay twice.",
+    asked_because="Run twice, it would pay twice.",
     about="a-g739",
     facts=(fact("amount", "€1,240.00", "money"),),
     evidence=(fact("late result", '{"receipt": 12}', "json"),),
@@ -729,7 +729,7 @@ STATES: dict[str, AskView] = {
             "",
             shape="none",
             risk_word="risk not stated",
-            risk_sentence="",
+            asked_because="",
         ),
         Banner(state="erased", tone="done", text="What was asked has been erased."),
     ),

@@ -114,7 +114,7 @@ class Console:
                     answer = read_answer(typed, ask.content.answer_schema)
                     return Ballot(verdict="respond", answer=answer)
                 if offer is None:
-                    talk.say(f"Please type one of {numbers(ask)}.", "yellow")
+                    talk.say(f"Please type one of {numbers(ask)}, or a letter.", "yellow")
                     continue
                 try:
                     said = fill(ask, offer.verdict, talk, option=offer.option, kept=self._kept)

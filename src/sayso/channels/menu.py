@@ -15,6 +15,7 @@ from sayso.model.verdicts import KEYS, VERDICTS, Kind, Verdict
 _ENDING, _ENDS = "End the run", "d"
 # What no letter chooses: "c" at a plan may be meant as "Cancel", and a habit must not pay twice.
 _NO_HABIT: tuple[tuple[Kind, Verdict], ...] = (("plan", "respond"), ("doubt", "approve"))
+_SAID: dict[Verdict, tuple[str, ...]] = {"approve": ("y", "yes"), "reject": ("n", "no")}
 # Where a no means "go on without": a plan's no ends the run anyway, and a doubt is not about it.
 _ENDED: tuple[Kind, ...] = ("action", "draft", "question", "choice", "notice")
 
@@ -29,13 +30,19 @@ class Offer:
     verdict: Verdict
     option: str | None = None
     end: bool = False
+    also: tuple[str, ...] = ()
 
     def answers_to(self, typed: str) -> bool:
         """Whether somebody who typed this meant it."""
         if self.option is not None:
             return typed == str(self.number)
-        also = "cancel" if self.verdict == "reject" else self.verdict
-        return typed in (str(self.number), self.letter, self.button.lower(), self.verdict, also)
+        return typed in (
+            str(self.number),
+            self.letter,
+            self.button.lower(),
+            self.verdict,
+            *self.also,
+        )
 
 
 def offers(ask: Ask) -> tuple[Offer, ...]:
@@ -49,7 +56,11 @@ def offers(ask: Ask) -> tuple[Offer, ...]:
     for place, verdict in enumerate(rest, start=len(found) + 1):
         number = tuple(VERDICTS["plan"]).index(verdict) + 1 if ask.kind == "plan" else place
         letter = "" if (ask.kind, verdict) in _NO_HABIT else KEYS[verdict]
-        found.append(Offer(number, letter, ask.meaning(verdict).button, verdict))
+        also = ("cancel",) if verdict == "reject" else ()
+        if "approve" in rest and ask.kind != "doubt":  # a yes or a no, and not an answer
+            also += _SAID.get(verdict, ())
+        button = ask.meaning(verdict).button
+        found.append(Offer(number, letter, button, verdict, also=also))
     if ask.of_run and ask.kind in _ENDED and "reject" in ask.allow:
         found.append(Offer(len(found) + 1, _ENDS, _ENDING, "reject", end=True))
     return tuple(found)

@@ -95,10 +95,10 @@ def _listed(where: str, found: list[Webhook], *, as_json: bool) -> None:
         say("Nobody is told of events. Add a receiver: sayso webhooks add URL")
         return
     rows = [
-        (hook.id, _state(hook), hook.team or "-", ", ".join(hook.kinds), one_line(hook.url, 200))
+        (hook.id, _state(hook), hook.team or "-", one_line(hook.url, 40), ", ".join(hook.kinds))
         for hook in found
     ]
-    show("", *columns(("ID", "STATE", "TEAM", "KINDS", "URL"), rows, screen().width))
+    show("", *columns(("ID", "STATE", "TEAM", "URL", "KINDS"), rows, screen().width))
 
 
 def _state(hook: Webhook) -> str:
