@@ -38,7 +38,10 @@ def typist(reader: Reader) -> Iterator[Typist]:
     """
     for name in CHECKOUT:
         (reader.folder / name).symlink_to(ROOT / name)
-    (reader.folder / ".venv").symlink_to(sys.prefix)
+    (reader.folder / ".venv").mkdir()
+    (reader.folder / ".venv/bin").symlink_to(Path(sys.prefix) / "bin")
+    for made in (".made", ".run-installed", ".dev-installed"):
+        (reader.folder / ".venv" / made).touch()
     installing = {"NO_INDEX": "1", "NO_BUILD_ISOLATION": "0", "QUIET": "1", "DRY_RUN": "1"}
     env = {
         **os.environ,

@@ -11,14 +11,16 @@ must succeed, and what asks for something is left with Ctrl-C.
 from __future__ import annotations
 
 import re
-import subprocess
+import shlex
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.docs.pages import Block, check_same, steady
-from tests.docs.shell import Shell
+from tests.docs.shell import Shell, Started
+from tests.forked import SAYSO, Forked
 
 TYPED = ("console", "sh")
 LEFT = (130,)  # of a program that Ctrl-C ended, and of make above one
@@ -31,6 +33,9 @@ _PROMPT = re.compile(
 )
 _NAMED = re.compile(r"\b[art]-[0-9a-hjkmnp-tv-z]{4,8}\b|\b[0-9a-f]{12}\b|\bsayso_[0-9A-Za-z]{49}\b")
 _LOOKS = re.compile(r"sayso (?:inbox(?: list| show \S+)?|runs (?:list|show \S+))(?: --\S+ \S+)*$")
+_FOR_A_SHELL = re.compile(r"[<>|&;$~]| #")
+_PROGRAMS = {"sayso": str(SAYSO), "python": sys.executable}  # which start at once
+_PATIENCE = 20.0
 _PASSED = re.compile(r"^ +(?:waited .* for a decision|\d+ \w+ later)\n", re.MULTILINE)
 
 
@@ -77,8 +82,9 @@ class Typist:
     env: dict[str, str]
     standing: dict[str, str] = field(default_factory=dict)  # what is here, for what is named
     meant: dict[str, str] = field(default_factory=dict)
-    programs: list[subprocess.Popen[str]] = field(default_factory=list)
+    programs: list[Forked] = field(default_factory=list)
     shells: list[Shell] = field(default_factory=list)
+    activated: bool = False  # an environment of one's own: its programs are the shell's to find
 
     def follow(self, line: Line) -> None:
         """Do what the page says, and compare what is printed with what it shows."""
@@ -98,9 +104,8 @@ class Typist:
         if line.background:
             self.compare(line, self.start(command))
         elif line.prints is None:
-            shell = self.at_hand()
-            printed = shell.type(command, [], stays=True)
-            assert shell.ended in (0, None, *LEFT), f"$ {command}\n{printed}"
+            printed, ended = self.type(line, command)
+            assert ended in (0, None, *LEFT), f"$ {command}\n{printed}"
             assert "WARNING" not in printed, printed  # an extra that is not there, says pip
             assert "Traceback" not in printed, printed
         else:
@@ -108,18 +113,33 @@ class Typist:
 
     def watch(self, line: Line, command: str) -> None:
         """Type a command and compare; what a server or a worker does is looked at until it is done."""
-        again = 20 if len(self.shells) > 1 and _LOOKS.match(command) else 0
-        for _ in range(again):
-            with suppress(AssertionError):
-                self.compare(line, self.at_hand().type(command, line.answers, stays=line.stays))
-                return
-        self.compare(line, self.at_hand().type(command, line.answers, stays=line.stays))
+        others = any(shell.ended is None for shell in self.shells)
+        until = time.monotonic() + (_PATIENCE if others and _LOOKS.match(command) else 0)
+        while True:
+            try:
+                return self.compare(line, self.type(line, command)[0])
+            except AssertionError:
+                if time.monotonic() > until:
+                    raise
 
     def compare(self, line: Line, printed: str) -> None:
         for named, here in self.standing.items():
             printed = printed.replace(here, named)
         check_same(*elided(tidy(printed), tidy(line.prints or "")), f"$ {line.command}")
         self.meant |= zip(_NAMED.findall(line.prints or ""), _NAMED.findall(printed), strict=False)
+
+    def type(self, line: Line, command: str) -> tuple[str, int | None]:
+        """Type a line; return what it printed, and how it ended: None if it goes on."""
+        shell = self.at_hand()
+        stays = line.stays or line.prints is None
+        words = [] if _FOR_A_SHELL.search(command) or self.activated else shlex.split(command)
+        if not words or words[0] not in _PROGRAMS:
+            self.activated |= command.endswith("/activate")
+            return shell.type(command, line.answers, stays=stays), shell.ended
+        words[0] = _PROGRAMS[words[0]]
+        program = Started(words, shell.folder, self.env)
+        self.shells.insert(0, program)
+        return program.read(line.answers, stays=stays), program.ended
 
     def at_hand(self) -> Shell:
         """The terminal that nothing runs in: the last one, or a new one."""
@@ -130,15 +150,8 @@ class Typist:
 
     def start(self, command: str) -> str:
         """Leave a program in the background once it has said what waits."""
-        program = subprocess.Popen(
-            command.removesuffix("< /dev/null").split(),
-            cwd=self.folder,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        words = command.removesuffix("< /dev/null").split()
+        program = Forked([_PROGRAMS[words[0]], *words[1:]], cwd=self.folder, env=self.env)
         self.programs.append(program)
         assert program.stderr is not None
         return program.stderr.readline()
