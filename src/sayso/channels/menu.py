@@ -56,7 +56,7 @@ def offers(ask: Ask) -> tuple[Offer, ...]:
     for place, verdict in enumerate(rest, start=len(found) + 1):
         number = tuple(VERDICTS["plan"]).index(verdict) + 1 if ask.kind == "plan" else place
         letter = "" if (ask.kind, verdict) in _NO_HABIT else KEYS[verdict]
-        also = ("cancel",) if verdict == "reject" else ()
+        also: tuple[str, ...] = ("cancel",) if verdict == "reject" else ()
         if "approve" in rest and ask.kind != "doubt":  # a yes or a no, and not an answer
             also += _SAID.get(verdict, ())
         button = ask.meaning(verdict).button
