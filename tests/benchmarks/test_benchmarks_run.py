@@ -82,6 +82,18 @@ WEB = [
     "SQLite: inbox, many open by few",
     "PostgreSQL: inbox, many open by few",
 ]
+AUTONOMY = [
+    "ours: share that ran alone, least",
+    "ours: share that ran alone, most",
+    "ours: unapproved harm, mean",
+    "ours: all harm, mean, least",
+    "ours: all harm, mean, most",
+    "document: unapproved harm by 611",
+    "always ask: all harm",
+    "ours: grants to the poor agent",
+    "ours: worlds in which the drifter was revoked",
+    "ours: calls until it was, median",
+]
 # LangGraph may be missing; its side then is, too.
 BY_LANGGRAPH = re.compile(r"by LangGraph$")
 
@@ -190,6 +202,14 @@ def test_the_policy_is_measured_by_rulings_by_rules_and_by_loading() -> None:
 
     assert figures(printed) == POLICY
     assert re.search(r"one more rule: -?[\d.]+ microseconds a ruling if it names the tool", printed)
+
+
+def test_earned_autonomy_is_measured_beside_other_ways_to_trust() -> None:
+    printed = run("autonomy")
+
+    assert figures(printed) == AUTONOMY
+    for scheme in ("ours", "document", "always ask", "wilson", "beta"):
+        assert re.search(rf"^{scheme} +\d+\.\d% +\d+\.\d +\d+\.\d$", printed, re.MULTILINE)
 
 
 @pytest.mark.soak  # half a minute
