@@ -41,7 +41,7 @@ CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test $(TESTS) curl chromium check soak bench docs reference pictures format lock vendor clean
+.PHONY: help demo test $(TESTS) curl chromium pgbouncer check soak bench docs reference pictures format lock vendor clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -69,6 +69,9 @@ chromium:
 	@test -n "$$SAYSO_CHROMIUM" || command -v chromium-headless-shell > /dev/null || command -v chromium > /dev/null \
 		|| { $(call debian,The tests need a browser.,$(CHROMIUM)); }
 
+pgbouncer:
+	@PATH=$$PATH:/usr/sbin command -v pgbouncer > /dev/null || { $(call debian,Some of these tests need PgBouncer.,pgbouncer); }
+
 check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet . || { echo "Not formatted (try: make format):" >&2; $(BIN)/ruff format --check . >&2; false; }
@@ -77,7 +80,7 @@ check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/codespell
 	@echo "ruff, mypy, import-linter and codespell: nothing to report"
 
-soak: $(DEV) chromium ## the same races many times over; takes minutes
+soak: $(DEV) chromium pgbouncer ## the same races many times over; takes minutes
 	@$(BIN)/python -m pytest -q -m soak --timeout=3600
 
 bench: $(DEV) $(PEER) chromium ## measure against bare SQL and LangGraph; BENCH=benchmarks/store.py for one
