@@ -640,7 +640,7 @@ def test_at_a_terminal_the_person_is_asked_right_there(terminals: Terminals) -> 
     command = [sys.executable, str(PROGRAM)]
     with running(command, cwd=terminals.folder, env=terminals.env) as screen:
         assert "Build 812 failed" in screen.wait_for("Your choice (1-3): ")
-        screen.type("i")
+        screen.type("r")
         screen.wait_for("Why?")
         screen.type("")
         assert "schedule_meeting" in screen.wait_for("Your choice (1-5): ")
