@@ -639,7 +639,7 @@ def test_of_two_programs_that_answer_at_once_one_counts_and_the_other_is_told(
 def test_at_a_terminal_the_person_is_asked_right_there(terminals: Terminals) -> None:
     command = [sys.executable, str(PROGRAM)]
     with running(command, cwd=terminals.folder, env=terminals.env) as screen:
-        assert "Build 812 failed" in screen.wait_for("Your choice (1-3): ")
+        assert "Build 812 failed" in screen.wait_for("Your choice (1-3)")
         screen.type("r")
         screen.wait_for("Why?")
         screen.type("")
@@ -651,7 +651,7 @@ def test_at_a_terminal_the_person_is_asked_right_there(terminals: Terminals) -> 
         screen.type("")
         assert "for 30 minutes" in screen.wait_for("Your choice (1-5): ")
         screen.type("a")
-        assert "When is the report ready?" in screen.wait_for("Your choice (1-3): ")
+        assert "When is the report ready?" in screen.wait_for("Your choice (1-3)")
         screen.type("End the run")
         screen.wait_for("Why?")
         screen.type("Later")

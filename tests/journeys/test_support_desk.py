@@ -171,7 +171,7 @@ def test_s4_3_the_document_user_and_admin_in_two_terminals_one_after_the_other(
 
     # S4.2, S4.3: the admin sees the query, and answers; the run goes on there
     with desks.at_terminal("admin", THREAD) as admin:
-        shown = admin.wait_for("Your choice (1-3): ")
+        shown = admin.wait_for("Your choice (1-3)")
         assert QUESTION in shown
         admin.type("1")
         admin.wait_for(": ")
@@ -197,7 +197,7 @@ def test_s4_2_an_admin_who_comes_before_the_user_is_told_so_and_misses_nothing(
     local.start("user", THREAD, QUESTION)
 
     with local.at_terminal("admin", THREAD) as admin:
-        assert QUESTION in admin.wait_for("Your choice (1-3): ")
+        assert QUESTION in admin.wait_for("Your choice (1-3)")
 
 
 def test_s4_2_a_user_in_another_thread_is_not_mixed_up_with_this_one(local: Desks) -> None:
@@ -277,7 +277,7 @@ def test_an_admin_whose_prompt_is_open_learns_that_another_one_was_faster(local:
         local.at_terminal("admin", THREAD, env={"LOGNAME": "ben"}) as ben,
     ):
         for admin in (anna, ben):
-            admin.wait_for("Your choice (1-3): ")
+            admin.wait_for("Your choice (1-3)")
         ben.type("1")
         ben.wait_for(": ")
         ben.type(SOLUTION)
