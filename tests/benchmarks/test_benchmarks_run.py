@@ -1,11 +1,14 @@
 """The benchmarks run, and print what they measured. How fast it was is no test."""
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from benchmarks.fleet_model import Costs, rate_with_backlog
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = [
@@ -93,6 +96,21 @@ AUTONOMY = [
     "ours: grants to the poor agent",
     "ours: worlds in which the drifter was revoked",
     "ours: calls until it was, median",
+]
+OPERATIONS = ["decide", "claim", "inbox page", "due timers", "looking around"]
+TABLES = [
+    f"{database}: {what}"
+    for database in ("SQLite", "PostgreSQL")
+    for what in (*(f"{each}, 300 waiting" for each in OPERATIONS), "claim of one, 100 ready")
+]
+FLEET = [
+    *(
+        f"wake-up by {engine}, {p}"
+        for engine in ("procrastinate", "threads")
+        for p in ("p50", "p99")
+    ),
+    *(f"runs/s of {workers} workers beside bare claims" for workers in (1, 2, 4)),
+    "what eight a claim would save of a run of ours",
 ]
 # LangGraph may be missing; its side then is, too.
 BY_LANGGRAPH = re.compile(r"by LangGraph$")
@@ -230,3 +248,52 @@ def test_the_inbox_is_measured_in_a_browser_and_with_many_asks() -> None:
     assert figures(printed) == WEB
     assert re.search(r"Document: 1 answers, [\d.]+ KB", printed)
     assert len(re.findall(r"60 open: [\d.]+ ms; 200 open: [\d.]+ ms", printed)) == 2
+
+
+def test_many_waiting_runs_are_measured_on_both_databases() -> None:
+    printed = run("fleet", "--only", "tables")
+
+    assert figures(printed) == TABLES
+    assert len(re.findall(r"[\d,]+ bytes on disk a waiting run", printed)) == 2
+
+
+@pytest.mark.soak  # a minute
+def test_a_fleet_is_measured_by_wake_ups_and_by_workers() -> None:
+    printed = run("fleet")
+
+    assert figures(printed) == [*FLEET, *TABLES]
+    assert re.search(r"bare: p50 [\d.]+ ms, p99 [\d.]+ ms", printed)
+
+
+def test_the_model_agrees_with_what_follows_without_a_queue() -> None:
+    costs = Costs(worker=0.004, server=0.002, sync=0.001)
+    alone = rate_with_backlog(costs, 1, cores=8, threads=1)
+    bound = rate_with_backlog(costs, 1, cores=8, threads=16)
+    shared = rate_with_backlog(costs, 16, cores=2, threads=4)
+
+    assert alone == pytest.approx(1 / 0.007, rel=0.02), "one thing after the other"
+    assert bound == pytest.approx(1 / 0.004, rel=0.02), "one interpreter"
+    assert shared == pytest.approx(2 / 0.006, rel=0.02), "two cores"
+
+
+def test_the_model_syncs_once_for_all_who_wait() -> None:
+    slow = Costs(worker=0.0001, server=0.0001, sync=0.01)
+
+    rate = rate_with_backlog(slow, 4, cores=8, threads=4)
+
+    assert rate == pytest.approx(16 / 0.02, rel=0.05), "two groups in turn, not sixteen syncs"
+
+
+def test_the_model_says_what_it_was_fed_with(tmp_path: Path) -> None:
+    fed = tmp_path / "fleet.json"
+    known = {"date": "2026-01-02", "machine": "here", "cores": 2, "threads": 2, "worker_ms": 40}
+    known |= {"server_ms": 20, "sync_ms": 10, "rates": {"ours": {"1": 20.0}}}
+    fed.write_text(json.dumps({**known, "PostgreSQL": {"bytes_a_run": 2_000}}))
+    given = ("--costs", str(fed), "--decisions", "10", "--waiting", "1000000")
+    command = [sys.executable, "-m", "benchmarks.fleet_model", *given]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+    assert "measured 2026-01-02 on here" in said
+    assert re.search(r"1 workers: model \d+/s, measured 20/s, ratio \d\.\d\d", said)
+    assert "worker processes: 1, a core each" in said
+    assert "1,000,000 waiting on PostgreSQL: 2 GB" in said

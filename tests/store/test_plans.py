@@ -164,6 +164,18 @@ def test_what_is_due_is_looked_up_by_its_time(
     assert found in steps
 
 
+def test_a_run_that_somebody_named_is_found_by_its_name_however_many_are_ready(
+    live: Desk, place: Place
+) -> None:
+    store: Any = live.store
+    given: dict[str, Any] = {"only": "r-1", "token": "t", "worker": "w", "span": 1}
+    given["serves"] = store._names(("waiting",))
+    steps = plan(live, place, "claim_this", **given)
+
+    assert "runs_ready" not in steps
+    assert re.search(r"Index Cond: \(id = 'r-1'|INDEX sqlite_autoindex_runs_1 \(id=\?\)", steps)
+
+
 @pytest.mark.parametrize(
     ("name", "indexes"),
     [

@@ -288,7 +288,7 @@ class SqlStore(SqlCasebook, SqlTallies, SqlAccounts, SqlOutbox, SqlFleet, SqlEpo
             "span": _span(span),
             "only": only,
         }
-        for name in ("claim", "reclaim"):
+        for name in ("claim", "reclaim") if only is None else ("claim_this",):
             rows = self._unsynced(name, **given)
             if rows:
                 return run_of(rows[0])

@@ -382,7 +382,7 @@ update runs
    set status = 'running', token = :token, worker = :worker, lease_until = {now} + cast(:span as bigint),
        attempt = attempt + 1
  where id = (select r.id from runs r
-              where r.status = 'ready' and {served} and (cast(:only as text) is null or r.id = cast(:only as text))
+              where r.status = 'ready' and {served}
               order by r.changed_at limit 1 {locked}) and {unsynced}
 returning {@run_columns}
 
@@ -393,8 +393,18 @@ update runs
        attempt = attempt + 1
  where id = (select r.id from runs r
               where r.status = 'running' and r.lease_until <= (select {now}) and {served}
-                and (cast(:only as text) is null or r.id = cast(:only as text))
               order by r.lease_until limit 1 {locked}) and {unsynced}
+returning {@run_columns}
+
+-- name: claim_this
+-- One that somebody named, on either ground. Found by its id, however many are ready.
+update runs
+   set status = 'running', token = :token, worker = :worker, lease_until = {now} + cast(:span as bigint),
+       attempt = attempt + 1
+ where id = (select r.id from runs r
+              where r.id = :only and {served}
+                and (r.status = 'ready' or (r.status = 'running' and r.lease_until <= (select {now})))
+              {locked}) and {unsynced}
 returning {@run_columns}
 
 -- name: run_beat
