@@ -41,7 +41,7 @@ CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test $(TESTS) curl chromium pgbouncer check soak bench docs reference pictures format lock vendor clean
+.PHONY: help demo test $(TESTS) curl ip chromium pgbouncer check soak bench docs reference pictures format lock vendor clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -51,7 +51,7 @@ demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" fo
 	@$(BIN)/sayso demo $(DEMO)
 
 # Tests wait nearly as much as they work: on two cores, three parts at a time.
-test: $(DEV) curl chromium ## everything that must hold before a commit: check, and the tests
+test: $(DEV) curl chromium ip ## everything that must hold before a commit: check, and the tests
 	@$(MAKE) --no-print-directory --keep-going --jobs=3 check $(TESTS); failed=$$?; \
 	echo; for part in $(PARTS); do echo "$$part: $$(tail -n 1 $(VENV)/test-$$part.txt)"; done; exit $$failed
 
@@ -63,6 +63,10 @@ $(TESTS): test-%: $(DEV)
 # The page of the HTTP API shows curl, and its test runs what it shows.
 curl:
 	@command -v curl > /dev/null || { $(call debian,The tests need curl.,curl); }
+
+# A worker is cut off from its database: root does it with network namespaces.
+ip:
+	@test "$$(id -u)" != 0 || command -v ip > /dev/null || { $(call debian,The tests need ip.,iproute2); }
 
 # The pages are tested in a real browser. SAYSO_CHROMIUM=/path/to/one names another than Debian's.
 chromium:
@@ -80,7 +84,7 @@ check: $(DEV) ## style, types, import directions, spelling
 	@$(BIN)/codespell
 	@echo "ruff, mypy, import-linter and codespell: nothing to report"
 
-soak: $(DEV) chromium pgbouncer ## the same races many times over; takes minutes
+soak: $(DEV) chromium ip pgbouncer ## the same races many times over; takes minutes
 	@$(BIN)/python -m pytest -q -m soak --timeout=3600
 
 bench: $(DEV) $(PEER) chromium ## measure against bare SQL and LangGraph; BENCH=benchmarks/store.py for one

@@ -25,7 +25,7 @@ class Server:
     def __init__(self, server: PostgresServer, listens: str) -> None:
         self._server = server
         self.port = free_port()
-        self._options = f"-h {listens} -p {self.port} -k {server.pgdata}"
+        self._options = f"-h '{listens}' -p {self.port} -k {server.pgdata}"
         with Path(server.pgdata, "pg_hba.conf").open("a") as file:
             file.write("host all all 10.203.0.0/16 trust\n")
         # Clients are killed and the server stops as in a crash; the machine goes on, so nothing is
@@ -37,6 +37,10 @@ class Server:
 
     def address(self, host: str = "127.0.0.1") -> str:
         return f"postgresql://postgres@{host}:{self.port}/postgres"
+
+    @property
+    def socket(self) -> str:
+        return f"{self._server.pgdata}/.s.PGSQL.{self.port}"
 
     def start(self) -> None:
         """Start, and return once it lets people in."""

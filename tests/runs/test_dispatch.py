@@ -236,9 +236,58 @@ def test_wake_ups_that_all_get_lost_cost_time_and_nothing_else(
             assert [run.result(LONG) for run in runs] == [f"paid {n}" for n in range(6)]
     finally:
         if way.engine == "procrastinate":
+            assert min(_delay(desk, run) for run in runs) >= 2, "found by looking, and only later"
             assert way.place.one("select count(*) from sayso_engine.procrastinate_jobs") == 0
             way.place.sql("drop function sayso_engine.swallow cascade")
     assert sorted(book(way.folder)) == [f"paid {number}" for number in range(6)]
+
+
+def test_wake_ups_doubled_and_out_of_order_change_nothing(way: Way, desk: Desk) -> None:
+    if way.engine == "procrastinate":
+        _double_and_shuffle(way.place)
+    try:
+        with at_work(way, desk, threads=4):
+            runs = [desk.start(desk.flows["settle"].fn, number) for number in range(12)]
+            for run in runs:
+                until(partial(waiting, run), within=LONG)
+            for run in runs:
+                desk.approve(ask_of(run))
+                desk.store.bell.ring()
+                desk.store.bell.ring()
+            assert [run.result(LONG) for run in runs] == [f"paid {n}" for n in range(12)]
+            if way.engine == "procrastinate":
+                told = way.place.one(
+                    "select last_value from sayso_engine.procrastinate_jobs_id_seq"
+                )
+                began = way.place.one("select last_value from sayso_engine.shuffled")
+                assert told >= began * 2, "each of them came twice"
+    finally:
+        if way.engine == "procrastinate":
+            way.place.sql("drop function sayso_engine.shuffle cascade")
+            way.place.sql("drop sequence sayso_engine.shuffled")
+    assert sorted(book(way.folder)) == sorted(f"paid {number}" for number in range(12))
+    assert desk.verify()
+
+
+def _double_and_shuffle(place: Place) -> None:
+    place.sql("create sequence sayso_engine.shuffled")
+    place.sql(
+        "create function sayso_engine.shuffle() returns trigger language plpgsql as $$ begin "
+        "if new.priority < 100 then perform nextval('sayso_engine.shuffled'); "
+        "insert into sayso_engine.procrastinate_jobs (queue_name, task_name, args, priority) values "
+        "(new.queue_name, new.task_name, new.args, 100 + cast(random() * 100 as int)); "
+        "new.priority := cast(random() * 99 as int); end if; return new; end $$"
+    )
+    place.sql(
+        "create trigger shuffle before insert on sayso_engine.procrastinate_jobs "
+        "for each row execute function sayso_engine.shuffle()"
+    )
+
+
+def _delay(desk: Desk, run: Any) -> float:
+    """Return how many seconds passed from the decision until somebody acted on it."""
+    at = {event.kind: event.at for event in desk.history(run.asks[0].id)}
+    return float((at["effect.intended"] - at["ask.decided"]).total_seconds())
 
 
 def _drop_every_job(place: Place) -> None:

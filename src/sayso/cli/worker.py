@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -24,6 +25,7 @@ from sayso.store.fleet import ALIVE
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _ONE_WISH = 0.5  # `timeout` and some supervisors send a signal twice and mean it once
+_NEWS_AGAIN = 30.0
 _AS_LONG_AS_IT_TAKES = 10_000_000.0
 
 
@@ -83,6 +85,7 @@ def worker(
             f"{app.name} has no workflows, so there is nothing to carry on. Put @desk.workflow "
             "above a function that takes the run."
         )
+    _tell_trouble()
     with app.desk as desk, _ending(desk.crew.halt) as ended:
         desk.store.runs(RunQuery(limit=1))  # a database that is not there is told now, not in a log
         if queues is not None:
@@ -151,6 +154,33 @@ def _told(event: Event) -> None:
     line = telling(event)
     if line is not None:
         show(line)
+
+
+class _NotAgain(logging.Filter):
+    """Lets what is said over and over through once in a while: an outage is one piece of news."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        now, before = time.monotonic(), self._said.get(record.msg, -_NEWS_AGAIN)
+        if now - before < _NEWS_AGAIN:
+            return False
+        self._said[record.msg] = now
+        return True
+
+
+def _tell_trouble() -> None:
+    """Say on stderr what goes wrong, in our words, unless the program has its own way of logging."""
+    if logging.getLogger().handlers:
+        return
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.addFilter(_NotAgain())
+    logging.getLogger("sayso").addHandler(handler)
+    for other in ("psycopg.pool", "procrastinate"):  # they tell of the same outage, every second
+        logging.getLogger(other).addHandler(logging.NullHandler())
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from procrastinate.schema import SchemaManager
 from procrastinate.worker import Worker
 
 from sayso.errors import SaysoError
+from sayso.model.text import one_line
 from sayso.runs.worker import LOOK_EVERY, Crew, Shift
 from sayso.store.contract import Wakeups
 
@@ -142,7 +143,8 @@ class Woken:
                 )
                 asyncio.run(self._attended(address, queues, shift))
             except Exception as error:  # noqa: BLE001 - whatever it is, runs are found by looking
-                _log.warning("Procrastinate does not wake us: %s. Trying again.", error)
+                said = one_line(str(error.__cause__ or error), 200)
+                _log.warning("Procrastinate does not wake us; trying again: %s", said)
             shift.over.wait(_AGAIN_AFTER)
 
     async def _attended(self, address: str, queues: Sequence[str], shift: Shift) -> None:

@@ -45,6 +45,8 @@ from sayso.store.contract import (
 
 _log = logging.getLogger("sayso.runs")
 FLUSH_AFTER = 0.02
+_PAUSES = (0.05, 0.2, 1.0, 3.0)
+_LONG_PAUSES = (5.0,) * 60
 _ID_LENGTH = 8  # ids of a run's asks are made before anybody can say whether they are free
 
 
@@ -439,8 +441,11 @@ class Journal:
             raise self.fenced()
 
     def _written(self, appends: list[Append], change: RunChange) -> bool:
-        """Commit, through a short outage of the database if need be."""
-        for pause in (0.05, 0.2, 1.0, 3.0):
+        """Commit, through a short outage of the database if need be.
+
+        What a call came to is known to nobody else, so a longer one is waited for with it.
+        """
+        for pause in (*_PAUSES, *(_LONG_PAUSES if self._finished else ())):
             try:
                 return self.store.commit(*appends, run=change)
             except StoreError as error:

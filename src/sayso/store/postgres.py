@@ -97,6 +97,9 @@ _OPTIONS = (
     "-c idle_in_transaction_session_timeout=10s -c synchronous_commit=on -c lock_timeout=5s"
     " -c statement_timeout=60s"
     " -c default_transaction_isolation=read\\ committed"
+    # And the other way round: sessions of a machine that was cut off do not stay for hours.
+    " -c tcp_user_timeout=15s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5"
+    " -c tcp_keepalives_count=3"
 )
 _HINT_EVERY = 1.0
 _LISTEN_FOR = 0.2  # at most this long until a closing store is noticed
@@ -129,7 +132,12 @@ class PostgresStore(SqlStore):
         given: dict[str, Any] = {
             "application_name": "sayso",
             "connect_timeout": 10,
-            "tcp_user_timeout": 15_000,  # a server that froze is noticed
+            # A server that froze or was cut off is noticed: what is sent must arrive within 15
+            # seconds, and who only listens asks after 10 whether it is still there.
+            "tcp_user_timeout": 15_000,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
         }
         given |= conninfo.conninfo_to_dict(self._conninfo)
         given["options"] = f"{_OPTIONS} {given.get('options') or ''}".strip()
