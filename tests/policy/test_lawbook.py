@@ -212,3 +212,42 @@ def test_a_file_is_not_looked_at_for_every_call(file: Path) -> None:
     file.write_text(LOW)
 
     assert [tier(book) for _ in range(5)] == ["high"] * 5
+
+
+# --- how it stands ---
+
+
+def test_the_law_says_where_it_comes_from(file: Path) -> None:
+    assert (eager().law.kind, eager().law.file) == ("default", file)
+    assert eager(Policy()).law.kind == "code"
+    file.write_text(HIGH)
+    law = eager().law
+    assert (law.kind, law.trouble, law.pending) == ("file", None, False)
+
+
+def test_the_law_says_that_its_file_is_broken_until_it_is_mended(file: Path) -> None:
+    file.write_text(HIGH)
+    book = eager()
+    before = book.law
+    file.write_text("[[rules]]\nname = 3\n")
+
+    assert book.law.pending, "seen, and not yet taken over"
+    broken = book.law
+    assert (broken.pending, broken.policy) == (False, before.policy)
+    assert "name" in str(broken.trouble)
+    assert book.law.trouble == broken.trouble, "it stays said"
+
+    file.write_text(LOW)
+    assert book.law.trouble is None
+    assert tier(book) == "low"
+    assert (book.law.trouble, book.law.pending) == (None, False)
+
+
+def test_the_law_says_that_its_file_is_gone(file: Path) -> None:
+    file.write_text(HIGH)
+    book = eager()
+    assert tier(book) == "high"
+    file.unlink()
+
+    assert book.law.trouble == "The file is gone."
+    assert tier(book) == "high"

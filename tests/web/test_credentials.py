@@ -76,6 +76,8 @@ GET    /api/v1/runs/{run}/events                  401    403    403    404    20
 GET    /api/v1/audit/verify                       401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/metrics                            401    403    403    200    200    200    401    401    401    403    200    200
 GET    /metrics                                   401    403    403    403    403    200    401    401    401    403    403    403
+GET    /api/v1/policy                             401    403    403    200    200    200    401    401    401    403    200    200
+POST   /api/v1/policy/simulate                    401    403    403    200    200    200    401    401    401    403    200    403
 GET    /api/v1/people                             401    403    403    403    403    200    401    401    401    403    403    403
 POST   /api/v1/people                             401    403    403    403    403    403    401    401    401    403    403    403
 DELETE /api/v1/people/{person}                    401    403    403    403    403    403    401    401    401    403    403    403
@@ -94,6 +96,8 @@ POST   /api/v1/session                            200    200    200    200    20
 DELETE /api/v1/session                            401    403    403    403    403    403    401    401    401    403    204    403
 GET    /                                          303    303    303    303    303    303    303    303    303    303    303    303
 GET    /overview                                  401    403    403    200    200    200    401    401    401    403    200    200
+GET    /policies                                  401    403    403    200    200    200    401    401    401    403    200    200
+POST   /policies                                  401    403    403    303    303    303    401    401    401    403    303    403
 GET    /inbox                                     401    403    403    200    200    200    401    401    401    403    200    200
 GET    /inbox/queue                               401    403    403    200    200    200    401    401    401    403    200    200
 GET    /inbox/find                                401    403    403    200    200    200    401    401    401    403    200    200
@@ -133,10 +137,12 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /api/v1/asks/{begun}/doubt": {"json": {"attempt": 1, "reason": "It went silent."}},
     "POST /api/v1/runs": {"json": {"workflow": "settle", "team": "billing"}},
     "GET /api/v1/events": {"params": {"follow": "false"}},
+    "POST /api/v1/policy/simulate": {"json": {"tool": "refund"}},
     "POST /api/v1/people": {"json": {"name": "dora"}},
     "POST /api/v1/tokens": {"json": {"kind": "agent", "name": "clerk"}},
     "POST /api/v1/webhooks": {"json": {"url": HOOK}},
     "POST /api/v1/session": {"json": {"name": "anna", "password": PASSWORD}},
+    "POST /policies": {"data": {"tool": "refund"}},
     "POST /inbox/{ask}/decision": {"data": {"verdict": "approve", "seen": ""}},
     "POST /sign-in": {"data": {"name": "anna", "password": PASSWORD}},
 }

@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sayso.errors import BadPolicy, StoreError
 from sayso.model.actor import Roster
@@ -80,6 +81,27 @@ def speaks_of_policy(path: Path) -> bool:
     return any(section not in ELSEWHERE for section in given)
 
 
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The policy in force, and how the file stands that it came from.
+
+    Attributes:
+        policy: The rules in force.
+        kind: Whether they are the default ones, those of a file, or made in code.
+        file: Where they are written, or would be.
+        age: For how many seconds they have been in force here.
+        trouble: Why what the file says now is not in force; `None` if it is.
+        pending: Whether the file has just changed, and is taken over once it stays as it is.
+    """
+
+    policy: Policy
+    kind: Literal["default", "file", "code"]
+    file: Path | None
+    age: float
+    trouble: str | None = None
+    pending: bool = False
+
+
 class Lawbook:
     """Where the rules of one desk are written.
 
@@ -104,6 +126,10 @@ class Lawbook:
         self._seen: _State | None = None  # the file as it was when it was read
         self._new: _State | None = None  # as it was when it was found to have changed
         self._told: _State | None = None  # as it was when it was found not to fit the people
+        self._since = time.monotonic()  # when what is in force was taken over
+        self._trouble: tuple[_State | None, str] | None = (
+            None  # which file is not in force, and why
+        )
 
     @property
     def policy(self) -> Policy:
@@ -119,6 +145,27 @@ class Lawbook:
             self._looked = time.monotonic()
             self._look(self._path)
         return self._policy
+
+    @property
+    def law(self) -> Law:
+        """The policy in force, where it comes from, and whether its file says something else by now.
+
+        Raises:
+            BadPolicy: there is none that could be in force.
+        """
+        policy = self.policy
+        state = None if self._path is None else _state(self._path)
+        # What is in the file by now may be another thing than what was wrong with it.
+        known = self._trouble is not None and self._trouble[0] == state
+        own: Literal["file", "code"] = "code" if self._path is None else "file"
+        return Law(
+            policy,
+            kind="default" if policy is default_policy() else own,
+            file=self._path,
+            age=time.monotonic() - self._since,
+            trouble=self._trouble[1] if self._trouble is not None and known else None,
+            pending=not known and state != self._seen,
+        )
 
     def widened(self, roster: Roster) -> Roster:
         """Return the people with the roles that the policy gives them.
@@ -140,6 +187,7 @@ class Lawbook:
         except StoreError:  # for others to complain of; it is held against the people next time
             return policy
         self._policy, self._seen, self._looked = policy, state, time.monotonic()
+        self._since = self._looked
         return policy
 
     def _hold(self, policy: Policy) -> None:
@@ -175,12 +223,14 @@ class Lawbook:
             return
         if state is None:
             self._seen = self._new = None
+            self._trouble = None, "The file is gone."
             _log.error("The policy %s is gone; what it said stays in force.", path)
             return
         try:
             policy = self._changed(path)
         except BadPolicy as error:
             self._seen, self._new = state, None
+            self._trouble = state, str(error)
             _log.error("The policy was changed and is broken, so the one before stays: %s", error)
             return
         if self._fits(policy, state):
@@ -208,11 +258,14 @@ class Lawbook:
             if state != self._told:
                 _log.error("The policy was changed, and the one before stays: %s", error)
             self._told = state
+            self._trouble = state, str(error)
             return False
         return True
 
     def _take_over(self, policy: Policy, path: Path) -> None:
+        self._trouble = None
         if self._policy is None or policy.version != self._policy.version:
+            self._since = time.monotonic()
             _log.warning("The policy %s is in force in version %s.", path, policy.version)
         self._policy = policy
 

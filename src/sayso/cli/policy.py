@@ -16,17 +16,7 @@ from sayso.channels.fence import Row
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
 from sayso.cli.ids import id_argument
 from sayso.cli.policy_asks import explained, explanation
-from sayso.cli.policy_calls import simulated, undecidable
-from sayso.cli.policy_words import (
-    about,
-    outcome,
-    pace_told,
-    policy_record,
-    problem_record,
-    ruling_record,
-    tier_told,
-    who,
-)
+from sayso.cli.policy_calls import simulated
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.errors import BadPolicy, BadValue, StoreError
 from sayso.model.actor import Roster
@@ -37,6 +27,15 @@ from sayso.policy.cases import Difference, differences, read_cases
 from sayso.policy.checking import Problem, problems
 from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy
+from sayso.policy.trying import trial_record, tried
+from sayso.policy.words import (
+    about,
+    outcome,
+    pace_told,
+    policy_record,
+    problem_record,
+    tier_told,
+)
 from sayso.store import SystemClock
 
 if TYPE_CHECKING:
@@ -285,24 +284,14 @@ def simulate(
     found = _found(file)
     args = _args(args_json)
     call = Facts(tool=tool, args=args, always=gated, unreadable=bool(undecodable(args)), **facts)
-    said = found.ruling(call, moment)
     people, where = _people()
-    roster = found.widened(people)
-    nobody = undecidable(said, roster)
+    trial = tried(found, call, moment, people)
     if as_json:
-        filled = [{"needs": needs, "people": names} for needs, names in who(said.needs, roster)]
-        emit(
-            {
-                **ruling_record(said),
-                "solo": roster.solo,
-                "who": filled if said.asks else [],
-                "undecidable": nobody,
-            }
-        )
+        emit(trial_record(trial))
         return
     say(_headline(found), "dim")
     say(where, "dim")
-    show("", *simulated(found, said, roster, nobody))
+    show("", *simulated(found, trial))
 
 
 def _args(text: str) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from sayso.channels.fence import Row
-from sayso.cli.policy_words import ladder_told, spell, who
 from sayso.model.actor import Roster
 from sayso.model.ask import Ask
 from sayso.model.digest import read
 from sayso.model.tally import missing
 from sayso.model.text import one_line, visible
 from sayso.policy.ruling import Rung
+from sayso.policy.words import ladder_told, spell, who
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -9,13 +9,12 @@ from rich.text import Text
 
 from sayso.asks.lawbook import default_policy
 from sayso.channels.fence import Row, paragraph
-from sayso.cli.policy_words import candidates, climbing, conditions_of, who
-from sayso.errors import Misuse
-from sayso.model.actor import Roster
 from sayso.model.requirement import Factor
 from sayso.model.text import visible
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
+from sayso.policy.trying import Trial
+from sayso.policy.words import candidates, climbing, conditions_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,10 +28,9 @@ _EFFECTS = {
 }
 
 
-def simulated(
-    found: Policy, said: Ruling, roster: Roster, nobody: str | None
-) -> Iterator[RenderableType]:
+def simulated(found: Policy, trial: Trial) -> Iterator[RenderableType]:
     """Say the ruling on a call: the rules, the sentence, and who would be asked."""
+    said = trial.ruling
     yield Row("Ruling", Text(*_EFFECTS[said.effect]), _GUTTER)
     yield Row("Because", Text(visible(said.sentence)), _GUTTER)
     lines = {rule.name: rule.line for rule in found.rules if rule not in default_policy().rules}
@@ -45,31 +43,20 @@ def simulated(
     yield Row("Needs", Text(str(said.needs)), _GUTTER)
     for word in conditions_of(said):
         yield Row("", Text(word), _GUTTER)
-    yield from _asked(said, roster)
-    if nobody is not None:
-        yield paragraph(f"Nobody could decide it: {nobody}", "bold red")
+    yield from _asked(said, trial)
+    if trial.undecidable is not None:
+        yield paragraph(f"Nobody could decide it: {trial.undecidable}", "bold red")
 
 
-def _asked(said: Ruling, roster: Roster) -> Iterator[RenderableType]:
-    if roster.solo:
+def _asked(said: Ruling, trial: Trial) -> Iterator[RenderableType]:
+    if trial.roster.solo:
         yield Row("Who", Text(_SOLO), _GUTTER)
         return
     label = "Who"
-    for needs, names in who(said.needs, roster):
+    for needs, names in trial.candidates:
         told = Text(", ".join(names)) if names else Text("nobody", style="bold red")
         yield Row(label, Text.assemble(f"{needs}: ", told), _GUTTER)
         label = ""
     for role in (role for _, roles in climbing(said.ladder) for role in roles):
-        names = candidates(Factor(1, role), roster)
+        names = candidates(Factor(1, role), trial.roster)
         yield Row("", Text(f"later, {role}: {', '.join(names) or 'nobody'}"), _GUTTER)
-
-
-def undecidable(said: Ruling, roster: Roster) -> str | None:
-    """Return why nobody on the desk could decide it, `None` if somebody could."""
-    if not said.asks:
-        return None
-    try:
-        said.needs.check(roster)
-    except Misuse as error:
-        return str(error)
-    return None

@@ -22,6 +22,7 @@ from sayso.web import (
     audit,
     events,
     metrics,
+    policy,
     runs,
     scraping,
     sign_in,
@@ -35,7 +36,7 @@ from sayso.web.guard import Guard, dress
 from sayso.web.inbox import routes as inbox
 from sayso.web.limits import Bodies
 from sayso.web.look import assets
-from sayso.web.pages import overview
+from sayso.web.pages import overview, policies
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
 from sayso.web.settings import Settings
@@ -49,11 +50,13 @@ ROUTERS: tuple[APIRouter, ...] = (
     events.router,
     audit.router,
     metrics.router,
+    policy.router,
     sign_in.router,
     admin.router,
     webhooks.router,
     inbox.router,
     overview.router,
+    policies.router,
     assets.router,
 )
 

@@ -29,10 +29,15 @@ def spell(seconds: float) -> str:
 
 def about(rule: Rule) -> str:
     """Say which calls a rule is about."""
-    what = ", ".join(one_line(name, 40) for name in rule.tools) or "every call"
+    what = tools_told(rule)
     if isinstance(rule.when, Condition):
         what += f" when {one_line(' '.join(rule.when.text.split()), 100)}"
     return f"{what} when your code says so" if rule.asked is not None else what
+
+
+def tools_told(rule: Rule) -> str:
+    """Say which tools a rule is about, whatever its condition is."""
+    return ", ".join(one_line(name, 40) for name in rule.tools) or "every call"
 
 
 def outcome(rule: Rule) -> str:
@@ -49,10 +54,11 @@ def tier_told(tier: Tier) -> str:
 
 def terms_told(terms: Terms) -> str:
     """Say who is asked, and what time does."""
-    return "; ".join((f"ask {terms.needs or Requirement()}", *_told(terms)))
+    return "; ".join((f"ask {terms.needs or Requirement()}", *conditions_of(terms)))
 
 
-def _told(terms: Terms | Ruling) -> list[str]:
+def conditions_of(terms: Terms | Ruling) -> list[str]:
+    """Say what goes with an ask besides who must agree."""
     needs = terms.needs or Requirement()
     said = [f"{needs.deny} refusals end it"] if needs.deny > 1 else []
     if terms.within is not None:
@@ -100,11 +106,6 @@ def pace_told(pace: Pace) -> str:
     if pace.waiting is not None:
         said.append(f"{pace.waiting:,} open at once")
     return f"at most {' and '.join(said)}"
-
-
-def conditions_of(ruling: Ruling) -> list[str]:
-    """Say what goes with an ask besides who must agree."""
-    return _told(ruling)
 
 
 # --- who ---

@@ -1,0 +1,295 @@
+"""The policies: what is in force in plain words, who could decide today, and a call to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from sayso.access.caller import ADMIN, Caller
+from sayso.asks.lawbook import default_policy
+from sayso.errors import BadPolicy, BadValue
+from sayso.insight.metrics import measure_by
+from sayso.model.content import RISKS
+from sayso.model.requirement import Requirement
+from sayso.model.verdicts import KINDS
+from sayso.policy.checking import problems
+from sayso.policy.conditions import Condition
+from sayso.policy.rules import Policy, Rule
+from sayso.policy.trying import Trial
+from sayso.policy.words import conditions_of, outcome, pace_told, tier_told, tools_told
+from sayso.web.inbox.posting import one as value_of
+from sayso.web.inbox.posting import posted
+from sayso.web.inbox.signed_out import InboxDoor
+from sayso.web.metrics import MOST
+from sayso.web.pages.board import board, person
+from sayso.web.pages.trying import FIELDS, Typed, facts_of
+from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
+from sayso.web.service import service_of
+from sayso.web.visit import Visit, visit_of
+
+router = APIRouter(route_class=InboxDoor, include_in_schema=False)
+
+_READS = person("runs:read")
+_DAYS = 90  # tools that were called in these are suggested
+_SUGGESTED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleView:
+    """One rule as people read it; `condition` is as it was written."""
+
+    name: str
+    origin: str
+    about: str
+    condition: str | None
+    says: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleGroup:
+    """Rules that come to the same: what is denied, what is asked, what runs alone."""
+
+    title: str
+    hint: str
+    icon: str
+    rules: tuple[RuleView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierView:
+    """A tier: what it needs, and who could give it."""
+
+    name: str
+    shape: str
+    needs: str
+    terms: tuple[str, ...]
+    who: tuple[Placed, ...]
+    nobody: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialView:
+    """What the policy says to the call in the form."""
+
+    effect: str
+    verdict: str
+    sentence: str
+    tier: str | None
+    needs: str
+    terms: tuple[str, ...]
+    who: tuple[Placed, ...]
+    nobody: str | None
+    spoke: tuple[tuple[str, str], ...]
+    silent: tuple[tuple[str, str], ...]
+
+
+@router.get("/policies")
+async def policies(request: Request, who: Caller = _READS) -> Response:
+    """Show the policy in force; with a call in the address, also what it says to that."""
+    visit, typed = visit_of(request, who), Typed.of(request.query_params)
+    return await service_of(request).work(lambda: _page(request, visit, typed))
+
+
+@router.post("/policies")
+async def try_call(request: Request, who: Caller = _READS) -> Response:
+    """Take the form of a call to try; what fits into an address is shown under that."""
+    fields = await posted(request)
+    visit, typed = (
+        visit_of(request, who),
+        Typed.of({name: value_of(fields, name) for name in fields}),
+    )
+    if typed["tool"] and typed.address is not None:
+        return RedirectResponse(f"{typed.address}#ruling", 303)
+    return await service_of(request).work(lambda: _page(request, visit, typed))
+
+
+def _page(request: Request, visit: Visit, typed: Typed) -> Response:
+    try:
+        found = stands(visit)
+    except BadPolicy as error:
+        said = str(error) if ADMIN in visit.caller.scopes else "An administrator sees why."
+        return board(request, visit, "policies.html", "Policies", "policies", broken=said)
+    trial, errors = _tried(visit, typed)
+    policy = found.law.policy
+    return board(
+        request,
+        visit,
+        "policies.html",
+        "Policies",
+        "policies",
+        status=422 if errors else 200,
+        broken=None,
+        stands=found,
+        own=len(policy.rules) - _usual(policy),
+        usual=_usual(policy),
+        groups=groups_of(policy),
+        tiers=tuple(map(tier_view, found.tiers)),
+        beware=_beware(visit, found),
+        more=_more(found),
+        typed=typed,
+        errors=errors,
+        trial=None if trial is None else trial_view(trial, places(visit, trial)),
+        tools=_tools(visit, policy),
+        teams=_teams(visit),
+        risks=[("", "not stated"), *((name, name) for name in policy.order)],
+        kinds=[(kind, kind) for kind in KINDS],
+        fields=FIELDS,
+    )
+
+
+def _tried(visit: Visit, typed: Typed) -> tuple[Trial | None, Mapping[str, str]]:
+    """Return what is ruled on what was typed, or what is wrong with it, field by field."""
+    if not typed.given:
+        return None, {}
+    facts, at, errors = facts_of(typed)
+    try:
+        trial = None if facts is None else simulated(visit, facts, at, typed["team"] or None)
+    except BadValue as error:
+        return None, errors | {"team": str(error)}
+    return trial, errors
+
+
+# --- rules -------------------------------------------------------------------------------------
+
+
+def groups_of(policy: Policy) -> tuple[RuleGroup, ...]:
+    """Return the rules as people read them: the strictest first."""
+    found: dict[str, list[RuleView]] = {"deny": [], "ask": [], "allow": []}
+    for rule in policy.rules:
+        found[_effect(policy, rule)].append(rule_view(policy, rule))
+    heads = (
+        ("deny", "Denied", "never runs, whoever asks", "octagon-x"),
+        ("ask", "Asked of people", "waits until somebody says yes", "hand"),
+        ("allow", "Runs alone", "nobody is asked", "circle-check"),
+    )
+    return tuple(
+        RuleGroup(title=title, hint=hint, icon=icon, rules=tuple(found[effect]))
+        for effect, title, hint, icon in heads
+    )
+
+
+def _effect(policy: Policy, rule: Rule) -> str:
+    if rule.tier is not None:
+        return "allow" if policy.tiers[rule.tier].alone else "ask"
+    return rule.effect or "ask"
+
+
+def rule_view(policy: Policy, rule: Rule) -> RuleView:
+    """Return one rule in words."""
+    says = outcome(rule)
+    if rule.tier is not None:
+        says = f"{says}: {tier_told(policy.tiers[rule.tier])}"
+    condition = rule.when.text.strip() if isinstance(rule.when, Condition) else None
+    if rule.asked is not None:
+        condition = f"{condition or ''}\n(and your code says so)".strip()
+    return RuleView(
+        name=rule.name,
+        origin=_origin(rule),
+        about=tools_told(rule),
+        condition=condition,
+        says=says,
+        why=rule.why,
+    )
+
+
+def _origin(rule: Rule) -> str:
+    if rule in default_policy().rules:
+        return "default policy"
+    return "made in code" if rule.line is None else f"line {rule.line}"
+
+
+def _usual(policy: Policy) -> int:
+    return len(set(policy.rules) & set(default_policy().rules))
+
+
+# --- tiers and people --------------------------------------------------------------------------
+
+
+def tier_view(one: TierStands) -> TierView:
+    """Return a tier in words."""
+    tier = one.tier
+    needs = "" if tier.alone else str(tier.terms.needs or Requirement())
+    return TierView(
+        name=tier.name,
+        shape=tier.name if tier.name in RISKS else "none",
+        needs=needs,
+        terms=() if tier.alone else tuple(conditions_of(tier.terms)),
+        who=one.who,
+        nobody=one.undecidable,
+    )
+
+
+def _beware(visit: Visit, found: PolicyStands) -> tuple[str, ...]:
+    """Say what of the policy does not fit the people; tiers say it beside their names."""
+    wrong = problems(found.law.policy, visit.store.register())
+    return tuple(f"{one.about}: {one.reason}" for one in wrong if not one.about.startswith("tier "))
+
+
+def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
+    """Return what else a policy can say: groups, roles, what counts as what, paces."""
+    policy, seen = found.law.policy, found.seen
+    said = [
+        (f"The group {name}", _listed(one for one in names if one in seen))
+        for name, names in policy.groups.items()
+    ]
+    said += [
+        (f"{name} also is", _listed(roles)) for name, roles in policy.roles.items() if name in seen
+    ]
+    said += [
+        (f"Who is {role}", f"counts as {_listed(as_)}") for role, as_ in policy.implied.items()
+    ]
+    for agent in policy.paces:
+        pace = policy.pace(agent)
+        if pace is not None:
+            said.append((f"The agent {agent}" if agent else "Each agent", pace_told(pace)))
+    return tuple(said)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "nobody"
+
+
+# --- a call to try -----------------------------------------------------------------------------
+
+_VERDICTS = {
+    "allow": "It runs alone",
+    "ask": "It waits for people",
+    "deny": "It does not run, whoever asks",
+}
+
+
+def trial_view(trial: Trial, found: tuple[Placed, ...]) -> TrialView:
+    """Return what the policy says to a call, as `sayso policy simulate` says it."""
+    said = trial.ruling
+    spoke = [(one.rule.name, one.because) for one in trial.heard if one.spoke]
+    silent = [(one.rule.name, one.because) for one in trial.heard if not one.spoke]
+    return TrialView(
+        effect=said.effect,
+        verdict=_VERDICTS[said.effect],
+        sentence=said.sentence,
+        tier=said.tier,
+        needs=str(said.needs) if said.asks else "",
+        terms=tuple(conditions_of(said)) if said.asks else (),
+        who=found,
+        nobody=trial.undecidable,
+        spoke=tuple(spoke),
+        silent=tuple(silent),
+    )
+
+
+def _tools(visit: Visit, policy: Policy) -> tuple[str, ...]:
+    """Return tools to suggest: those that were called of late, and those that rules name."""
+    called = measure_by(visit.store, "tool", days=_DAYS, teams=visit.teams(), most=MOST)
+    written = {name for rule in policy.rules for name in rule.tools if not set(name) & set("*?")}
+    return tuple(sorted({*called, *written} - {""}))[:_SUGGESTED]
+
+
+def _teams(visit: Visit) -> tuple[str, ...]:
+    roster = visit.store.register()
+    if ADMIN in visit.caller.scopes:
+        return tuple(sorted({team for teams in roster.teams.values() for team in teams}))
+    return tuple(sorted(roster.teams.get(visit.caller.name or "", ())))

@@ -1,0 +1,285 @@
+"""The policy in force over HTTP, and what it would do with a call. Nothing is written here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import AwareDatetime, ConfigDict, Field
+from starlette.responses import JSONResponse, Response
+
+from sayso.access.caller import ADMIN, Caller
+from sayso.asks.lawbook import Law
+from sayso.errors import Misuse
+from sayso.model.actor import Roster
+from sayso.model.requirement import Requirement
+from sayso.model.unreadable import undecodable
+from sayso.model.verdicts import Kind
+from sayso.policy.facts import Facts
+from sayso.policy.tiers import Tier
+from sayso.policy.trying import Trial, trial_record, tried
+from sayso.policy.words import policy_record, tier_told, who
+from sayso.web.bodies import Sent
+from sayso.web.callers import Door, needs
+from sayso.web.documents import Document, answers
+from sayso.web.service import service_of
+from sayso.web.sight import Named, in_sight, named, own_team
+from sayso.web.visit import Visit, visit_of
+
+router = APIRouter(prefix="/api/v1", tags=["policy"], route_class=Door)
+_TROUBLE = "What its file says now cannot be used. An administrator sees why."
+
+
+class PlaceDocument(Document):
+    """A place of a requirement, and who could fill it."""
+
+    needs: str = Field(examples=["1 senior"])
+    people: list[str]
+    others: int = Field(description="How many more could, of teams that the caller is not of.")
+
+
+class TierDocument(Document):
+    """What a tier needs, and who could give it today."""
+
+    name: str
+    says: str = Field(examples=["ask 1 senior; within 1 h, then rejected"])
+    who: list[PlaceDocument]
+    undecidable: str | None = Field(description="Why nobody could decide it.")
+
+
+class PolicyDocument(Document):
+    """The policy in force."""
+
+    kind: Literal["default", "file", "code"]
+    file: str | None
+    since: datetime = Field(description="Since when it has been in force on this server.")
+    trouble: str | None = Field(description="Why what its file says now is not in force.")
+    pending: bool = Field(description="The file has just changed, and will be taken over.")
+    version: str | None
+    solo: bool
+    standing: list[TierDocument]
+    tiers: dict[str, str]
+    rules: list[dict[str, Any]]
+
+
+class TrialDocument(Document):
+    """What the policy says to a call."""
+
+    effect: Literal["allow", "ask", "deny"]
+    sentence: str
+    rules: list[str]
+    tier: str | None
+    solo: bool
+    who: list[PlaceDocument]
+    undecidable: str | None
+    heard: list[dict[str, Any]] = Field(description="Every rule: whether it spoke, and why.")
+
+
+class TrialPost(Sent):
+    """A call to try."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [{"tool": "refund", "args": {"amount": 40}, "risk": "high"}]
+        },
+    )
+    tool: str = Field(min_length=1, max_length=200)
+    args: dict[str, Any] = Field(default_factory=dict)
+    agent: str = Field("", max_length=200)
+    kind: Kind = "action"
+    risk: str | None = Field(None, max_length=64, description="The risk it declares.")
+    confidence: float | None = Field(None, ge=0, le=1)
+    reversible: bool | None = None
+    affects: str | None = Field(None, max_length=1000)
+    conflict: bool = False
+    unseen: bool = False
+    tags: list[str] = Field(default_factory=list, max_length=100)
+    gated: bool = Field(default=False, description="Behind a gate that declares no risk.")
+    team: str | None = Field(None, max_length=64, description="Whose wall it stands behind.")
+    at: AwareDatetime | None = Field(None, description="When; now unless given.", strict=False)
+
+    def facts(self) -> Facts:
+        """Return the call as the policy sees it."""
+        return Facts(
+            tool=self.tool,
+            args=self.args,
+            agent=self.agent,
+            kind=self.kind,
+            risk=self.risk,
+            confidence=self.confidence,
+            conflict=self.conflict,
+            unseen=self.unseen,
+            reversible=self.reversible,
+            affects=self.affects,
+            tags=tuple(self.tags),
+            always=self.gated,
+            unreadable=bool(undecodable(self.args)),
+        )
+
+
+@router.get(
+    "/policy",
+    operation_id="get_policy",
+    summary="The policy in force",
+    responses={200: {"model": PolicyDocument}, **answers(401, 403)},
+)
+async def get_policy(request: Request, caller: Caller = needs("runs:read")) -> Response:
+    """Return its rules and tiers in words, where it comes from, and who could decide today."""
+    visit = visit_of(request, caller)
+    return JSONResponse(await service_of(request).work(lambda: _record(stands(visit))))
+
+
+@router.post(
+    "/policy/simulate",
+    operation_id="simulate",
+    summary="What the policy would do with a call",
+    responses={200: {"model": TrialDocument}, **answers(401, 403, 408, 413, 415, 422)},
+)
+async def simulate(
+    request: Request, body: TrialPost, caller: Caller = needs("runs:read")
+) -> Response:
+    """Say what would be ruled, which rules say so and why, and who could decide. Nothing is opened."""
+    visit = visit_of(request, caller)
+
+    def found() -> dict[str, Any]:
+        trial = simulated(visit, body.facts(), body.at, body.team)
+        return trial_record(trial) | {"who": _places(places(visit, trial))}
+
+    return JSONResponse(await service_of(request).work(found))
+
+
+# --- for the API and the page alike ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A place of a requirement, and who could fill it."""
+
+    needs: str
+    people: Named
+
+
+@dataclass(frozen=True, slots=True)
+class TierStands:
+    """A tier, who could give what it needs, and why nobody could."""
+
+    tier: Tier
+    who: tuple[Placed, ...]
+    undecidable: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyStands:
+    """The policy in force as a caller sees it."""
+
+    law: Law
+    file: str | None
+    trouble: str | None
+    since: datetime
+    solo: bool
+    tiers: tuple[TierStands, ...]
+    seen: frozenset[str]
+
+
+def stands(visit: Visit) -> PolicyStands:
+    """Return the policy in force, and who on the desk could do what it wants.
+
+    Raises:
+        BadPolicy: there is none that could be in force.
+    """
+    law = visit.desk.law.law
+    people = visit.store.register()
+    roster, seen = law.policy.widened(people), in_sight(visit, people)
+    # Where it lies on the server, and what exactly is wrong there, is for those who could mend it.
+    admin = ADMIN in visit.caller.scopes
+    file = None if law.file is None else str(law.file) if admin else law.file.name
+    trouble = law.trouble if admin or law.trouble is None else _TROUBLE
+    return PolicyStands(
+        law,
+        file=file,
+        trouble=trouble,
+        since=visit.store.now() - timedelta(seconds=law.age),
+        solo=roster.solo,
+        tiers=tuple(_tier(law.policy.tiers[name], roster, seen) for name in law.policy.order),
+        seen=seen,
+    )
+
+
+def _tier(tier: Tier, roster: Roster, seen: frozenset[str]) -> TierStands:
+    needs = tier.terms.needs or Requirement()
+    if tier.alone or roster.solo:
+        return TierStands(tier, (), None)
+    return TierStands(tier, _placed(who(needs, roster), seen), _unmet(needs, roster))
+
+
+def _unmet(needs: Requirement, roster: Roster) -> str | None:
+    try:
+        needs.check(roster)
+    except Misuse as error:
+        return str(error)
+    return None
+
+
+def simulated(visit: Visit, facts: Facts, at: datetime | None, team: str | None) -> Trial:
+    """Try a call under the policy in force.
+
+    Raises:
+        BadValue: the caller is not of the team.
+    """
+    people = visit.store.register()
+    asked = own_team(visit, people, team)
+    return tried(visit.desk.policy, facts, at or visit.store.now(), people, asked)
+
+
+def places(visit: Visit, trial: Trial) -> tuple[Placed, ...]:
+    """Return who could fill each place of what a trial needs, as far as the caller sees them."""
+    if trial.roster.solo:
+        return ()
+    return _placed(trial.candidates, in_sight(visit, visit.store.register()))
+
+
+def _placed(found: list[tuple[str, list[str]]], seen: frozenset[str]) -> tuple[Placed, ...]:
+    return tuple(Placed(needs, named(names, seen)) for needs, names in found)
+
+
+# --- as data -----------------------------------------------------------------------------------
+
+
+def _places(found: tuple[Placed, ...]) -> list[dict[str, Any]]:
+    return [
+        {"needs": one.needs, "people": list(one.people.names), "others": one.people.others}
+        for one in found
+    ]
+
+
+def _record(found: PolicyStands) -> dict[str, Any]:
+    law = found.law
+    said = policy_record(law.policy)
+    said["source"] = found.file or law.policy.source
+    # Groups and roles name people: those behind a wall are not named.
+    said["groups"] = {
+        name: [one for one in names if one in found.seen] for name, names in said["groups"].items()
+    }
+    said["roles"] = {name: held for name, held in said["roles"].items() if name in found.seen}
+    return {
+        **said,
+        "kind": law.kind,
+        "file": found.file,
+        "since": found.since.isoformat(),
+        "trouble": found.trouble,
+        "pending": law.pending,
+        "solo": found.solo,
+        "standing": [
+            {
+                "name": one.tier.name,
+                "says": tier_told(one.tier),
+                "who": _places(one.who),
+                "undecidable": one.undecidable,
+            }
+            for one in found.tiers
+        ],
+    }

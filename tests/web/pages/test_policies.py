@@ -1,0 +1,343 @@
+"""The page of the policies says what the command line and the API say, and writes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from sayso import Desk
+from sayso.asks.lawbook import default_policy
+from sayso.policy.words import tier_told
+from sayso.web.pages.policies import groups_of, rule_view
+from tests.served import Served
+from tests.web.inbox.browser import Node, Tab, tab
+
+POLICY = """
+[[rules]]
+name = "no deletes"
+tools = ["drop_*"]
+effect = "deny"
+why = "Tables are kept."
+
+[[rules]]
+name = "large refunds"
+tools = ["refund"]
+when = "args.amount > 100"
+effect = "ask"
+needs = ["1 senior", "1 security"]
+within = "1h"
+
+[[rules]]
+name = "reading is free"
+tools = ["search"]
+effect = "allow"
+
+[tiers.board]
+needs = ["1 senior"]
+cool_off = "10m"
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """anna and ada are senior in billing, ben is in support, dora in no team, root is admin."""
+    folder = tmp_path_factory.mktemp("policies")
+    file = folder / "policy.toml"
+    file.write_text(POLICY)
+    with Desk(f"sqlite:///{folder}/desk.db", policy=file, agent="shop") as desk:
+        desk.people.add("anna", roles=["senior"], teams=["billing"])
+        desk.people.add("ada", roles=["senior", "security"], teams=["billing"])
+        desk.people.add("ben", roles=["security"], teams=["support"])
+        desk.people.add("dora")
+        desk.people.add("root", roles=["admin"])
+        desk.law._look_again = 0
+        with Served(desk) as served:
+            yield served
+
+
+@pytest.fixture
+def root(server: Served) -> Tab:
+    return tab(server, "root")
+
+
+def ruling(page: Tab) -> Node:
+    return page.page.one("section", id="ruling")
+
+
+def said(node: Node) -> str:
+    return node.text.replace(" :", ":")
+
+
+# --- what is in force --------------------------------------------------------------------------
+
+
+def test_rules_stand_in_groups_with_their_condition_as_written(root: Tab) -> None:
+    page = root.go("/policies").page
+    heads = [node.text for node in page.all("h3", class_="rule-group")]
+    lists = [node.text for node in page.all("ul", class_="rules")]
+
+    assert [head.split()[0] for head in heads] == ["Denied", "Asked", "Runs"]
+    assert "no deletes" in lists[0]
+    assert "Tables are kept." in lists[0]
+    assert "args.amount > 100" in lists[1]
+    assert "ask 1 senior and 1 security; within 1 h, then rejected" in lists[1]
+    assert "reading is free" in lists[2]
+
+
+def test_every_rule_is_in_exactly_one_group() -> None:
+    policy = default_policy()
+    shown = [rule.name for group in groups_of(policy) for rule in group.rules]
+
+    assert sorted(shown) == sorted(rule.name for rule in policy.rules)
+    assert rule_view(policy, policy.rules[0]).origin == "default policy"
+
+
+def test_source_version_and_counts_are_those_of_the_policy(server: Served, root: Tab) -> None:
+    found = root.go("/policies").page.one("section", id="in-force").text
+    policy = server.desk.policy
+
+    assert f"Version {policy.version}" in found
+    assert policy.source in found
+    usual = len(default_policy().rules)
+    assert f"{len(policy.rules) - usual} of its own, {usual} of the default policy" in found
+    assert "On disk the same" in found
+
+
+def test_tiers_say_what_they_need_and_who_could_give_it(server: Served, root: Tab) -> None:
+    tiers = {
+        node.one("p", class_="tier-name").text: said(node)
+        for node in root.go("/policies").page.all("li", class_="tier")
+    }
+    listed = {one["name"]: one for one in root.client.get("/api/v1/policy").json()["standing"]}
+
+    assert list(tiers) == list(listed) == list(server.desk.policy.order)
+    assert "1 senior: ada, anna" in tiers["high"]
+    assert "can be taken back for 10 min" in tiers["board"]
+    assert "Nobody could decide it." not in tiers["critical"]
+    assert listed["high"]["who"] == [{"needs": "1 senior", "people": ["ada", "anna"], "others": 0}]
+    assert listed["board"]["says"] == tier_told(server.desk.policy.tiers["board"])
+
+
+def test_people_of_other_teams_are_counted_and_not_named(server: Served) -> None:
+    ben = tab(server, "ben").go("/policies")
+    high = next(one for one in ben.page.all("li", class_="tier") if "high" in one.text)
+    listed = server.signed_in("ben").get("/api/v1/policy").json()
+
+    assert "2 of other teams" in high.text
+    assert "anna" not in ben.answer.text
+    assert "anna" not in json.dumps(listed)
+
+
+def test_a_tier_that_nobody_could_give_says_so_and_what_to_do(tmp_path: Path) -> None:
+    with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
+        desk.people.add("root", roles=["admin"])
+        with Served(desk) as served:
+            page = tab(served, "root").go("/policies").page
+            told = page.one("section", id="tiers").text
+
+    assert "Nobody could decide it." in told
+    assert "senior" in told
+    assert page.all("a", href="/people#add")
+
+
+# --- the file --------------------------------------------------------------------------------
+
+
+def test_a_file_that_breaks_is_said_with_the_reason_to_those_who_can_mend_it(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(POLICY)
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file) as desk:
+        desk.people.add("ada", roles=["senior", "security"])
+        desk.people.add("ben", roles=["security"])
+        desk.people.add("root", roles=["admin", "senior"])
+        desk.law._look_again = 0
+        version = desk.policy.version
+        file.write_text("[[rules]]\nname = 3\n")
+        with Served(desk) as served:
+            root, ben = tab(served, "root"), tab(served, "ben")
+            root.go("/policies").go("/policies")
+            told = root.page.one("section", id="in-force").text
+            assert "The file on disk is not in force" in told
+            assert "policy.toml:2" in told
+            assert f"Version {version}" in told
+            assert "policy.toml:2" not in ben.go("/policies").answer.text
+            assert "An administrator sees why." in ben.answer.text
+            assert root.client.get("/api/v1/policy").json()["trouble"] is not None
+
+            file.write_text(POLICY)
+            root.go("/policies").go("/policies")
+            assert "not in force" not in root.page.one("section", id="in-force").text
+
+
+def test_a_policy_that_was_never_whole_leaves_a_page_that_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text("[[rules]]\nname = 3\n")
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file) as desk, Served(desk) as served:
+        page = tab(served, None).go("/policies")
+
+    assert page.answer.status_code == 200
+    assert "No policy can be used" in page.page.one("div", role="alert").text
+
+
+# --- trying a call -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "effect", "words"),
+    [
+        ({"tool": "drop_users"}, "deny", "It does not run, whoever asks"),
+        ({"tool": "refund", "args": '{"amount": 200}'}, "ask", "It waits for people"),
+        ({"tool": "search"}, "allow", "It runs alone"),
+    ],
+)
+def test_a_call_gets_the_ruling_of_the_command_line_and_of_the_api(
+    server: Served, root: Tab, query: dict[str, str], effect: str, words: str
+) -> None:
+    page = root.client.get("/policies", params=query)
+    body = {"tool": query["tool"], "args": json.loads(query.get("args", "{}"))}
+    told = root.client.post("/api/v1/policy/simulate", json=body).json()
+    shown = Tab(root.client).go(f"/policies?{httpx2.QueryParams(query)}")
+
+    assert page.status_code == 200
+    assert told["effect"] == effect
+    assert words in ruling(shown).text
+    assert told["sentence"] in ruling(shown).text
+    heard = {one["rule"]: one["because"] for one in told["heard"]}
+    assert set(heard) == {rule.name for rule in server.desk.policy.rules}
+    assert all(because in ruling(shown).text for because in heard.values())
+
+
+def test_who_could_decide_is_by_name_and_of_the_team_that_is_asked(root: Tab) -> None:
+    query = "tool=refund&args=%7B%22amount%22%3A+200%7D"
+    everybody = said(ruling(root.go(f"/policies?{query}")))
+    support = ruling(root.go(f"/policies?{query}&team=support")).text
+
+    assert "1 senior: ada, anna" in everybody
+    assert "1 security: ada, ben" in everybody
+    assert "Nobody could decide it." in support
+
+
+def test_nobody_tries_a_call_of_a_team_they_are_not_of(server: Served) -> None:
+    ben = tab(server, "ben").go("/policies?tool=refund&team=billing")
+    nowhere = tab(server, "ben").go("/policies?tool=refund&team=nowhere")
+    api = server.signed_in("ben").post(
+        "/api/v1/policy/simulate", json={"tool": "refund", "team": "billing"}
+    )
+
+    for page, team in ((ben, "billing"), (nowhere, "nowhere")):
+        assert page.answer.status_code == 422
+        assert page.page.one("p", id="wrong-team").text == f"You are not of a team called {team}."
+    assert (api.status_code, list(api.json()["fields"])) == (422, ["team"])
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("tool", "", "Name the tool"),
+        ("args", "{", "no JSON"),
+        ("args", "[1]", "an object"),
+        ("confidence", "nan", "from 0 to 1"),
+        ("confidence", "1.5", "from 0 to 1"),
+        ("at", "yesterday", "no time"),
+        ("kind", "order", "There are"),
+        ("reversible", "maybe", "one of the list"),
+        ("affects", "x" * 2000, "At most"),
+    ],
+)
+def test_what_is_wrong_stands_on_its_field_and_everything_typed_stays(
+    root: Tab, field: str, value: str, words: str
+) -> None:
+    typed = {"tool": "refund", "agent": "shop", field: value}
+    page = root.go(f"/policies?{httpx2.QueryParams(typed)}")
+
+    assert page.answer.status_code == 422
+    assert words in page.page.one("p", id=f"wrong-{field}").text
+    control = page.page.one(id=f"f-{field}")
+    assert control.attrs["aria-invalid"] == "true"
+    assert f"wrong-{field}" in control.attrs["aria-describedby"]
+    assert page.page.one("input", id="f-agent").attrs["value"] == "shop"
+    assert page.page.all("section", id="ruling") == []
+
+
+def test_what_was_typed_is_in_the_form_beside_its_ruling(root: Tab) -> None:
+    typed = {
+        "tool": "refund",
+        "args": '{"amount": 200}',
+        "risk": "high",
+        "confidence": "80%",
+        "reversible": "no",
+        "at": "2026-01-01T03:00",
+        "unseen": "1",
+    }
+    page = root.go(f"/policies?{httpx2.QueryParams(typed)}").page
+
+    assert page.one("textarea", id="f-args").raw.strip() == typed["args"]
+    assert page.one("input", id="f-confidence").attrs["value"] == "80%"
+    chosen = page.one("select", id="f-risk").all("option", selected="")
+    assert [one.attrs["value"] for one in chosen] == ["high"]
+    assert "checked" in page.one("input", name="unseen").attrs
+    assert "open" in page.one("details", id="try-more").attrs
+
+
+def test_a_form_that_is_sent_leads_to_an_address_that_says_it(root: Tab) -> None:
+    page = root.go("/policies")
+    form = next(one for one in page.page.all("form") if one.attrs.get("action") == "/policies")
+    button = form.all("button")[0]
+    page.press(button, tool="search", confidence="80%")
+
+    assert page.status == 303
+    assert page.direct.headers["location"].startswith("/policies?tool=search")
+    assert "It runs alone" in ruling(page).text
+    again = page.go("/policies").press(button, tool="", agent="shop")
+    assert again.status == 422
+    assert again.page.one("input", id="f-agent").attrs["value"] == "shop"
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "words"),
+    [
+        ("[" * 50_000, 422, "no JSON"),
+        (json.dumps({"amount": 200, "note": "x" * 50_000}), 200, "It waits for people"),
+    ],
+)
+def test_arguments_that_are_too_long_for_an_address_are_tried_all_the_same(
+    root: Tab, args: str, status: int, words: str
+) -> None:
+    answer = root.client.post("/policies", data={"tool": "refund", "args": args})
+
+    assert answer.status_code == status
+    assert words in answer.text
+
+
+def test_hostile_text_is_shown_as_text(root: Tab) -> None:
+    evil = '"><script>alert(1)</script>\u202e'
+    page = root.go(f"/policies?{httpx2.QueryParams({'tool': evil, 'agent': evil, 'risk': evil})}")
+
+    assert page.answer.status_code == 200
+    assert "<script>alert" not in page.answer.text
+    assert page.page.one("input", id="f-tool").attrs["value"] == evil
+
+
+def test_trying_a_call_writes_nothing(server: Served, root: Tab) -> None:
+    before = server.desk.store.tip()
+    root.go("/policies?tool=refund&args=%7B%22amount%22%3A+200%7D")
+    root.client.post("/api/v1/policy/simulate", json={"tool": "refund"})
+
+    assert server.desk.store.tip() == before
+    assert list(server.desk.inbox()) == []
+
+
+def test_tools_that_were_called_and_that_rules_name_are_suggested(
+    server: Served, root: Tab
+) -> None:
+    ask = server.desk.open("mail", {"to": "ada"})
+    listed = [one.attrs["value"] for one in root.go("/policies").page.one(id="tools").all("option")]
+    server.desk.withdraw(ask)
+
+    assert listed == ["mail", "refund", "search"]
