@@ -16,7 +16,7 @@ Dialect = Literal["sqlite", "postgres"]
 TABLES = (
     *("events", "asks", "people", "runs", "workers", "cases", "readers"),
     *("tokens", "sessions", "passwords", "tries", "links", "identities"),
-    *("webhooks", "deliveries", "texts", "files", "ask_files", "tallies"),
+    *("webhooks", "deliveries", "texts", "files", "ask_files", "tallies", "trail"),
 )
 
 

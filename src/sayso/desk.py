@@ -194,11 +194,13 @@ class Desk(Asking, Gates, RunDesk):
         """Take what happened into the indexes for searching; whoever searches does so again."""
         from sayso.insight.counting import count_on
         from sayso.insight.indexing import catch_up, catch_up_texts
+        from sayso.insight.trailing import read_trail
 
         try:
             catch_up(self.store, most=_READ_ON)
             catch_up_texts(self.store, most=_READ_ON)
             count_on(self.store, most=_READ_ON)
+            read_trail(self.store, most=_READ_ON)
         except StoreError as error:
             _log.warning("The indexes for searching are behind: %s", error)
 

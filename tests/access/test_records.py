@@ -26,7 +26,7 @@ from sayso.access.sessions import (
     sign_out,
 )
 from sayso.access.tokens import caller_of_token, make_token
-from sayso.cli.timeline import sentence
+from sayso.channels.sentences import sentence
 from sayso.errors import BadValue, Misuse, UnknownPerson
 from sayso.model.actor import Origin
 from sayso.store import Store

@@ -74,6 +74,11 @@ POST   /api/v1/runs/{failed}/retry                401    403    403    404    20
 GET    /api/v1/runs/{run}/memory                  401    403    403    404    200    200    401    401    401    403    200    200
 GET    /api/v1/runs/{run}/events                  401    403    403    404    200    200    401    401    401    403    200    200
 GET    /api/v1/audit/verify                       401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/audit/events                       401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/audit/export                       401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/audit/verification                 401    403    403    200    200    200    401    401    401    403    200    200
+POST   /api/v1/audit/verification                 401    403    403    202    202    202    401    401    401    403    202    403
+POST   /api/v1/audit/seals                        401    403    403    403    403    201    401    401    401    403    403    403
 GET    /api/v1/metrics                            401    403    403    200    200    200    401    401    401    403    200    200
 GET    /metrics                                   401    403    403    403    403    200    401    401    401    403    403    403
 GET    /api/v1/policy                             401    403    403    200    200    200    401    401    401    403    200    200
@@ -96,6 +101,10 @@ POST   /api/v1/session                            200    200    200    200    20
 DELETE /api/v1/session                            401    403    403    403    403    403    401    401    401    403    204    403
 GET    /                                          303    303    303    303    303    303    303    303    303    303    303    303
 GET    /overview                                  401    403    403    200    200    200    401    401    401    403    200    200
+GET    /audit                                     401    403    403    200    200    200    401    401    401    403    200    200
+GET    /audit/asks/{ask}                          401    403    403    404    200    200    401    401    401    403    200    200
+POST   /audit/verification                        401    403    403    303    303    303    401    401    401    403    303    403
+POST   /audit/seals                               401    403    403    403    403    303    401    401    401    403    403    403
 GET    /policies                                  401    403    403    200    200    200    401    401    401    403    200    200
 POST   /policies                                  401    403    403    303    303    303    401    401    401    403    303    403
 GET    /inbox                                     401    403    403    200    200    200    401    401    401    403    200    200
@@ -236,7 +245,7 @@ class Office:
             site = "same-origin" if who == "cookie" else "cross-site"
             secret = self._signed_in()[1]
             return {"Cookie": f"{self.server.settings.cookie}={secret}", "Sec-Fetch-Site": site}
-        if who == "narrow" and row.path.endswith("/audit/verify"):
+        if who == "narrow" and "/audit" in row.path:
             who = "narrow, for the audit"
         return {"Authorization": f"Bearer {self._tokens[who]}"}
 

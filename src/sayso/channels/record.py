@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from sayso.channels.explanation import explained
+from sayso.errors import Tampered
 from sayso.model.actor import Origin, Roster
 from sayso.model.ask import Ask, Decision, Effect, Vote
 from sayso.model.event import Event
@@ -99,6 +100,26 @@ def event_record(event: Event) -> dict[str, Any]:
         "hash": event.hash.hex(),
         "cursor": event.cursor,
     }
+
+
+def kept_record(event: Event) -> dict[str, Any]:
+    """Return the same for an export: what makes no sense is kept as it stands, and said to be so."""
+    try:
+        return event_record(event)
+    except Tampered:
+        return {
+            "stream": event.stream,
+            "seq": event.seq,
+            "kind": event.kind,
+            "at": None,
+            "actor": event.who,
+            "payload": None,
+            "salt": event.salt.hex() if event.salt is not None else None,
+            "digest": event.digest.hex(),
+            "hash": event.hash.hex(),
+            "cursor": event.cursor,
+            "unreadable": {"micros": event.micros, "text": event.text},
+        }
 
 
 def _vote(vote: Vote) -> dict[str, Any]:

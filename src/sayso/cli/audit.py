@@ -13,17 +13,20 @@ from typing import Literal, TextIO
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from sayso.channels.record import event_record
+from sayso.channels.record import kept_record
 from sayso.cli.desks import desk_name, desk_option, open_desk
 from sayso.cli.printing import emit, examples, json_option, say, screen
+from sayso.cli.trail import listed, narrowing, wanted_of
 from sayso.desk import Desk
 from sayso.errors import BadValue
+from sayso.insight.trail import Wanted, pass_by
 from sayso.store.audit import Progress as Told
 from sayso.store.audit import Seal
 
 
 @click.group(
     epilog=examples(
+        "sayso audit list --actor anna --since 7d",
         "sayso audit verify",
         "sayso audit seal --out seals.txt",
         "sayso audit export --out journal.jsonl",
@@ -31,7 +34,10 @@ from sayso.store.audit import Seal
 )
 @desk_option
 def audit() -> None:
-    """Proof of what happened: verify the journal, seal it, export it."""
+    """Proof of what happened: look through the journal, verify it, seal it, export it."""
+
+
+audit.add_command(listed)
 
 
 @audit.command(
@@ -133,28 +139,31 @@ def seal(*, out: Path | None, as_json: bool) -> None:
 )
 @click.option("--out", type=click.Path(path_type=Path), help="The file; stdout unless given.")
 @click.option("--after", metavar="CURSOR", help="Only events behind this place.")
+@narrowing
 @desk_option
-def export(*, out: Path | None, after: str | None) -> None:
+def export(*, out: Path | None, after: str | None, **given: str | None) -> None:
     """Write the journal as JSON, one event a line, in the order of commits.
 
     The last line on stderr names the place to go on from next time.
     """
     with open_desk() as desk:
+        wanted = wanted_of(desk, given)
         if out is None:
-            _export(desk, sys.stdout, after)
+            _export(desk, sys.stdout, after, wanted)
             return
         half = out.with_name(f"{out.name}.part")
         with _writing(half, "w") as file:
-            _export(desk, file, after)
+            _export(desk, file, after, wanted)
         os.replace(half, out)  # never half an export under the name that was asked for
 
 
-def _export(desk: Desk, file: TextIO, after: str | None) -> None:
+def _export(desk: Desk, file: TextIO, after: str | None, wanted: Wanted) -> None:
     count, total, last = 0, desk.store.total(), after
     with _progress("exporting") as progress:
-        for event in desk.events(after=after):
-            file.write(json.dumps(event_record(event)) + "\n")
-            count, last = count + 1, event.cursor
+        for events in pass_by(desk.store, wanted, after=after):
+            for event in events:
+                file.write(json.dumps(kept_record(event)) + "\n")
+                count, last = count + 1, event.cursor
             progress(count, max(total, count))
     file.flush()
     place = f"; next time: --after {last}" if last is not None else ""

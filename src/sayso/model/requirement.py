@@ -109,6 +109,11 @@ class Requirement:
 
     def missing(self, people: Mapping[str, frozenset[str]]) -> tuple[Factor, ...]:
         """Return what would still be needed if these people had agreed."""
+        empty = [role for role, name in self.seated(people) if name is None]
+        return tuple(Factor(empty.count(role), role) for role in dict.fromkeys(empty))
+
+    def seated(self, people: Mapping[str, frozenset[str]]) -> list[tuple[str, str | None]]:
+        """Return every place by its role, and which of these people fills it, if one does."""
         places = [factor for factor in self.factors for _ in range(factor.count)]
         fits = {
             name: frozenset(
@@ -121,8 +126,7 @@ class Requirement:
         holders: dict[int, str] = {}
         for name in sorted(people):
             _seat(name, fits, holders, set())
-        empty = [places[n].role for n in range(len(places)) if n not in holders]
-        return tuple(Factor(empty.count(role), role) for role in dict.fromkeys(empty))
+        return [(place.role, holders.get(number)) for number, place in enumerate(places)]
 
     def check(self, roster: Roster) -> None:
         """Refuse a requirement that nobody on this desk could ever meet.

@@ -50,13 +50,16 @@ from sayso.store.epochs import SqlEpochs
 from sayso.store.fleet import SqlFleet
 from sayso.store.outbox import SqlOutbox
 from sayso.store.tallies import SqlTallies
+from sayso.store.trail import SqlTrail
 
 Row = Sequence[Any]
 _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(SqlCasebook, SqlTallies, SqlAccounts, SqlOutbox, SqlFleet, SqlEpochs, ABC):
+class SqlStore(
+    SqlCasebook, SqlTallies, SqlTrail, SqlAccounts, SqlOutbox, SqlFleet, SqlEpochs, ABC
+):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:

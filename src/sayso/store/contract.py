@@ -26,6 +26,7 @@ from sayso.store.fleet import Fleet
 from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
 from sayso.store.tallies import Tallies
+from sayso.store.trail import Trail
 
 COUNT_LIMIT = 1000
 SOON = timedelta(hours=2)  # whatever expires within this time comes first
@@ -274,7 +275,7 @@ class Wakeups(Protocol):
         ...
 
 
-class Store(Casebook, Tallies, Accounts, Outbox, Fleet, Epochs, Protocol):
+class Store(Casebook, Tallies, Trail, Accounts, Outbox, Fleet, Epochs, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell

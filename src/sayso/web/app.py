@@ -36,7 +36,8 @@ from sayso.web.guard import Guard, dress
 from sayso.web.inbox import routes as inbox
 from sayso.web.limits import Bodies
 from sayso.web.look import assets
-from sayso.web.pages import overview, policies
+from sayso.web.pages import audit as audit_page
+from sayso.web.pages import overview, policies, records
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
 from sayso.web.settings import Settings
@@ -56,6 +57,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     webhooks.router,
     inbox.router,
     overview.router,
+    audit_page.router,
+    records.router,
     policies.router,
     assets.router,
 )

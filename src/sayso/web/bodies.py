@@ -218,6 +218,14 @@ class NotePost(Sent):
     note: str | None = Field(default=None, description="Why.")
 
 
+class VerificationPost(Sent):
+    """What to hold the journal against."""
+
+    seal: str | None = Field(
+        default=None, max_length=200, description="A seal that was kept elsewhere."
+    )
+
+
 class AssignPost(Sent):
     """To whom."""
 

@@ -226,6 +226,46 @@ class AuditDocument(Document):
     problems: list[dict[str, Any]]
 
 
+class VerificationDocument(Document):
+    """How the verification of this server stands: the one that goes on, or the last one."""
+
+    state: Literal["none", "running", "done", "failed"]
+    by: str | None = Field(description="Who began it.")
+    begun_at: str | None
+    ended_at: str | None
+    read: int = Field(description="Events that were read so far.")
+    total: int = Field(description="Events there were when it began.")
+    found: AuditDocument | None = Field(description="What was found, once it is done.")
+    failed: str | None = Field(description="Why it came to no end.")
+
+
+class SealDocument(Document):
+    """The line to keep elsewhere."""
+
+    seal: str = Field(examples=["sayso-seal:12:9f3c..."])
+    seq: int
+    hash: str
+
+
+class TrailEvent(EventDocument):
+    """One line of the journal, and what it was found by."""
+
+    actor: str = Field(description="Whose it is: of a decision that settled, whoever decided.")
+    tool: str | None
+    verdict: str | None
+
+
+class TrailPage(Document):
+    """Lines of the journal, the newest first."""
+
+    events: list[TrailEvent]
+    older: str | None = Field(description="`before` of the next page; null at the end.")
+    early: bool = Field(
+        description="Whether the look ended among much that was not wanted: read on with `older`."
+    )
+    whole: bool = Field(description="Whether everything that happened can be found by now.")
+
+
 class FiguresDocument(Document):
     """What came of what agents proposed, and how long people took."""
 

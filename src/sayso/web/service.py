@@ -15,6 +15,7 @@ from sayso.web.gauge import Gauge
 from sayso.web.hub import Hub
 from sayso.web.limits import Buckets, Seats
 from sayso.web.settings import Settings
+from sayso.web.verifying import Verifying
 from sayso.web.walls import Walls
 
 T = TypeVar("T")
@@ -33,8 +34,8 @@ class Service:
         self.waits = Seats(settings.waits, settings.waits_each, "requests that wait")
         self.streams = Seats(settings.streams, settings.streams_each, "event streams")
         self.gauge = Gauge()
-        self.verifying = Seats(1, 1, "verifications")
         self.stopping = asyncio.Event()
+        self.verifying = Verifying(self.stopping.is_set)
         self._threads = CapacityLimiter(settings.threads)
         self._loop: asyncio.AbstractEventLoop | None = None
 

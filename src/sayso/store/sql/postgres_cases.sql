@@ -11,3 +11,8 @@ select w.word, (select count(*) from (select 1 from cases where cases.words @@ c
 -- name: journals
 select stream, seq, kind, at, actor, payload, salt, digest, hash
   from events where stream = any(:ids) order by stream, seq
+
+-- name: events_at
+select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from jsonb_array_elements(cast(:places as jsonb)) p (value)
+  join events e on e.stream = p.value ->> 0 and e.seq = cast(p.value ->> 1 as bigint)

@@ -19,3 +19,9 @@ insert into text_words (text_words, rank) values ('merge', :pages)
 -- name: journals
 select stream, seq, kind, at, actor, payload, salt, digest, hash
   from events where stream in (select value from json_each(:ids)) order by stream, seq
+
+-- name: events_at
+select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from json_each(:places) p
+  cross join events e
+ where e.stream = json_extract(p.value, '$[0]') and e.seq = json_extract(p.value, '$[1]')

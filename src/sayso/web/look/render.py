@@ -124,7 +124,7 @@ def environment() -> Environment:
         "SHAPE_WORDS": SHAPE_WORDS,
         "modules": modules,
         # What a template may be drawn without; a page or a fragment that has them says so.
-        **dict.fromkeys(("frame", "now", "ask", "queue", "toast", "undo", "tour_line")),
+        **dict.fromkeys(("frame", "now", "ask", "queue", "toast", "undo", "tour_line", "record")),
         "oob": False,
         "query": "",
     }

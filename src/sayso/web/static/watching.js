@@ -1,6 +1,6 @@
 // Parts of a page that stay true while others work: whatever has an id and data-live is drawn anew
 // when something happened, from the same address. What has the focus is left alone until it has not.
-import { all, drawn, fetched, one, say } from "./page.js";
+import { all, drawn, fetched, nothing, on, one, say } from "./page.js";
 
 const GATHER = 400; // milliseconds in which news are gathered into one look
 const MOVING = 1000; // between looks while something on the page moves: progress is no event
@@ -48,6 +48,21 @@ function exchange(found) {
     changed = true;
   }
   if (changed) drawn();
+  for (const list of all("[data-fresh-list]")) freshened(list, one(`#${CSS.escape(list.id)}`, found));
+}
+
+// A list that is being read stays as it is: what has come since is counted above it.
+function freshened(list, fresh) {
+  const shown = new Set(all("[data-event]", list).map((line) => line.id));
+  const lines = all("[data-event]", fresh ?? nothing);
+  const count = lines.findIndex((line) => shown.has(line.id));
+  const come = count < 0 ? lines.length : count;
+  const line = one(`[data-fresh-of="${list.id}"]`);
+  if (!line || !come) return;
+  const words = `${count < 0 && shown.size ? `${come} or more` : come} new`;
+  const said = one("[data-fresh]", line);
+  if (said.textContent !== words) said.textContent = words;
+  line.hidden = false;
 }
 
 // Whoever is about to press something, or has opened something to decide, keeps what they see.
@@ -68,7 +83,21 @@ function attention() {
   source.onopen = look; // whatever happened while nobody listened
 }
 
+// A line to be kept elsewhere goes there by one press.
+async function copied(_, button) {
+  const line = one(`#${CSS.escape(button.dataset.copy)}`);
+  line.select();
+  try {
+    await navigator.clipboard.writeText(line.value);
+    say("Copied.");
+  } catch {
+    say("It is selected: copy it with the keyboard.");
+  }
+}
+
 export function start() {
+  for (const button of all("[data-copy]")) button.hidden = false;
+  on("click", "[data-copy]", copied);
   if (!parts().length) return;
   attention();
   document.addEventListener("visibilitychange", attention);

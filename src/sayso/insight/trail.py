@@ -1,0 +1,297 @@
+"""Looking through the journal: who did what to what, by any of it, the newest first.
+
+Each thing that can be looked for has an index, and a look walks along the one that reaches furthest
+back in as many steps. What else is wanted is picked out on the way. A walk is bounded: where what is
+wanted is rare among much that is not, a page ends early and says from where to read on.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import get_args
+
+from sayso.errors import BadValue, SaysoError
+from sayso.insight.trailing import LONGEST_TOOL, read_trail, rows_of
+from sayso.model.actor import ActorKind
+from sayso.model.event import Event, micros
+from sayso.model.event_kinds import EVENTS, check_kind
+from sayso.model.span import span
+from sayso.model.verdicts import Verdict
+from sayso.store.contract import Store
+from sayso.store.trail import By, Met, Spot, TrailRow, Walk
+
+SORTS: tuple[str, ...] = get_args(ActorKind)
+VERDICTS: tuple[str, ...] = get_args(Verdict)
+READ = 5000  # events that the trail reads on for one look; the sweep does so all the time
+STEPS = 2000  # how far a walk goes for one page
+_BATCH = 500
+_END = Spot(2**62, 2**62)
+_PLACE = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which events: every part that is given must fit.
+
+    Args:
+        actor: Who: a name (`anna`), a kind (`person`, `agent`, `policy`, `clock`), or both
+            (`person:anna`).
+        tool: Of asks for calls of this tool, and calls of it that needed nobody.
+        verdict: Votes and decisions with this verdict.
+        kind: A kind of event, or a family such as `ask.*`.
+        since: From this moment on.
+        until: Before this moment.
+        stream: Of this ask, this run, `people`, `access`, `webhooks` or `seals`.
+    """
+
+    actor: str | None = None
+    tool: str | None = None
+    verdict: str | None = None
+    kind: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    stream: str | None = None
+
+    def checked(self) -> Wanted:
+        """Return it, if it can be looked for.
+
+        Raises:
+            BadValue: there is no such verdict or kind, or a moment is without its zone.
+        """
+        if self.verdict is not None and self.verdict not in VERDICTS:
+            raise BadValue(f"{self.verdict!r} is no verdict. There are: {', '.join(VERDICTS)}.")
+        if self.kind is not None:
+            check_kind(self.kind, families=True)
+        if any(at is not None and at.tzinfo is None for at in (self.since, self.until)):
+            raise BadValue("A moment needs its time zone, as 2026-03-01T09:00:00+00:00 has it.")
+        return self if self.tool is None else replace(self, tool=self.tool[:LONGEST_TOOL])
+
+    def ways(self) -> list[tuple[By, tuple[str, ...]]]:
+        """Return what can be walked along: the index, and the values to look for in it."""
+        found: list[tuple[By, tuple[str, ...]]] = []
+        if self.stream is not None:
+            found.append(("stream", (self.stream,)))
+        if self.actor is not None:
+            found.append(_way_of(self.actor))
+        if self.tool is not None:
+            found.append(("tool", (self.tool,)))
+        if self.verdict is not None:
+            found.append(("verdict", (self.verdict,)))
+        if self.kind not in (None, "*"):
+            found.append(("kind", _kinds(str(self.kind))))
+        return found or [("all", ("",))]
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing is left out."""
+        return self == Wanted()
+
+
+def _fits(ways: Sequence[tuple[By, tuple[str, ...]]], row: TrailRow) -> bool:
+    return all(by == "all" or getattr(row, by) in values for by, values in ways)
+
+
+def _way_of(actor: str) -> tuple[By, tuple[str, ...]]:
+    kind, colon, name = actor.partition(":")
+    if not colon and kind in SORTS:
+        return "sort", (kind,)
+    if colon and not name and kind in SORTS:
+        return "sort", (kind,)
+    if colon and kind in SORTS:
+        return "actor", (actor,)
+    return "actor", tuple(f"{sort}:{actor}" for sort in SORTS)
+
+
+def _kinds(kind: str) -> tuple[str, ...]:
+    family, _, rest = kind.partition(".")
+    if rest != "*":
+        return (kind,)
+    return tuple(one.name for one in EVENTS.values() if one.family == family)
+
+
+def moment_of(text: str, now: datetime) -> datetime:
+    """Read a moment: `2026-03-01`, `2026-03-01T09:00`, with a zone or in UTC; `7d` for so long ago.
+
+    Raises:
+        BadValue: it is none.
+    """
+    try:
+        said = datetime.fromisoformat(text.strip())
+    except ValueError:
+        pass
+    else:
+        return said if said.tzinfo is not None else said.replace(tzinfo=UTC)
+    try:
+        return now - span(text)
+    except (SaysoError, OverflowError) as error:
+        words = (
+            "Write it as 2026-03-01T09:00 (UTC unless it names a zone), or as 7d for so long ago."
+        )
+        raise BadValue(f"{text[:80]!r} is no moment. {words}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One event that was looked for, and what the trail says of it."""
+
+    event: Event
+    row: TrailRow
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one look found, the newest first.
+
+    `older` is the place to read on from, if there may be more. `early` says that the look ended
+    early, among much that was not wanted. `whole` says whether the trail reaches the end of the journal.
+    """
+
+    found: tuple[Found, ...]
+    older: str | None
+    early: bool
+    whole: bool
+
+
+def look(
+    store: Store,
+    wanted: Wanted,
+    *,
+    teams: Sequence[str] | None = None,
+    before: str | None = None,
+    limit: int = 50,
+    most: int | None = READ,
+) -> Page:
+    """Find events, the newest first.
+
+    Args:
+        store: The database.
+        wanted: Which.
+        teams: Those that may be seen, `""` for what belongs to none and `"#"` for the desk's own
+            affairs; `None` means everything.
+        before: Where an earlier page ended.
+        limit: How many at most.
+        most: How many events the trail may read on first; `None`: to the end of the journal.
+
+    Raises:
+        BadValue: what is wanted, or the place, makes no sense.
+    """
+    wanted = wanted.checked()
+    start = place_of(before, wanted)
+    whole = read_trail(store, most=most)
+    walks = _Walks(store, wanted, tuple(store.trail_teams() if teams is None else teams), start)
+    ways, steps, last = wanted.ways(), 0, None
+    met: list[Met] = []
+    for one in walks.along(ways):
+        if len(met) == limit:
+            break
+        if steps == STEPS:
+            return _page(store, met, last, early=True, whole=whole)
+        steps, last = steps + 1, one.spot
+        if _fits(ways, one.row):
+            met.append(one)
+    else:
+        last = None
+    return _page(store, met, last, early=False, whole=whole)
+
+
+def _page(store: Store, met: Sequence[Met], last: Spot | None, *, early: bool, whole: bool) -> Page:
+    events = store.events_at([(one.row.stream, one.row.seq) for one in met])
+    found = [
+        Found(events[place], one.row)
+        for one in met
+        if (place := (one.row.stream, one.row.seq)) in events
+    ]
+    return Page(tuple(found), None if last is None else f"{last.at}.{last.n}", early, whole)
+
+
+def place_of(before: str | None, wanted: Wanted) -> Spot:
+    """Return where to begin: at the place a page ended, or at the end of the time that is wanted.
+
+    Raises:
+        BadValue: it is no place.
+    """
+    until = _END if wanted.until is None else Spot(max(micros(wanted.until), 0), 0)
+    if before is None:
+        return until
+    said = _PLACE.fullmatch(before)
+    if said is None:
+        raise BadValue(
+            f"before={before[:80]!r} is no place in the journal. Begin at its first page."
+        )
+    return min(until, Spot(int(said[1]), int(said[2])))
+
+
+@dataclass(frozen=True, slots=True)
+class _Walks:
+    """The walks of one look: the same thing in each team that may be seen."""
+
+    store: Store
+    wanted: Wanted
+    teams: tuple[str, ...]
+    start: Spot
+
+    @property
+    def _since(self) -> int:
+        return 0 if self.wanted.since is None else max(micros(self.wanted.since), 0)
+
+    def along(self, ways: Sequence[tuple[By, tuple[str, ...]]]) -> Iterator[Met]:
+        """Yield what the rarest thing that is wanted comes by, the newest first."""
+        by, values = ways[0] if len(ways) == 1 else min(ways, key=self._reach)
+        walks = [Walk(team, by, value) for team in self.teams for value in values]
+        alone = len(ways) == 1
+        return heapq.merge(
+            *(self._steps(walk, alone=alone) for walk in walks),
+            key=lambda one: one.spot,
+            reverse=True,
+        )
+
+    def _reach(self, way: tuple[By, tuple[str, ...]]) -> int:
+        """Return how far back the walks along one thing all are, if they take as many steps."""
+        by, values = way
+        walks = [Walk(team, by, value) for team in self.teams for value in values]
+        reached = [self.store.trail_reach(one, self.start, self._since, STEPS) for one in walks]
+        return max((at for at in reached if at is not None), default=-1)
+
+    def _steps(self, walk: Walk, *, alone: bool) -> Iterator[Met]:
+        """Go along one walk, a few steps at a time at first."""
+        behind, chunk = self.start, 51 if alone else 200
+        while met := self.store.trail(walk, behind, self._since, chunk):
+            yield from met
+            if len(met) < chunk:
+                return
+            behind, chunk = met[-1].spot, min(chunk * 2, 1000)
+
+
+def pass_by(
+    store: Store,
+    wanted: Wanted,
+    *,
+    teams: Sequence[str] | None = None,
+    after: str | None = None,
+) -> Iterator[list[Event]]:
+    """Yield what is wanted of the whole journal in the order of commits, some at a time.
+
+    All of it is read, so that each event has its cursor and nothing rests on the trail.
+
+    Raises:
+        BadValue: what is wanted, or the cursor, makes no sense.
+    """
+    wanted = wanted.checked()
+    ways = wanted.ways()
+    since = None if wanted.since is None else micros(wanted.since)
+    until = None if wanted.until is None else micros(wanted.until)
+    while events := store.tail(after, _BATCH):
+        after = events[-1].cursor
+        rows = rows_of(store, events)
+        yield [
+            event
+            for event, row in zip(events, rows, strict=True)
+            if (teams is None or row.team in teams)
+            and (since is None or row.at >= since)
+            and (until is None or row.at < until)
+            and _fits(ways, row)
+        ]

@@ -1,0 +1,114 @@
+"""Keeping the trail: a reader of the journal that notes of each event who did what to what.
+
+Writing the journal costs nothing more for it. Whoever looks reads on first, and so does the sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sayso.errors import Tampered
+from sayso.insight.reading import Reader, of_ask
+from sayso.model.event import Event
+from sayso.store.contract import Store
+from sayso.store.trail import DESK, TrailRow
+
+LONGEST_TOOL = 200  # characters of a name by which a tool is found
+
+
+def read_trail(store: Store, *, most: int | None = None) -> bool:
+    """Read the journal on, at most so many events; return whether its end was reached."""
+    return _Trail(store).catch_up(most)
+
+
+def read_trail_again(store: Store) -> None:
+    """Forget the trail, and make it anew from the beginning of the journal."""
+    reader = _Trail(store)
+    reader.drop()
+    reader.catch_up()
+
+
+def rows_of(store: Store, events: Sequence[Event]) -> list[TrailRow]:
+    """Return events as the trail lists them."""
+    whose = _whose(store, {event.stream for event in events})
+    return [row_of(event, *whose[event.stream]) for event in events]
+
+
+class _Whose(NamedTuple):
+    """What an event does not say itself: the team of its stream, and the tool of its ask."""
+
+    team: str
+    tool: str = ""
+
+
+class _Trail(Reader):
+    """Of everything."""
+
+    def reached(self) -> str:
+        return self.store.trail_cursor()
+
+    def take(self, events: Sequence[Event], before: str, after: str) -> bool:
+        rows, changed = rows_of(self.store, events), list(self._erased(events))
+        return self.store.put_trail(rows, changed, before=before, after=after)
+
+    def drop(self) -> None:
+        self.store.drop_trail()
+
+    def _erased(self, events: Sequence[Event]) -> Iterator[TrailRow]:
+        """Yield what is left to say of asks that were erased, for it may have been noted before."""
+        erased = {event.stream for event in events if event.kind == "payload.erased"}
+        for journal in self.store.journals(sorted(erased)):
+            verdict = _said(journal[-1]).get("verdict") or ""
+            for row in rows_of(self.store, journal):
+                yield row._replace(verdict=str(verdict)) if row.kind == "ask.decided" else row
+
+
+def _whose(store: Store, streams: Iterable[str]) -> Mapping[str, _Whose]:
+    # What is of no ask and no run that is listed is for those who look after the desk.
+    found = dict.fromkeys(streams, _Whose(DESK))
+    asks = [stream for stream in found if stream.startswith("a-")]
+    for ask_id, listed in (store.indexed(asks) if asks else {}).items():
+        tool = str(listed["tool"] or "")
+        found[ask_id] = _Whose(str(listed["team"] or ""), tool[:LONGEST_TOOL])
+    for run_id in [stream for stream in found if stream.startswith("r-")]:
+        run = store.run(run_id)
+        if run is not None:
+            found[run_id] = _Whose(run.team or "")
+    return found
+
+
+def row_of(event: Event, team: str, tool: str) -> TrailRow:
+    """Return an event as the trail lists it."""
+    said = _said(event)
+    actor = event.who
+    if event.kind == "ask.decided" and said.get("settled"):
+        actor = f"person:{said['settled']}"  # the clock only wrote it down
+    if not of_ask(event):
+        tool = _called(event.kind, said)
+    verdict = said.get("verdict") if event.kind.startswith("ask.") else None
+    return TrailRow(
+        team=team,
+        at=event.micros,
+        stream=event.stream,
+        seq=event.seq,
+        kind=event.kind,
+        sort=actor.partition(":")[0],
+        actor=actor,
+        tool=tool,
+        verdict=verdict if isinstance(verdict, str) else "",
+    )
+
+
+def _called(kind: str, said: Mapping[str, Any]) -> str:
+    """Return the tool that a run called without asking anybody."""
+    if kind == "step.begun" or (kind.startswith("step.") and said.get("verb") == "call"):
+        return str(said.get("name") or "")[:LONGEST_TOOL]
+    return ""
+
+
+def _said(event: Event) -> Mapping[str, Any]:
+    try:
+        return event.payload or {}
+    except Tampered:  # named by whoever verifies; here it only says nothing
+        return {}

@@ -1,0 +1,97 @@
+"""What somebody may see of the journal across asks and runs, and what they look for in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from sayso.errors import Tampered
+from sayso.insight.trail import Found, Wanted, moment_of
+from sayso.model.wire import write_event
+from sayso.store.trail import DESK
+from sayso.web.visit import Visit
+
+_Text = Annotated[str | None, Field(max_length=200)]
+
+
+class Looked(BaseModel):
+    """What is looked for, as an address says it. Everything may be left out."""
+
+    actor: _Text = Field(
+        None,
+        description="Who: a name, `person`, `agent`, `policy`, `clock`, or both as `person:anna`.",
+        examples=["person:anna"],
+    )
+    tool: _Text = Field(None, description="Only what is about calls of this tool.")
+    verdict: _Text = Field(None, description="Only votes and decisions with this verdict.")
+    kind: _Text = Field(
+        None, description="Only this kind of event, or a family.", examples=["ask.*"]
+    )
+    since: _Text = Field(
+        None,
+        description="From this moment on: ISO 8601, in UTC unless it names a zone; `7d` for so long ago.",
+    )
+    until: _Text = Field(None, description="Before this moment, written in the same way.")
+    stream: _Text = Field(
+        None, description="Only of this ask or run, or of `people`, `access`, `webhooks`, `seals`."
+    )
+
+    def wanted(self, visit: Visit) -> Wanted:
+        """Return it as the trail takes it.
+
+        Raises:
+            BadValue: a verdict, a kind or a moment is none.
+        """
+        now = visit.store.now()
+        given = {name: value for name in Looked.model_fields if (value := getattr(self, name))}
+        for name in ("since", "until"):
+            if name in given:
+                given[name] = moment_of(given[name], now)
+        return Wanted(**given).checked()
+
+
+class LookedPage(Looked):
+    """The same, and which page of it."""
+
+    before: str | None = Field(None, max_length=100, description="`older` of the page before.")
+    limit: int = Field(50, ge=1, le=500, description="How many on a page.")
+
+
+class LookedAfter(Looked):
+    """The same, and from where on."""
+
+    after: str | None = Field(None, max_length=100, description="Only events behind this cursor.")
+
+
+def seen_teams(visit: Visit) -> Sequence[str] | None:
+    """Return whose events somebody sees; `None` is everything.
+
+    A team is a wall for administrators too. What the desk did for itself (people, credentials,
+    webhooks, seals) is for them alone.
+    """
+    teams, admin = visit.teams(), "admin" in visit.caller.scopes
+    if teams is None:
+        known = None if admin else visit.store.trail_teams()
+        return None if known is None else [team for team in known if team != DESK]
+    return ["", *teams, *((DESK,) if admin else ())]
+
+
+def document_of(found: Found) -> dict[str, Any]:
+    """Return an event as the API gives it, with what it was found by."""
+    event, row = found.event, found.row
+    try:
+        said = write_event(event)
+    except Tampered:  # said by whoever verifies; here it must not hide the others
+        said = {
+            "stream": event.stream,
+            "seq": event.seq,
+            "kind": event.kind,
+            "at": None,
+            "by": event.who,
+            "payload": None,
+            "hash": event.hash.hex(),
+            "cursor": None,
+        }
+    return said | {"actor": row.actor, "tool": row.tool or None, "verdict": row.verdict or None}
