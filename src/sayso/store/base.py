@@ -57,9 +57,7 @@ _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(
-    SqlCasebook, SqlTallies, SqlTrail, SqlAccounts, SqlOutbox, SqlFleet, SqlEpochs, ABC
-):
+class SqlStore(SqlCasebook, SqlTallies, SqlTrail, SqlAccounts, SqlOutbox, SqlFleet, SqlEpochs, ABC):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:

@@ -155,7 +155,7 @@ async def verify_audit(request: Request, caller: Caller = needs("audit:read")) -
     status_code=202,
     operation_id="begin_verification",
     summary="Begin to verify in the background",
-    responses={202: {"model": VerificationDocument}, **answers(401, 403, 422)},
+    responses={202: {"model": VerificationDocument}, **answers(401, 403, 408, 413, 415, 422)},
 )
 async def begin_verification(
     request: Request,
@@ -184,7 +184,7 @@ async def get_verification(request: Request, caller: Caller = needs("audit:read"
     status_code=201,
     operation_id="seal_audit",
     summary="Seal the journal",
-    responses={201: {"model": SealDocument}, **answers(401, 403)},
+    responses={201: {"model": SealDocument}, **answers(401, 403, 408, 413, 415, 422)},
 )
 async def seal_audit(request: Request, caller: Caller = needs("admin")) -> Response:
     """Seal the journal as it is, and return the line to keep elsewhere.
