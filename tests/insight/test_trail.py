@@ -16,6 +16,7 @@ from sayso.insight import trail
 from sayso.insight.trail import Page, Wanted, look, moment_of, pass_by
 from sayso.insight.trailing import read_trail, read_trail_again, rows_of
 from sayso.runs.running import Running
+from sayso.store.trail import TrailRow
 from sayso.testing import FakeClock
 from tests.places import Place
 
@@ -100,7 +101,7 @@ def _plainly(desk: Desk, wanted: Wanted) -> list[tuple[str, int]]:
     events = desk.store.tail(None, 10_000)
     rows = list(zip(events, rows_of(desk.store, events), strict=True))
 
-    def fits(row: trail.TrailRow) -> bool:
+    def fits(row: TrailRow) -> bool:
         sort, _, name = row.actor.partition(":")
         who = wanted.actor in (None, sort, name, row.actor)
         family = (wanted.kind or "").removesuffix("*")
