@@ -266,7 +266,7 @@ def test_a_rare_thing_among_frequent_ones_is_found_at_once(
 def test_what_makes_no_sense_is_refused(desk: Desk) -> None:
     for wanted in (
         Wanted(verdict="maybe"),
-        Wanted(kind="ask.opend"),
+        Wanted(kind="ask.unheard"),
         Wanted(since=datetime(2026, 3, 1)),  # noqa: DTZ001 - that is what is wrong
     ):
         with pytest.raises(BadValue):
