@@ -248,6 +248,17 @@ class Desk(Asking, Gates, RunDesk):
         found = measure(self.store, days=days, agent=agent, tool=tool, tier=tier, teams=teams)
         return found.to_json()
 
+    def outlook(self) -> dict[str, Any]:
+        """Return how everything stands now: what runs, how long asks wait, what needs a person.
+
+        Counts are exact up to 1,000; `more` says that there are more. Times are in seconds.
+        """
+        from sayso.runs.outlook import outlook
+        from sayso.store.casebook import seen_by_team
+
+        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
+        return outlook(self.store, teams=teams).to_json()
+
     @property
     def preferences(self) -> Preferences:
         """What people prefer of the agents on this desk."""

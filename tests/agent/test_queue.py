@@ -12,8 +12,9 @@ import pytest
 import sayso
 from sayso import ActionStep, Agent, Ask, Desk, Run, RunCancelled, ScriptedModel
 from sayso.agent import Message, ToolCall, call
-from sayso.cli.plans import Following
+from sayso.cli.plans import plan_lines
 from sayso.errors import BadValue
+from sayso.runs.following import Following
 from sayso.testing import FakeClock, scripted
 from tests.agents import Messages, Watched, begun, calls, results, told
 from tests.places import Place
@@ -684,7 +685,7 @@ def test_a_plan_shows_which_step_waits_and_comes_further_when_it_is_carried_out(
     assert run.state.progress == 0.0
     following = Following.of(run)
     assert following is not None
-    assert [line.plain for line in following.lines()] == [
+    assert [line.plain for line in plan_lines(following)] == [
         "◷ 1. Pay it [pay]",
         "· 2. Write it down [note]",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayso import Desk, Run
-from sayso.cli.story import in_order
+from sayso.channels.story import in_order
 
 
 def told(desk: Desk, run: Run) -> list[str]:

@@ -15,12 +15,12 @@ import click
 from rich.text import Text
 
 import sayso
+from sayso.asks.stuck import Stuck, stuck
 from sayso.channels.fence import Row
 from sayso.cli.check import MANY, Check, Level, counted, few
 from sayso.cli.desks import Address, address, desk_at, desk_name, desk_option
 from sayso.cli.fleet import fleet_checks, fleet_record
 from sayso.cli.printing import emit, examples, json_option, show
-from sayso.cli.stuck import Stuck, stuck
 from sayso.desk import Desk
 from sayso.errors import SaysoError, StoreError
 from sayso.runs.fleet import Standing, look
@@ -128,7 +128,7 @@ def _asks(desk: Desk) -> Iterator[Check]:
     try:
         yield _people(desk)
         yield Check("ok", "open asks", desk.inbox(limit=1).counted)
-        found = stuck(desk)
+        found = stuck(desk.store)
         yield from _stuck(found)
         yield _unswept("overdue", desk.store.due(MANY), "waiting for the clock")
         yield _unswept("silent", desk.store.lapsed(MANY), "begun, and their program fell silent")

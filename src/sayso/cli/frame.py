@@ -15,10 +15,10 @@ from rich.text import Text
 from sayso.asks.inbox import Inbox
 from sayso.channels.card import RISKS, summary
 from sayso.channels.record import ask_record
+from sayso.channels.story import told
 from sayso.cli.desks import desk_name
 from sayso.cli.listing import short
 from sayso.cli.run_words import STATUSES, bar, brief, run_record
-from sayso.cli.story import told
 from sayso.desk import Desk
 from sayso.errors import SaysoError
 from sayso.model.ask import Ask

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from sayso.asks.stuck import stuck
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
 from sayso.cli.linking import link, unlink
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.signing import password, sessions, sign_out
-from sayso.cli.stuck import stuck
 from sayso.desk import Desk
 from sayso.errors import BadPolicy
 from sayso.model.actor import Person
@@ -134,7 +134,7 @@ for command in (password, sessions, sign_out, link, unlink):
 
 
 def _warnings(desk: Desk) -> dict[str, object]:
-    found: dict[str, object] = {"undecidable": [ask.id for ask, _ in stuck(desk).nobody]}
+    found: dict[str, object] = {"undecidable": [ask.id for ask, _ in stuck(desk.store).nobody]}
     wrong = _misfit(desk)
     return found if wrong is None else {**found, "policy": wrong}
 
@@ -152,7 +152,7 @@ def _misfit(desk: Desk) -> str | None:
 
 
 def _warn(desk: Desk) -> None:
-    found = stuck(desk).nobody
+    found = stuck(desk.store).nobody
     if _misfit(desk) is not None:
         say("Nothing is approved here until the policy is in order: sayso policy check", "yellow")
     if not found:

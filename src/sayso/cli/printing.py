@@ -19,7 +19,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from sayso.model.text import visible
+from sayso.model.text import printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 _JSON = "sayso.json"
@@ -97,15 +97,6 @@ def failure(code: str, message: str, *, as_json: bool) -> None:
         click.echo(json.dumps({"error": code, "message": message}), err=True)
     else:
         say(f"sayso: {printable(message)}", "red", err=True)
-
-
-def printable(text: str) -> str:
-    """Return a message of ours as one line that is safe to print.
-
-    Messages label what they quote. This only catches what nobody thought of, and must not
-    label the labels.
-    """
-    return "".join(char if char.isprintable() else visible(char) for char in text)
 
 
 def columns(head: Sequence[str], rows: Iterable[Sequence[Cell]], width: int) -> Iterator[Text]:

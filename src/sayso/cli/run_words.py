@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -15,12 +14,12 @@ from sayso.channels.record import ask_record
 from sayso.channels.values import as_json, clipped
 from sayso.cli.desks import desk_argument
 from sayso.cli.printing import screen
-from sayso.cli.story import told
 from sayso.desk import Desk
 from sayso.errors import StoreError
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
+from sayso.runs.brief import brief as said_of
 from sayso.runs.handle import Run, served
 from sayso.runs.usage import RunUsage
 from sayso.store.contract import RunRow
@@ -60,38 +59,12 @@ def told_end(run: Run, kind: str) -> dict[str, Any]:
 def brief(desk: Desk, run: Run, row: RunRow, width: int) -> str:
     """Say on one line what a run does, waits for, or came to."""
     try:
-        return _brief(desk, run, row, width)
+        if row.status == "waiting":
+            return _waits(run, row, width)
+        last = desk.store.endings([row.id]).get(row.id)
+        return said_of(row, last, served=served(desk.store, row.workflow), width=width)
     except StoreError as error:  # one journal that cannot be read hides no other run
         return one_line(str(error), 500)
-
-
-def _brief(desk: Desk, run: Run, row: RunRow, width: int) -> str:
-    match row.status:
-        case "done":
-            output = told_end(run, "run.done").get("output")
-            return "" if output is None else clipped(as_json(output), width)
-        case "waiting":
-            return _waits(run, row, width)
-        case "ready":
-            ready = served(desk.store, row.workflow)
-            return "a worker carries it on" if ready else f"no worker serves {row.workflow}"
-        case "running" if row.lapsed:
-            return f"{one_line(str(row.worker), 40)} fell silent"
-        case "running":
-            return one_line(row.doing or "", width) or _last_said(desk, row)
-        case _:
-            return one_line(run.error or "", width)
-
-
-def _last_said(desk: Desk, row: RunRow) -> str:
-    """Tell the last thing a run wrote down; only that is read, however long its journal is."""
-    last = desk.store.stream(row.id, after=desk.store.head(row.id).seq - 1)
-    if not last:
-        return ""
-    said = last[-1].payload or {}
-    if said.get("verb") == "progress" and said.get("text"):  # how far it is has its own column
-        return one_line(str(said["text"]), 200)
-    return told(last[-1]).plain.strip()
 
 
 def _waits(run: Run, row: RunRow, width: int) -> str:
@@ -207,7 +180,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "waits": list(row.waits),
         "pending": [ask.id for ask in state.pending],
         "next": list(state.next),
-        "usage": {**asdict(usage), "tokens": usage.tokens} if usage.calls else None,
+        "usage": usage.to_json() if usage.calls else None,
     }
 
 

@@ -14,13 +14,14 @@ from rich.text import Text
 from sayso.channels.card import moment
 from sayso.channels.fence import Row, paragraph
 from sayso.channels.record import event_record
+from sayso.channels.story import in_order, story
 from sayso.cli.apps import with_code
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.ending import tell_end
 from sayso.cli.going import attended, carried_on, leaving
 from sayso.cli.ids import run_argument, run_id
 from sayso.cli.listing import Group, short
-from sayso.cli.plans import Following
+from sayso.cli.plans import plan_lines
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.run_words import (
     asks_record,
@@ -34,12 +35,12 @@ from sayso.cli.run_words import (
     wants_more,
     went_well,
 )
-from sayso.cli.story import in_order, story
 from sayso.cli.telling import QUIET, Telling, volume_options
 from sayso.desk import Desk
 from sayso.errors import Misuse, RunOver, StoreError
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line, visible
+from sayso.runs.following import Following
 from sayso.runs.handle import OVER, Run
 
 _NARROW = 70
@@ -229,7 +230,7 @@ def _plan(run: Run) -> Iterator[Row]:
         return
     how = "changed and approved" if plan.changed else "approved"
     by = Text(f"{how} by {one_line(plan.by, 60)}", "dim")
-    yield Row("Plan", Lines(by, *plan.lines()))
+    yield Row("Plan", Lines(by, *plan_lines(plan)))
 
 
 @runs.command(

@@ -20,14 +20,14 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from sayso.channels.agent_words import call_text
 from sayso.channels.fence import Fence, Pairs, Row
 from sayso.channels.values import as_json, as_name, clipped
-from sayso.cli.agent_words import call_text
-from sayso.cli.plans import Following
-from sayso.cli.printing import printable, screen
+from sayso.cli.printing import screen
 from sayso.cli.writing import Writing
 from sayso.model.span import say_span
-from sayso.model.text import one_line
+from sayso.model.text import one_line, printable
+from sayso.runs.following import Following
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -13,10 +13,10 @@ from types import FrameType
 
 import click
 
+from sayso.channels.story import telling
 from sayso.cli.apps import App, find_app
 from sayso.cli.desks import desk_name, desk_option
 from sayso.cli.printing import emit, examples, json_option, say, show
-from sayso.cli.story import telling
 from sayso.errors import Misuse
 from sayso.model.event import Event
 from sayso.runs.dispatch import ENGINES, Engine, dispatcher

@@ -28,7 +28,7 @@ class Record:
 def track_record(
     store: Store,
     *,
-    agent: str,
+    agent: str | None,
     tool: str | None,
     kind: str,
     teams: tuple[str, ...] | None,
@@ -36,6 +36,8 @@ def track_record(
     limit: int = 20,
 ) -> Record:
     """Return how people decided last on this agent and tool; without a tool, on this kind.
+
+    Without an agent, on what all of them did.
 
     `teams` are those whose asks may be seen besides what belongs to none; `None` means all. `team` is
     the one the agent works for, `""` for none: a namesake in another team is another agent. Without

@@ -131,6 +131,15 @@ def one_line(text: str, width: int) -> str:
     return shown[:end] + "…"
 
 
+def printable(text: str) -> str:
+    """Return a message of ours as one line that is safe to print.
+
+    Messages label what they quote. This only catches what nobody thought of, and must not
+    label the labels.
+    """
+    return "".join(char if char.isprintable() else visible(char) for char in text)
+
+
 def _is_odd(char: str) -> bool:
     return char in _UNSEEN if char.isprintable() else char not in _SEEN
 

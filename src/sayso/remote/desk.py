@@ -134,6 +134,11 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
         found.pop("by", None)
         return found
 
+    def outlook(self) -> dict[str, Any]:
+        """Return how everything stands now, as `desk.outlook` everywhere."""
+        found: dict[str, Any] = self._line.get("/outlook")
+        return found
+
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once; else the server tells them."""
         other = standing_in()

@@ -141,7 +141,7 @@ class Run:
         return RunState(
             row.status,
             pending,
-            _next(row, pending, self._store),
+            to_come(row, pending, self._store),
             row.doing,
             row.progress,
             self._store.head(self.id).seq,
@@ -205,7 +205,7 @@ def goes_on(row: RunRow) -> str:
     return f"The run {row.id} goes on."
 
 
-def _next(row: RunRow, pending: Sequence[Ask], store: Store) -> tuple[str, ...]:
+def to_come(row: RunRow, pending: Sequence[Ask], store: Store) -> tuple[str, ...]:
     """Say what comes next, in words."""
     if row.status == "waiting":
         waited = [ask for ask in pending if ask.id in row.waits] or list(pending)

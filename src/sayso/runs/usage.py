@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sayso.model.event import Event
 
@@ -26,6 +27,10 @@ class RunUsage:
     def tokens(self) -> int:
         """All tokens, read and written."""
         return self.input + self.output
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it by name."""
+        return {**asdict(self), "tokens": self.tokens}
 
 
 def used(events: Iterable[Event]) -> RunUsage:

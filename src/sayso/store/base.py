@@ -23,12 +23,14 @@ from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
 from sayso.store.accounts import SqlAccounts
 from sayso.store.bell import Bell
+from sayso.store.boards import COUNTED, NOT_OVER, SqlBoards
 from sayso.store.casebook import SqlCasebook
 from sayso.store.clock import Clock
 from sayso.store.contract import (
     COUNT_LIMIT,
     SOON,
     Append,
+    Current,
     Head,
     HoldRun,
     InboxPage,
@@ -47,7 +49,7 @@ from sayso.store.contract import (
     rank_of_risk,
 )
 from sayso.store.epochs import SqlEpochs
-from sayso.store.fleet import SqlFleet
+from sayso.store.fleet import SqlFleet, Teams
 from sayso.store.outbox import SqlOutbox
 from sayso.store.tallies import SqlTallies
 from sayso.store.trail import SqlTrail
@@ -57,7 +59,17 @@ _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
 
 
-class SqlStore(SqlCasebook, SqlTallies, SqlTrail, SqlAccounts, SqlOutbox, SqlFleet, SqlEpochs, ABC):
+class SqlStore(
+    SqlCasebook,
+    SqlTallies,
+    SqlTrail,
+    SqlAccounts,
+    SqlOutbox,
+    SqlFleet,
+    SqlEpochs,
+    SqlBoards,
+    ABC,
+):
     """The journal in a SQL database."""
 
     def __init__(self, url: str, clock: Clock) -> None:
@@ -326,11 +338,21 @@ class SqlStore(SqlCasebook, SqlTallies, SqlTrail, SqlAccounts, SqlOutbox, SqlFle
             thread=query.thread,
             workflow=query.workflow,
             teams=self._teams(query.teams),
+            begins=query.begins,
             before=micros(when) if when else None,
             before_id=last,
             limit=query.limit,
         )
         return [run_of(row) for row in rows]
+
+    def runs_now(self, limit: int, teams: Teams = None) -> Current:
+        """Return the newest of each status that are not over, and how many there are."""
+        given = {"limit": limit, "count_limit": COUNTED, "teams": self._teams(teams)}
+        rows = self._rows("runs_now", **given)
+        counts = {str(row[0]): int(row[1]) for row in rows}
+        found = {status: [row[2:] for row in rows if row[0] == status] for status in NOT_OVER}
+        ordered = [run_of(row) for status in NOT_OVER for row in found[status]]
+        return Current(tuple(ordered), {status: counts.get(status, 0) for status in NOT_OVER})
 
     def run_asks(self, run_id: str) -> list[list[Event]]:
         """Return the journals of all asks of a run, in the order they were opened."""
@@ -428,6 +450,8 @@ def _by(query: RunQuery) -> str:
     """Return the query that finds these runs by an index."""
     if query.thread is not None:
         return "runs_of_thread"
+    if query.workflow is not None:
+        return "runs_of_workflow"
     return "runs" if query.status is None else "runs_of_status"
 
 

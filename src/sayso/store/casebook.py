@@ -131,7 +131,10 @@ class Casebook(Protocol):
         ...
 
     def record(self, wanted: CaseFilter, limit: int) -> list[str]:
-        """Return the last verdicts on an agent's calls of a tool, or on a kind of its asks."""
+        """Return the last verdicts on an agent's calls of a tool, or on a kind of its asks.
+
+        Without an agent, on everybody's calls of a tool.
+        """
         ...
 
     def text_cursor(self) -> str:
@@ -203,6 +206,8 @@ class SqlCasebook(ABC):
         """Return the last verdicts, the newest first."""
         found: list[Sequence[Any]] = []
         name = "record_of_kind" if wanted.tool is None else "record_of_tool"
+        if wanted.agent is None:
+            name = "record_of_everybody"
         for team in wanted.looked_into:
             values = wanted.values | {"team": team, "limit": limit}
             found += self._rows(name if team is None else f"{name}_in_team", **values)

@@ -20,9 +20,10 @@ from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
 from sayso.store.accounts import Accounts
 from sayso.store.bell import Bell
+from sayso.store.boards import Boards
 from sayso.store.casebook import Casebook
 from sayso.store.epochs import Epochs
-from sayso.store.fleet import Fleet
+from sayso.store.fleet import Fleet, Teams
 from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
 from sayso.store.tallies import Tallies
@@ -165,15 +166,24 @@ RunChange = StartRun | HoldRun | LeaveRun | SteerRun
 class RunQuery:
     """Which runs to list, the newest first.
 
-    With `teams`, only what somebody of these teams sees: theirs, and what belongs to none.
+    With `teams`, only what somebody of these teams sees: theirs, and what belongs to none. `begins` is
+    how their ids begin.
     """
 
     status: RunStatus | None = None
     thread: str | None = None
     workflow: str | None = None
+    begins: str | None = None
     teams: tuple[str, ...] | None = None
     limit: int = 50
     before: tuple[datetime, str] | None = None
+
+
+class Current(NamedTuple):
+    """The newest runs that are not over, and how many there are of each status."""
+
+    rows: tuple[RunRow, ...]
+    counts: Mapping[str, int]
 
 
 class Loaded(NamedTuple):
@@ -275,7 +285,7 @@ class Wakeups(Protocol):
         ...
 
 
-class Store(Casebook, Tallies, Trail, Accounts, Outbox, Fleet, Epochs, Protocol):
+class Store(Casebook, Tallies, Trail, Accounts, Outbox, Fleet, Epochs, Boards, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell
@@ -332,6 +342,10 @@ class Store(Casebook, Tallies, Trail, Accounts, Outbox, Fleet, Epochs, Protocol)
 
     def runs(self, query: RunQuery) -> list[RunRow]:
         """Runs, the newest first."""
+        ...
+
+    def runs_now(self, limit: int, teams: Teams = None) -> Current:
+        """The newest of each status that are not over, and how many there are: one moment."""
         ...
 
     def run_asks(self, run_id: str) -> list[list[Event]]:

@@ -16,6 +16,7 @@ from sayso.model.event import moment
 
 _TICK = timedelta(microseconds=1)
 ALIVE = timedelta(seconds=15)  # whoever said nothing for longer is taken for gone
+Teams = tuple[str, ...] | None  # what somebody of these sees: theirs, and what belongs to none
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,8 @@ class Fleet(Protocol):
         """How many runs are ready, running, waiting or parked."""
         ...
 
-    def backlog(self, limit: int) -> list[Backlog]:
-        """Of which workflows the runs are that have been ready for longest."""
+    def backlog(self, limit: int, teams: Teams = None) -> list[Backlog]:
+        """Of which workflows the runs are that have been ready for longest, as a team sees it."""
         ...
 
     def delivery_counts(self) -> Mapping[str, int]:
@@ -124,6 +125,10 @@ class SqlFleet(ABC):
     @abstractmethod
     def _unsynced(self, name: str, **parameters: object) -> list[Sequence[Any]]:
         """Run a named query that must survive the death of this process, not of the machine."""
+
+    @abstractmethod
+    def _teams(self, teams: Sequence[str] | None) -> object:
+        """Return the teams filter as the dialect's query takes it."""
 
     def put_worker(self, worker: Worker, keep: timedelta) -> None:
         """Say that a worker is alive and what it serves; forget those silent for longer."""
@@ -158,9 +163,9 @@ class SqlFleet(ABC):
         """Return how many runs are not over, by status."""
         return {str(row[0]): int(row[1]) for row in self._rows("run_counts")}
 
-    def backlog(self, limit: int) -> list[Backlog]:
+    def backlog(self, limit: int, teams: Teams = None) -> list[Backlog]:
         """Return of which workflows the runs are that have been ready for longest."""
-        rows = self._rows("backlog", limit=limit)
+        rows = self._rows("backlog", limit=limit, teams=self._teams(teams))
         return [Backlog(flow, path, count, moment(at)) for flow, path, count, at in rows]
 
     def delivery_counts(self) -> Mapping[str, int]:

@@ -80,6 +80,7 @@ _WORDS = {
     ),
     "seen": ("(cast(:teams as text[]) is null or team = '' or team = any(cast(:teams as text[])))"),
     "behind_colon": "substr(cursor, strpos(cursor, ':') + 1)",
+    "among": "= any(cast(:ids as text[]))",
     "never": "cast(4611686018427387904 as bigint)",
     "none": "cast('{}' as text[])",
     "as_many": "cardinality(f.ids)",

@@ -80,6 +80,7 @@ _WORDS = {
     ),
     "seen": "(:teams is null or team = '' or team in (select value from json_each(:teams)))",
     "behind_colon": "substr(cursor, instr(cursor, ':') + 1)",
+    "among": "in (select value from json_each(:ids))",
     "never": "4611686018427387904",
     "none": "'[]'",
     "as_many": "json_array_length(f.ids)",

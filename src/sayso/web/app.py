@@ -38,6 +38,7 @@ from sayso.web.limits import Bodies
 from sayso.web.look import assets
 from sayso.web.pages import audit as audit_page
 from sayso.web.pages import overview, policies, records
+from sayso.web.pages import runs as run_pages
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
 from sayso.web.settings import Settings
@@ -60,6 +61,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     audit_page.router,
     records.router,
     policies.router,
+    run_pages.router,
     assets.router,
 )
 

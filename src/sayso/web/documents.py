@@ -154,6 +154,35 @@ class RunDocument(Document):
     waits: list[str] = Field(description="The asks it waits for.")
 
 
+class UsageDocument(Document):
+    """What the models of a run have used up."""
+
+    calls: int
+    input: int = Field(description="Tokens read.")
+    output: int = Field(description="Tokens written.")
+    cost: float | None = Field(description="Dollars; `null` where no price is known.")
+    seconds: float = Field(description="How long people waited for them.")
+    tokens: int
+
+
+class WholeRunDocument(RunDocument):
+    """How a run stands, with what waits for people, what comes next, and what it came to."""
+
+    pending: list[dict[str, Any]] = Field(description="What it asks people, as asks are written.")
+    next: list[str]
+    steps: int = Field(description="How many events its journal has.")
+    error: str | None
+    output: Any
+    worker: str | None = Field(description="Who carries it on, or did last.")
+    attempt: int
+    served: bool = Field(description="Whether a worker that has its code is alive.")
+    usage: UsageDocument
+    plan: list[dict[str, Any]] | None = Field(
+        description="The plan in force: each step, and whether it is done, waits, is in hand or to come.",
+        examples=[[{"mark": "done", "step": "Find the order"}]],
+    )
+
+
 class RunList(Document):
     """A page of runs."""
 
@@ -303,6 +332,40 @@ class MetricsDocument(FiguresDocument):
     before: FiguresDocument
     trend: list[SlotDocument]
     by: dict[str, FiguresDocument] | None = None
+
+
+class CountDocument(Document):
+    """How many there are; exact up to 1,000."""
+
+    count: int
+    more: bool = Field(description="Whether there are more than that.")
+
+
+class WaitingDocument(CountDocument):
+    """How many asks wait for people, and for how long."""
+
+    oldest_seconds: float | None
+    p50_seconds: float | None = Field(
+        description="Half of them have waited for that long or longer."
+    )
+
+
+class AttentionDocument(CountDocument):
+    """Something that gets nowhere without a person."""
+
+    need: Literal["doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
+    text: str
+    command: str | None = Field(description="What to type about it, if that is all.")
+
+
+class OutlookDocument(Document):
+    """How everything stands now."""
+
+    at: str
+    runs: dict[str, CountDocument] = Field(description="Those that are not over, by status.")
+    current: list[str] = Field(description="The newest runs of each status.")
+    waiting: WaitingDocument
+    attention: list[AttentionDocument]
 
 
 PROBLEM: dict[str, Any] = {

@@ -9,11 +9,12 @@ from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import Caller
 from sayso.insight.metrics import LONGEST, measure, measure_by
+from sayso.runs.outlook import outlook
 from sayso.store.tallies import Dimension
 from sayso.web.callers import Door, needs
-from sayso.web.documents import MetricsDocument, answers
+from sayso.web.documents import MetricsDocument, OutlookDocument, answers
 from sayso.web.service import service_of
-from sayso.web.visit import visit_of
+from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(prefix="/api/v1", tags=["metrics"], route_class=Door)
 
@@ -56,3 +57,29 @@ async def get_metrics(
         return said
 
     return JSONResponse(await service_of(request).work(found))
+
+
+@router.get(
+    "/outlook",
+    operation_id="get_outlook",
+    summary="How everything stands now",
+    responses={200: {"model": OutlookDocument}, **answers(401, 403)},
+)
+async def get_outlook(request: Request, caller: Caller = needs("runs:read")) -> Response:
+    """Return what runs, how long asks wait for people, and what gets nowhere without a person.
+
+    Of one's teams, and of what belongs to none. Counts are exact up to 1,000; `more` says that there
+    are more. What never reached webhooks is told to administrators.
+    """
+    visit = visit_of(request, caller)
+
+    def found() -> dict[str, Any]:
+        stands = outlook(visit.store, teams=visit.teams(), deliveries=sees_webhooks(visit))
+        return stands.to_json()
+
+    return JSONResponse(await service_of(request).work(found))
+
+
+def sees_webhooks(visit: Visit) -> bool:
+    """Whether the webhooks of the whole desk concern whoever calls."""
+    return "admin" in visit.caller.scopes or visit.caller.name is None

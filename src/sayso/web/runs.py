@@ -14,11 +14,14 @@ from sayso.access.caller import Caller
 from sayso.errors import BadValue
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import check_word
+from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
 from sayso.model.wire import write_ask, write_decision, write_event
-from sayso.runs.handle import Run
+from sayso.runs.following import Following
+from sayso.runs.handle import served
 from sayso.runs.memory import Step, remember
 from sayso.runs.steering import cancel, new_row, retry, said_at_start, start
+from sayso.runs.usage import used
 from sayso.runs.workflow import Workflow
 from sayso.store.contract import RunQuery, RunRow
 from sayso.web.bodies import NotePost, RunPost
@@ -30,6 +33,7 @@ from sayso.web.documents import (
     MemoryDocument,
     RunDocument,
     RunList,
+    WholeRunDocument,
     answers,
 )
 from sayso.web.opening import team_for
@@ -54,6 +58,9 @@ async def list_runs(
     status: Annotated[RunStatus | None, Query(description="Only those that stand so.")] = None,
     workflow: Annotated[str | None, Query(max_length=200, description="Only of this one.")] = None,
     thread: Annotated[str | None, Query(max_length=200, description="Only of this thread.")] = None,
+    begins: Annotated[
+        str | None, Query(max_length=200, description="Only those whose id begins like this.")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many on a page.")] = 50,
     after: Annotated[
         str | None, Query(max_length=200, description="`next` of the page before.")
@@ -69,6 +76,7 @@ async def list_runs(
             status=status,
             workflow=workflow,
             thread=thread,
+            begins=begins,
             teams=visit.teams(),
             limit=limit,
             before=None if last is None else (last.started_at, last.id),
@@ -137,7 +145,7 @@ def _said(visit: Visit, flow: Workflow, body: RunPost, team: str | None) -> dict
     "/{id}",
     operation_id="get_run",
     summary="How a run stands",
-    responses={200: {"model": RunDocument}, **answers(*READING)},
+    responses={200: {"model": WholeRunDocument}, **answers(*READING)},
 )
 async def get_run(
     request: Request,
@@ -152,7 +160,7 @@ async def get_run(
 def _whole(visit: Visit, run_id: str) -> dict[str, Any]:
     row = visit.run(run_id)
     run = visit.desk.get_run(run_id)
-    state = run.state
+    state, events = run.state, run.events
     pending = _seen(visit, state.pending)
     hidden = {ask.id for ask in state.pending} - {ask.id for ask in pending}
     return _row(visit, row) | {
@@ -161,12 +169,21 @@ def _whole(visit: Visit, run_id: str) -> dict[str, Any]:
         "next": [words for words in state.next if words.partition(" ")[0] not in hidden],
         "steps": state.steps,
         "error": state.error,
-        "output": _output(run),
+        "output": _output(events),
+        "worker": row.worker,
+        "attempt": row.attempt,
+        "served": served(visit.store, row.workflow),
+        "usage": used(events).to_json(),
+        "plan": _plan(Following.read(events, _seen(visit, run.asks), row.progress)),
     }
 
 
-def _output(run: Run) -> Any:  # noqa: ANN401 - JSON
-    for event in reversed(run.events):
+def _plan(plan: Following | None) -> list[dict[str, Any]] | None:
+    return None if plan is None else [{"mark": mark, "step": step} for mark, step in plan.marked()]
+
+
+def _output(events: Sequence[Event]) -> Any:  # noqa: ANN401 - JSON
+    for event in reversed(events):
         if event.kind == "run.done":
             return (event.payload or {}).get("output")
     return None

@@ -66,6 +66,12 @@ select count(*) from (select 1 from cases where {@case_filter} limit :limit) cou
 -- name: record_of_kind_in_team
 {@record_from} and team = :team and tool is null and kind = :kind {@record_newest}
 
+-- name: record_of_everybody
+select at, id, verdict from cases where tool = :tool {@record_newest}
+
+-- name: record_of_everybody_in_team
+select at, id, verdict from cases where tool = :tool and team = :team {@record_newest}
+
 -- name: record_from
 select at, id, verdict from cases where agent = :agent
 

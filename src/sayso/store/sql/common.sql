@@ -414,22 +414,28 @@ update runs set lease_until = {now} + cast(:span as bigint), doing = :doing wher
 select {@run_columns}
   from runs where id = :id
 
+-- name: run_filter
+    (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
+   and (cast(:begins as text) is null or substr(id, 1, length(cast(:begins as text))) = cast(:begins as text))
+   and {seen}
+ order by started_at desc, id desc limit :limit
+
 -- name: runs
 select {@run_columns}
   from runs
- where (cast(:workflow as text) is null or workflow = cast(:workflow as text))
-   and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
-   and {seen}
- order by started_at desc, id desc limit :limit
+ where {@run_filter}
 
 -- name: runs_of_status
 select {@run_columns}
   from runs
- where status = :status
-   and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
-   and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
-   and {seen}
- order by started_at desc, id desc limit :limit
+ where status = :status and {@run_filter}
+
+-- name: runs_of_workflow
+select {@run_columns}
+  from runs
+ where workflow = :workflow
+   and (cast(:status as text) is null or status = cast(:status as text))
+   and {@run_filter}
 
 -- name: runs_of_thread
 select {@run_columns}
@@ -437,9 +443,7 @@ select {@run_columns}
  where thread = :thread
    and (cast(:status as text) is null or status = cast(:status as text))
    and (cast(:workflow as text) is null or workflow = cast(:workflow as text))
-   and (cast(:before as bigint) is null or (started_at, id) < (cast(:before as bigint), :before_id))
-   and {seen}
- order by started_at desc, id desc limit :limit
+   and {@run_filter}
 
 -- name: run_of_thread
 select {@run_columns}

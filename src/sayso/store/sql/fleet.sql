@@ -35,7 +35,7 @@ select 'parked', count(*) from runs where status = 'parked'
 -- The runs that have been ready for longest, by the code they need.
 select workflow, path, count(*), min(changed_at)
   from (select r.workflow, r.path, r.changed_at from runs r
-         where r.status = 'ready' order by r.changed_at limit :limit) oldest
+         where r.status = 'ready' and {seen} order by r.changed_at limit :limit) oldest
  group by workflow, path
  order by min(changed_at)
 

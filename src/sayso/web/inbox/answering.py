@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import parse_qsl, urlencode
@@ -28,7 +29,7 @@ from sayso.web.forms.sent import Posted
 from sayso.web.inbox import planning
 from sayso.web.inbox.card import UNTOUCHED, Entry
 from sayso.web.inbox.deciding import Unconfirmed, decided, edits_of, pointer_of
-from sayso.web.inbox.filters import Filters
+from sayso.web.inbox.filters import Filters, saying
 from sayso.web.inbox.pages import screen, shown
 from sayso.web.inbox.posting import one
 from sayso.web.inbox.queue import inbox_of, next_after
@@ -37,6 +38,8 @@ from sayso.web.look.views import Toast
 from sayso.web.problems import status_of
 from sayso.web.visit import Visit
 
+# Pages beside the inbox on which an ask can be decided: addresses of our own, nothing else.
+_PAGES = re.compile(r"/(overview|runs/[A-Za-z0-9._-]{1,200})(\?[\w=&.%-]{0,400})?")
 _TOLD = (403, 409, 422)  # what is said on the page of the ask; everything else is a page of its own
 
 
@@ -57,8 +60,16 @@ class Sent:
         made = replace(screen(self.visit, self.filters, at, entry=entry), toast=toast)
         return shown(self.request, self.visit, made, self.filters, status=status)
 
+    @property
+    def page(self) -> str | None:
+        """The page beside the inbox that it was sent from; `None` if it was not."""
+        said = one(self.fields, "back")
+        return said if _PAGES.fullmatch(said) else None
+
     def back(self) -> Response:
-        """Go back to the ask, as it is now."""
+        """Go back to the ask, as it is now, or to the page it was decided on."""
+        if self.page is not None:
+            return RedirectResponse(self.page, 303)
         to = self.filters.href(f"/inbox/{self.ask_id}")
         if not from_script(self.request):
             return RedirectResponse(to, 303)
@@ -68,7 +79,8 @@ class Sent:
 
 def filters_in(request: Request, fields: Posted) -> Filters:
     """Return the filters of the page that a form was sent from."""
-    said = one(fields, "back").removeprefix("?")
+    back = one(fields, "back")
+    said = back.removeprefix("?") if not back.startswith("/") else ""
     return Filters.of(dict(parse_qsl(said)) if said else request.query_params)
 
 
@@ -80,6 +92,8 @@ def decide(sent: Sent, fresh: timedelta) -> Response:
         decided(visit, at, sent.fields, fresh)
     except (SaysoError, Unconfirmed) as error:
         return _told(sent, error)
+    if sent.page is not None:
+        return RedirectResponse(saying(sent.page, done=sent.ask_id), 303)
     now = inbox_of(visit, filters)
     following = next_after(before, sent.ask_id, now)
     path = "/inbox" if following is None else f"/inbox/{following}"

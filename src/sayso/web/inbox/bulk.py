@@ -52,19 +52,24 @@ def bulk_digest(ask: Ask, me: Actor, roster: Roster) -> str | None:
 
 def too_grave(ask: Ask) -> str | None:
     """Say why an ask is not decided together with others; `None` if it may be."""
-    tier = ask.content.ruled.tier
-    # A tier that a policy made up was made up for a reason.
-    light = ask.risk not in NEVER_BY_TIMEOUT and tier in (None, *_LIGHT)
-    if not light or ask.content.ruled.critical:
+    if weighs(ask):
         return "Too much is at stake to decide it together with others: open it."
     if ask.kind not in _KINDS:
         return f"A {ask.kind} is decided by itself: open it."
     if ask.risk is None and ask.kind not in _HARMLESS:
         return "Nobody has said how risky it is: open it."
-    return _unread(ask)
+    return unread(ask)
 
 
-def _unread(ask: Ask) -> str | None:
+def weighs(ask: Ask) -> bool:
+    """Whether so much is at stake that an ask is decided on its own page alone."""
+    tier = ask.content.ruled.tier
+    # A tier that a policy made up was made up for a reason.
+    light = ask.risk not in NEVER_BY_TIMEOUT and tier in (None, *_LIGHT)
+    return not light or ask.content.ruled.critical
+
+
+def unread(ask: Ask) -> str | None:
     """Say why nobody can know from its title what an ask is about."""
     if undecodable(ask.args):
         return "It has values that cannot be read: open it."

@@ -54,7 +54,7 @@ class Filters:
 
     def saying(self, path: str, **more: str) -> str:
         """Return the address of a page that is told something more."""
-        return f"{self.href(path)}{'&' if self.query else '?'}{urlencode(more)}"
+        return saying(self.href(path), **more)
 
     def chips(self) -> tuple[Chip, ...]:
         """Return the views, each keeping what narrows this one down."""
@@ -83,3 +83,8 @@ class Filters:
             value = getattr(self, name)
             if value is not None:
                 yield name, value
+
+
+def saying(address: str, **more: str) -> str:
+    """Return an address of ours that is told something more."""
+    return f"{address}{'&' if '?' in address else '?'}{urlencode(more)}"

@@ -105,6 +105,7 @@ def environment() -> Environment:
         "shown": text.shown,
         "line": text.line,
         "plain": plain,
+        "said": text.said,
         "clamp": text.clamp,
         "prose": prose.prose,
         "when": _when,

@@ -36,6 +36,11 @@ def line(text: object, width: int = 120) -> Markup:
     return Markup("<bdi>%s</bdi>") % badged(one_line(str(text), width))
 
 
+def said(seen: str) -> Markup:
+    """Draw a sentence of ours that quotes others, and that was made visible when it was written."""
+    return Markup("<bdi>%s</bdi>") % badged(seen)
+
+
 def clamp(text: object, id: str, limit: int = 1200) -> Markup:  # noqa: A002 - of the element
     """Draw the start of a long text, and the whole of it to be opened."""
     whole = str(text)

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from sayso.access.caller import Scope
 from sayso.web.callers import NeedsAPerson
 from sayso.web.inbox.filters import Filters
-from sayso.web.inbox.pages import frame_of
+from sayso.web.inbox.pages import frame_of, toast_of
 from sayso.web.inbox.queue import inbox_of
 from sayso.web.look.render import page
-from sayso.web.look.views import Place
+from sayso.web.look.views import Place, Toast
 from sayso.web.visit import Visit
 
 
@@ -31,9 +31,19 @@ def board(
     place: Place,
     *,
     status: int = 200,
+    done: str | None = None,
+    back: str = "",
+    toast: Toast | None = None,
     **values: Any,  # noqa: ANN401 - what the template draws
 ) -> Response:
-    """Answer with a page. The rail counts what waits, as the inbox does."""
+    """Answer with a page. The rail counts what waits, as the inbox does.
+
+    `done` is an ask that was just decided on this page, whose address is `back`.
+    """
     waiting = inbox_of(visit, Filters(), 1)
-    frame = replace(frame_of(request, visit, title, place), counted=waiting.counted)
+    if done is not None:
+        toast = toast_of(visit, done, Filters())
+        toast = None if toast is None else replace(toast, query=back)
+    frame = frame_of(request, visit, title, place)
+    frame = replace(frame, counted=waiting.counted, toast=toast)
     return page(template, frame, status=status, **values)

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import cast
 
 from fastapi import APIRouter, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
 from sayso.access.caller import Caller
-from sayso.insight.metrics import Figures, Metrics, measure
+from sayso.insight.metrics import Figures, Metrics, measure, measure_by
+from sayso.insight.record import track_record
 from sayso.model.span import say_span
+from sayso.model.verdicts import Verdict
+from sayso.runs.outlook import Attention, Need, Outlook, outlook
+from sayso.store.boards import COUNTED
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.marks import spark
 from sayso.web.look.views import Chip
-from sayso.web.metrics import MOST
+from sayso.web.metrics import MOST, sees_webhooks
 from sayso.web.pages.board import board, person
+from sayso.web.pages.happened import happened
+from sayso.web.pages.lines import lines_of
 from sayso.web.service import service_of
-from sayso.web.visit import visit_of
+from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(route_class=InboxDoor, include_in_schema=False)
 
 _READS = person("runs:read")
+_USUAL = 7
+_TOOLS = 12
+_LAST = 20  # decisions, as ticks
 _SPANS = {1: "24 h", 7: "7 days", 30: "30 days"}
 
 
@@ -38,33 +48,136 @@ class FigureView:
     line: Markup
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionLine:
+    """What needs somebody, and where to go with it."""
+
+    icon: str
+    text: str
+    href: str | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLine:
+    """How calls of one tool went."""
+
+    tool: str
+    calls: str
+    approved: str
+    edited: str
+    alone: str
+    verdicts: tuple[Verdict, ...]
+    words: str
+
+
 @router.get("/overview")
-async def overview(request: Request, who: Caller = _READS, days: str = "7") -> Response:
+async def overview(
+    request: Request, who: Caller = _READS, days: str = "7", done: str | None = None
+) -> Response:
     """Show how everything stands."""
     visit, span = visit_of(request, who), _span(days)
+    back = "/overview" if span == _USUAL else f"/overview?days={span}"
 
     def made() -> Response:
         found = measure(visit.store, days=span, teams=visit.teams(), most=MOST)
+        stands = outlook(visit.store, teams=visit.teams(), deliveries=sees_webhooks(visit))
         return board(
             request,
             visit,
             "overview.html",
             "Overview",
             "overview",
+            done=done,
+            back=back,
             spans=[
                 Chip(label=label, href=f"/overview?days={each}", current=each == span)
                 for each, label in _SPANS.items()
             ],
             figures=figures_of(found, _SPANS[span]),
             whole=found.whole,
+            attention=[_attention(each) for each in stands.attention],
+            waiting=waiting_words(stands),
+            runs=lines_of(visit, stands.runs, stands.served, back=back),
+            counts=counted(stands),
+            happened=happened(visit),
+            tools=tools_of(visit, span),
+            span=_SPANS[span],
         )
 
     return await service_of(request).work(made)
 
 
+_ICONS: Mapping[Need, tuple[str, str | None]] = {
+    "doubts": ("circle-question-mark", "/inbox?view=team&kind=doubt"),
+    "parked": ("pause", "/runs?status=parked"),
+    "failed": ("circle-alert", "/runs?status=failed"),
+    "unserved": ("hand", "/runs?status=ready"),
+    "undecidable": ("users", "/inbox?view=team"),
+    "undelivered": ("wifi-off", None),
+}
+
+
+def _attention(each: Attention) -> AttentionLine:
+    icon, href = _ICONS[each.need]
+    return AttentionLine(icon=icon, text=each.text, href=href, command=each.command)
+
+
+def waiting_words(stands: Outlook) -> str:
+    """Say how many asks wait for people, and for how long."""
+    waits = stands.waiting
+    if waits.oldest is None or waits.p50 is None:
+        return "Nothing waits for people."
+    many = f"{min(waits.count, COUNTED):,}{'+' if waits.more else ''}"
+    asks = "ask waits" if waits.count == 1 else "asks wait"
+    oldest = say_span(waits.oldest)
+    if waits.count == 1:
+        return f"{many} {asks} for people, for {oldest}."
+    return f"{many} {asks} for people: half for {say_span(waits.p50)} or longer, the oldest for {oldest}."
+
+
+def counted(stands: Outlook) -> list[Chip]:
+    """Return how many runs there are of each status, those there are, with where they are listed."""
+    words = {"running": "running", "waiting": "waiting", "parked": "parked", "ready": "ready"}
+    return [
+        Chip(label=f"{_many(stands.counts[status])} {word}", href=f"/runs?status={status}")
+        for status, word in words.items()
+        if stands.counts.get(status)
+    ]
+
+
+def _many(count: int) -> str:
+    return f"{min(count, COUNTED):,}{'+' if count > COUNTED else ''}"
+
+
+def tools_of(visit: Visit, days: int) -> list[ToolLine]:
+    """Return how calls went for each tool, the most called first."""
+    found = measure_by(visit.store, "tool", days=days, teams=visit.teams(), most=MOST)
+    called = [(tool, one) for tool, one in found.items() if tool and one.proposed]
+    most = sorted(called, key=lambda pair: (-pair[1].proposed, pair[0]))[:_TOOLS]
+    return [_tool(visit, tool, figures) for tool, figures in most]
+
+
+def _tool(visit: Visit, tool: str, figures: Figures) -> ToolLine:
+    record = track_record(
+        visit.store, agent=None, tool=tool, kind="action", teams=visit.teams(), limit=_LAST
+    )
+    verdicts = cast("tuple[Verdict, ...]", record.verdicts)
+    words = f"Of the last {len(verdicts)}: {record.approved} approved, {record.edited} edited, "
+    return ToolLine(
+        tool=tool,
+        calls=f"{figures.proposed:,}",
+        approved=_share(figures.approval_rate),
+        edited=_share(figures.edit_rate),
+        alone=_share(figures.autonomous_rate),
+        verdicts=verdicts,
+        words=f"{words}{record.rejected} rejected",
+    )
+
+
 def _span(days: str) -> int:
     """Return how many days are shown; what is no span of ours is the usual one."""
-    return int(days) if days in map(str, _SPANS) else 7
+    return int(days) if days in map(str, _SPANS) else _USUAL
 
 
 def figures_of(found: Metrics, span: str) -> list[FigureView]:

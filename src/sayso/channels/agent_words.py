@@ -70,6 +70,14 @@ def _replied(said: Said, width: int) -> Text:
     )
 
 
+def reply_line(said: Said) -> str:
+    """Say that a model replied and which tools it wants called; its own words stand elsewhere."""
+    reply = said.get("result") or {}
+    tools = dict.fromkeys(as_name(str(call.get("tool", ""))) for call in reply.get("calls") or [])
+    wants = f" and wants {', '.join(tools)}" if tools else ""
+    return f"{named(said)} replied{clipped(wants, 200)}"
+
+
 def _wanted(call: Said, width: int) -> str:
     args = call.get("args") or {}
     tool, steps = str(call.get("tool", "")), args.get("steps")

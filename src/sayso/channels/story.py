@@ -8,16 +8,15 @@ from typing import Any
 
 from rich.text import Text
 
+from sayso.channels.agent_words import AGENT_STEPS, call_begun, call_failed, named
 from sayso.channels.card import summary
 from sayso.channels.fence import GUTTER, Row
 from sayso.channels.steps import seen_line
 from sayso.channels.values import as_json, as_name, clipped
-from sayso.cli.agent_words import AGENT_STEPS, call_begun, call_failed, named
-from sayso.cli.printing import printable
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.span import say_span
-from sayso.model.text import one_line
+from sayso.model.text import one_line, printable
 
 Said = Mapping[str, Any]
 _WIDE = 160
@@ -91,12 +90,20 @@ def _between(before: Event, event: Event, known: Mapping[str, Ask]) -> Iterator[
 
 
 def told(
-    event: Event, ask: Ask | None = None, *, full: bool = False, begun: Event | None = None
+    event: Event,
+    ask: Ask | None = None,
+    *,
+    full: bool = False,
+    begun: Event | None = None,
+    called: str | None = None,
 ) -> Text:
     """Tell one event on one line.
 
-    With the ask it belongs to, or the event in which its call was `begun`, more can be said.
+    With the ask it belongs to, or the event in which its call was `begun`, more can be said. `called`
+    is what the ask is named instead of by its id.
     """
+    if called is not None:
+        event = event._replace(stream=one_line(called, _WIDE))  # for its name alone
     said = event.payload
     if said is not None and begun is not None and begun.payload and event.kind in _ENDED:
         said = {**said, "args": begun.payload.get("args")}
@@ -173,6 +180,8 @@ def _step_failed(_: Event, said: Said, __: Ask | None, width: int) -> Text:
 
 def _asked(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
     kind = said["content"]["kind"]
+    if ask is not None and event.stream != ask.id:
+        return Text.assemble(_who(event), f" asked: {event.stream}")
     what = summary(ask, width) if ask is not None else one_line(said["content"]["title"], width)
     return Text.assemble("asked ", (event.stream, "bold"), f", {kind}: {what}")
 

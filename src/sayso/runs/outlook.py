@@ -1,0 +1,193 @@
+"""How a desk stands for somebody who looks after it: what runs, what waits, what needs a person.
+
+What is said here is bounded: it costs the same however much is open, and says where there is more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any, Literal
+
+from sayso.asks.inbox import listing
+from sayso.asks.stuck import stuck
+from sayso.model.span import say_span
+from sayso.model.text import one_line
+from sayso.runs.fleet import LOOKED_AT
+from sayso.store.boards import COUNTED
+from sayso.store.contract import InboxQuery, RunRow, Store
+from sayso.store.fleet import ALIVE, Backlog
+
+Need = Literal["doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
+LATELY = timedelta(days=1)  # for which a run that failed is worth a look
+_STUCK = 50  # open asks that are looked at one by one
+_FAILED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Something that gets nowhere without a person: what it is, how much of it, what to do."""
+
+    need: Need
+    count: int
+    text: str
+    command: str | None = None
+    more: bool = False  # there may be more than was counted
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it by name."""
+        return {
+            "need": self.need,
+            "count": self.count,
+            "more": self.more,
+            "text": self.text,
+            "command": self.command,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many asks wait for people, and for how long; exact up to 1,000 of them."""
+
+    count: int
+    oldest: timedelta | None
+    p50: timedelta | None
+
+    @property
+    def more(self) -> bool:
+        """Whether there are more than were counted."""
+        return self.count > COUNTED
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it by name, times in seconds."""
+        return {
+            "count": min(self.count, COUNTED),
+            "more": self.more,
+            "oldest_seconds": _seconds(self.oldest),
+            "p50_seconds": _seconds(self.p50),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How everything stands, as somebody of some teams sees it."""
+
+    now: datetime
+    runs: tuple[RunRow, ...]
+    counts: Mapping[str, int]
+    waiting: Waiting
+    attention: tuple[Attention, ...]
+    served: frozenset[str] = field(default_factory=frozenset)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `desk.outlook` and HTTP give it: runs by their ids, the newest of each status."""
+        return {
+            "at": self.now.isoformat(),
+            "runs": {
+                status: {"count": min(count, COUNTED), "more": count > COUNTED}
+                for status, count in self.counts.items()
+            },
+            "current": [row.id for row in self.runs],
+            "waiting": self.waiting.to_json(),
+            "attention": [each.to_json() for each in self.attention],
+        }
+
+
+def outlook(
+    store: Store, *, teams: tuple[str, ...] | None, limit: int = 5, deliveries: bool = True
+) -> Outlook:
+    """Look at everything once: at most so many runs of each status.
+
+    `teams` are those whose runs and asks may be seen besides what belongs to none; `None` means all.
+    Webhooks are of the whole desk: `deliveries` says whether they concern whoever looks.
+    """
+    current = store.runs_now(limit, teams)
+    now = store.now()
+    served = frozenset(name for worker in store.workers(ALIVE) for name in worker.serves)
+    needs = [
+        *_doubts(store, teams),
+        *_parked(current.counts),
+        *_failed(store, now, teams),
+        *_unserved(store.backlog(LOOKED_AT, teams), served, now),
+        *_undecidable(store, teams),
+        *(_undelivered(store) if deliveries else ()),
+    ]
+    waits = queue_age(store, now, teams)
+    return Outlook(now, current.rows, current.counts, waits, tuple(needs), served)
+
+
+def queue_age(store: Store, now: datetime, teams: tuple[str, ...] | None) -> Waiting:
+    """Return how many asks wait for people now, and since when."""
+    since: Sequence[datetime] = store.open_since(COUNTED + 1, teams)
+    if not since:
+        return Waiting(0, None, None)
+    middle = median(at.timestamp() for at in since)
+    return Waiting(
+        len(since), now - min(since), timedelta(seconds=max(0.0, now.timestamp() - middle))
+    )
+
+
+def _doubts(store: Store, teams: tuple[str, ...] | None) -> Iterator[Attention]:
+    found = listing(store, InboxQuery(kind="doubt", limit=1, teams=teams), role=None, person=None)
+    if found.count:
+        one = found.count == 1
+        text = f"{found.counted} call{'' if one else 's'} may or may not have happened; say so"
+        yield Attention("doubts", min(found.count, COUNTED), text, more=found.count > COUNTED)
+
+
+def _parked(counts: Mapping[str, int]) -> Iterator[Attention]:
+    count = counts.get("parked", 0)
+    if count:
+        verb = "run is" if count == 1 else "runs are"
+        text = f"{_many(count, COUNTED)} {verb} parked and cannot go on without a person"
+        yield Attention("parked", min(count, COUNTED), text, more=count > COUNTED)
+
+
+def _failed(store: Store, now: datetime, teams: tuple[str, ...] | None) -> Iterator[Attention]:
+    found = store.failed_since(now - LATELY, _FAILED + 1, teams)
+    if found:
+        runs = "run" if len(found) == 1 else "runs"
+        text = f"{_many(len(found), _FAILED)} {runs} failed in the last {say_span(LATELY)}"
+        yield Attention("failed", min(len(found), _FAILED), text, more=len(found) > _FAILED)
+
+
+def _unserved(
+    backlog: Sequence[Backlog], served: frozenset[str], now: datetime
+) -> Iterator[Attention]:
+    for each in backlog:
+        if each.workflow in served:
+            continue
+        runs = "run" if each.count == 1 else "runs"
+        text = (
+            f"{each.count:,} {runs} of {one_line(each.workflow, 60)} ready for up to "
+            f"{say_span(now - each.since)}, and no worker serves it"
+        )
+        command = f"sayso worker {one_line(each.path.partition(':')[0], 200)}"
+        yield Attention("unserved", each.count, text, command, more=each.count >= LOOKED_AT)
+
+
+def _undecidable(store: Store, teams: tuple[str, ...] | None) -> Iterator[Attention]:
+    found = stuck(store, most=_STUCK, teams=teams)
+    if found.nobody:
+        count = len(found.nobody)
+        asks = "ask" if count == 1 else "asks"
+        some = "" if found.complete else f" of the first {found.looked_at}"
+        text = f"{count} {asks}{some} nobody can decide: {found.nobody[0][1]}"
+        yield Attention("undecidable", count, text, more=not found.complete)
+
+
+def _undelivered(store: Store) -> Iterator[Attention]:
+    dead = store.delivery_counts().get("dead", 0)
+    if dead:
+        text = f"{dead:,} message{'' if dead == 1 else 's'} to webhooks never arrived"
+        yield Attention("undelivered", dead, text, "sayso webhooks deliveries --status dead")
+
+
+def _many(count: int, most: int) -> str:
+    return f"{min(count, most):,}{'+' if count > most else ''}"
+
+
+def _seconds(span: timedelta | None) -> float | None:
+    return None if span is None else round(max(span.total_seconds(), 0.0), 3)

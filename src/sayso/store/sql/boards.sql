@@ -1,0 +1,64 @@
+-- What pages show of everything at once: each costs what is on the page, however much there is.
+
+-- name: runs_now
+-- What is not over: how many of each status, and the newest of them, from one moment.
+select 'waiting', (select count(*) from (
+        select 1 from runs where status = 'waiting' and {seen} limit :count_limit + 1) c),
+       {@run_columns}
+  from (select * from runs where status = 'waiting' and {seen}
+         order by started_at desc, id desc limit :limit) newest
+union all
+select 'parked', (select count(*) from (
+        select 1 from runs where status = 'parked' and {seen} limit :count_limit + 1) c),
+       {@run_columns}
+  from (select * from runs where status = 'parked' and {seen}
+         order by started_at desc, id desc limit :limit) newest
+union all
+select 'running', (select count(*) from (
+        select 1 from runs where status = 'running' and {seen} limit :count_limit + 1) c),
+       {@run_columns}
+  from (select * from runs where status = 'running' and {seen}
+         order by started_at desc, id desc limit :limit) newest
+union all
+select 'ready', (select count(*) from (
+        select 1 from runs where status = 'ready' and {seen} limit :count_limit + 1) c),
+       {@run_columns}
+  from (select * from runs where status = 'ready' and {seen}
+         order by started_at desc, id desc limit :limit) newest
+
+-- name: failed_since
+select id from runs
+ where status = 'failed' and changed_at >= :since and {seen}
+ order by changed_at desc limit :limit
+
+-- name: open_since
+-- Since when each ask waits for people that somebody of these teams sees.
+select opened_at from asks
+ where status = 'open' and latest > (select {now}) and {seen}
+ limit :limit
+
+-- name: run_open
+select id from asks where run = :id and status in ('open', 'settling') order by opened_at, id
+
+-- name: endings
+-- The last event of each of these runs.
+select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from runs r join events e on e.stream = r.id and e.seq = r.seq
+ where r.id {among}
+
+-- name: passage
+select stream, seq, kind, at, actor, payload, salt, digest, hash
+  from events where stream = :stream and seq > :after and seq <= :upto order by seq
+
+-- name: run_asks_between
+-- Everything that the asks of a run say that were opened in this time.
+select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from asks a join events e on e.stream = a.id
+ where a.run = :id and a.opened_at >= :since and a.opened_at < :until
+ order by a.opened_at, a.id, e.seq
+
+-- name: lately
+-- Of the last events those of some kinds: '|ask.decided|run.done|'.
+select * from ({@recent}) latest
+ where cast(:kinds as text) <> replace(cast(:kinds as text), '|' || kind || '|', '')
+ limit :most

@@ -1,0 +1,111 @@
+"""What happened last, in plain words: who decided what, what came of it, which runs ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sayso.channels.headline import headline
+from sayso.channels.story import told
+from sayso.insight.reading import asks_of
+from sayso.model.ask import Ask
+from sayso.model.event import Event
+from sayso.model.text import one_line
+from sayso.store.contract import RunRow
+from sayso.web.visit import Visit
+
+_SHOWN = 12
+_LOOKED_AT = 1000  # events, however many there are
+_TAKEN = 60  # of those that are told, some of which may belong to others
+# What is told of, with its icon and its tone.
+_LOOKS: Mapping[str, tuple[str, str]] = {
+    "ask.opened": ("pause", "warn"),
+    "ask.decided": ("check", ""),
+    "ask.withdrawn": ("undo-2", ""),
+    "effect.done": ("circle-check", ""),
+    "effect.failed": ("circle-alert", "stop"),
+    "effect.unknown": ("circle-question-mark", "warn"),
+    "run.done": ("circle-check", ""),
+    "run.failed": ("circle-alert", "stop"),
+    "run.parked": ("pause", "warn"),
+    "run.cancelled": ("octagon-x", ""),
+    "run.retried": ("refresh-cw", ""),
+}
+_VERDICTS = {"edit": ("pencil", ""), "reject": ("x", "stop"), "respond": ("message-square", "")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HappenedLine:
+    """One thing that happened. `text` was made visible when it was written."""
+
+    icon: str
+    tone: str
+    text: str
+    who: str
+    href: str
+    at: datetime
+
+
+def happened(visit: Visit) -> tuple[HappenedLine, ...]:
+    """Return what happened last of what this person may see, the newest first."""
+    events = visit.store.lately(tuple(_LOOKS), _LOOKED_AT, _TAKEN)
+    asks = _asks(visit, [event.stream for event in events if event.stream.startswith("a-")])
+    runs = _runs(visit, [event.stream for event in events if event.kind.startswith("run.")])
+    lines = []
+    for event in sorted(events, key=lambda event: -event.micros):
+        ask, run = asks.get(event.stream), runs.get(event.stream)
+        if ask is not None and not _by_policy(event, ask):
+            lines.append(_of_ask(event, ask))
+        elif run is not None:
+            lines.append(_of_run(event, run))
+    return tuple(lines[:_SHOWN])
+
+
+def _asks(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
+    roster = visit.store.register()
+    found = asks_of(visit.store, list(dict.fromkeys(ids))) if ids else []
+    return {
+        ask.id: ask
+        for ask in found
+        if visit.sees(ask.content.team, ask.content.agent, roster) and ask.digest
+    }
+
+
+def _runs(visit: Visit, ids: Sequence[str]) -> dict[str, RunRow]:
+    roster = visit.store.register()
+    rows = [visit.store.run(run_id) for run_id in dict.fromkeys(ids)]
+    return {row.id: row for row in rows if row is not None and visit.sees(row.team, None, roster)}
+
+
+def _by_policy(event: Event, ask: Ask) -> bool:
+    """Whether nobody was asked: what the policy allowed is told by what came of it."""
+    alone = ask.decision is not None and ask.decision.by.kind == "policy"
+    return alone and event.kind.startswith("ask.")
+
+
+def _of_ask(event: Event, ask: Ask) -> HappenedLine:
+    icon, tone = _LOOKS[event.kind]
+    if event.kind == "ask.decided" and event.payload:
+        icon, tone = _VERDICTS.get(str(event.payload.get("verdict")), (icon, tone))
+    return HappenedLine(
+        icon=icon,
+        tone=tone,
+        text=told(event, ask, called=headline(ask)).plain.strip(),
+        who=ask.content.agent,
+        href=f"/inbox/{ask.id}",
+        at=event.at,
+    )
+
+
+def _of_run(event: Event, row: RunRow) -> HappenedLine:
+    icon, tone = _LOOKS[event.kind]
+    said = told(event).plain.strip()
+    return HappenedLine(
+        icon=icon,
+        tone=tone,
+        text=f"{one_line(row.workflow, 60)}{':' if event.actor.kind == 'person' else ''} {said}",
+        who=row.id,
+        href=f"/runs/{row.id}",
+        at=event.at,
+    )

@@ -1,0 +1,68 @@
+"""Deciding on the spot: what a run asks, beside the run, with everything that would happen.
+
+What weighs much is only named here, and decided on its own page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sayso.asks.standing import Standing
+from sayso.errors import SaysoError
+from sayso.web.forms.fields import Field, Form
+from sayso.web.inbox.bulk import unread, weighs
+from sayso.web.inbox.card import view_of
+from sayso.web.inbox.pages import new_request
+from sayso.web.look.views import AskView
+from sayso.web.visit import Visit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """An ask beside its run. `light` says whether it can be decided here, `mine` whether by this person."""
+
+    ask: AskView
+    light: bool
+    mine: bool
+
+
+def spots_of(visit: Visit, ids: Iterable[str], back: str) -> tuple[Spot, ...]:
+    """Return those of these asks that this person sees and that are not closed.
+
+    `back` is the address of the page they are decided on.
+    """
+    found = []
+    for ask_id in ids:
+        try:
+            at = visit.standing(ask_id)
+        except SaysoError:  # of another team, or its journal cannot be read
+            continue
+        if not at.ask.closed:
+            found.append(_spot(visit, at, back))
+    return tuple(found)
+
+
+def _spot(visit: Visit, at: Standing, back: str) -> Spot:
+    ask, view = at.ask, view_of(at, visit.actor, new_request())
+    mine = ask.open and view.barred is None
+    light = (
+        mine
+        and ask.kind == "action"
+        and not ask.gone
+        and not weighs(ask)
+        and unread(ask) is None
+        and any(button.verdict == "approve" for button in view.buttons)
+    )
+    form = None if view.form is None else _apart(view.form, view.id)
+    return Spot(ask=replace(view, form=form, query=back), light=light, mine=mine)
+
+
+def _apart(form: Form, ask_id: str) -> Form:
+    """Return a form whose fields have names of their own on a page with several forms."""
+    return replace(form, fields=tuple(_named(one, ask_id) for one in form.fields))
+
+
+def _named(one: Field, ask_id: str) -> Field:
+    inner = tuple(_named(child, ask_id) for child in one.children)
+    return replace(one, id=f"{ask_id}-{one.id}", children=inner)
