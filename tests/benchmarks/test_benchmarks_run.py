@@ -230,6 +230,11 @@ def test_earned_autonomy_is_measured_beside_other_ways_to_trust() -> None:
         assert re.search(rf"^{scheme} +\d+\.\d% +\d+\.\d +\d+\.\d$", printed, re.MULTILINE)
 
 
+@pytest.mark.soak  # processes that are busy for a while
+def test_connections_are_counted_while_a_process_is_busy() -> None:
+    assert re.fullmatch(r"worker, 4 threads +([5-9]|1[01]) at most\n", run("connections"))
+
+
 @pytest.mark.soak  # half a minute
 def test_http_is_measured_beside_the_store_and_by_who_follows() -> None:
     printed = run("http")
