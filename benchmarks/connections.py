@@ -55,12 +55,14 @@ def peak(url: str, folder: Path, command: tuple[str, ...], number: int, seconds:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    most, until = 0, time.monotonic() + seconds
+    most, until = 0, time.monotonic() + 60  # to start; then the time that is measured
     with psycopg.connect(url, autocommit=True) as server:
         while time.monotonic() < until:
             row = server.execute(
                 "select count(*) from pg_stat_activity where application_name = %s", (name,)
             ).fetchone()
+            if row and row[0] and not most:
+                until = time.monotonic() + seconds
             most = max(most, row[0] if row else 0)
             time.sleep(0.02)
     process.terminate()
