@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.schema import SchemaManager
@@ -149,6 +149,7 @@ class Woken:
 
     async def _attended(self, address: str, queues: Sequence[str], shift: Shift) -> None:
         """Let it work until the shift is over: then it fetches nothing more, and waits for what runs."""
+        asyncio.get_running_loop().set_exception_handler(_in_words)
         app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=_CONNECTIONS))
 
         @app.task(name=_TASK)
@@ -172,6 +173,11 @@ class Woken:
             await asyncio.wait({working}, timeout=_NOTICE)
         if not working.cancelled():
             working.result()
+
+
+def _in_words(_: asyncio.AbstractEventLoop, what: dict[str, Any]) -> None:
+    """Say what a job of the engine ended in: nobody waits for it, and nothing is lost with it."""
+    _log.warning("A wake-up was not tidied away: %s", what.get("exception") or what["message"])
 
 
 async def _opened(app: App, worker: Worker) -> None:

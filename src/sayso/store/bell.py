@@ -84,13 +84,14 @@ class Bell:
     def _run(self) -> None:
         while True:
             try:
-                return self._watch(self.ring, self._wanted)
+                self._watch(self.ring, self._wanted)
+                return
             except StoreError as error:
                 _log.warning("Watching the database failed; trying again: %s", error)
             except Exception:  # noqa: BLE001 - whoever waits looks again and meets the error itself
                 _log.warning("Watching the database failed; trying again.", exc_info=True)
-                if not self._pause():
-                    return None
+            if not self._pause():
+                return
 
     def _pause(self) -> bool:
         threading.Event().wait(0.5)
