@@ -44,6 +44,14 @@ desk.run(flow)
 """
 
 
+LATER = """
+import sayso
+
+later = sayso.Desk(agent="shop").later.question("Which one?")
+print("result:", later.result())
+"""
+
+
 @pytest.fixture
 def gated(here: Path) -> str:
     (here / "gated.py").write_text(GATED)
@@ -70,6 +78,7 @@ def test_a_gate_asks_right_there_and_runs_what_was_approved(
     [
         (GATED, "is withdrawn: the program that asked has been ended.", "withdrawn"),
         (FLOW, "stays open, and its run waits. Decide it later: sayso inbox respond a-", "open"),
+        (LATER, "stays open. Decide it later: sayso inbox respond a-", "open"),
     ],
 )
 def test_ctrl_c_at_a_prompt_says_what_becomes_of_the_ask(
@@ -87,6 +96,17 @@ def test_ctrl_c_at_a_prompt_says_what_becomes_of_the_ask(
     assert f"{opened} {told}" in terminal.text
     assert "result: paid" not in terminal.text
     assert "Traceback" not in terminal.text
+
+
+def test_what_was_put_for_later_is_asked_here_once_its_answer_is_needed(
+    at_terminal: AtTerminal, here: Path
+) -> None:
+    (here / "later.py").write_text(LATER)
+    with at_terminal("later.py") as terminal:
+        terminal.wait_for("Your choice (1-")
+        terminal.type("the blue one")
+        terminal.wait_for("result: the blue one")
+        assert terminal.ended() == 0
 
 
 def test_a_bad_edit_is_told_and_asked_again(
@@ -265,6 +285,18 @@ def test_a_plan_may_be_sent_back_and_modified(at_terminal: AtTerminal, here: Pat
 
 
 # --- commands that ask for a yes ---------------------------------------------------------------
+
+
+def test_an_answer_that_does_not_fit_is_told_before_a_yes_is_asked_for(
+    at_terminal: AtTerminal, desk: Desk
+) -> None:
+    asked = desk.later.question("How much?", type=int).ask
+    with at_terminal("inbox", "respond", asked.id, "thirty") as terminal:
+        shown = terminal.wait_for('must be a whole number, not the text "thirty"')
+        assert terminal.ended() == 1
+
+    assert "[y/N]" not in shown
+    assert desk.get(asked.id).open
 
 
 def test_approving_shows_the_card_and_asks_for_a_yes(

@@ -235,7 +235,10 @@ def _check_agent(
             raise BadValue("A team and an owner belong to an agent's token, not to a person's.")
         return
     if name.casefold() in {person.casefold() for person in roster.people}:
-        raise BadValue(f"{name} is a person on this desk; an agent needs a name of its own.")
+        raise BadValue(
+            f"{name} is a person on this desk; an agent needs a name of its own. "
+            f"For a program of theirs: sayso tokens create {name} --person"
+        )
     if team is not None:
         plain_name(team, "team")
     if owner is not None:

@@ -129,7 +129,16 @@ class Asking(Verbs, Reviews):
     @property
     def later(self) -> LaterVerbs:
         """The same verbs, but they return at once; call `.result()` when the answer is needed."""
-        return LaterVerbs(self.forms, self.put, self.docket.wait, self.docket.wait_async)
+        return LaterVerbs(self.forms, self.put, self._collect, self._collect_async)
+
+    def _collect(self, ask: Ask, timeout: float | None) -> Ask:
+        """Wait for what was put before; whoever has all the time there is asks here, as a verb does."""
+        return self.settle(ask) if timeout is None else self.docket.wait(ask.id, timeout)
+
+    async def _collect_async(self, ask: Ask, timeout: float | None) -> Ask:  # noqa: ASYNC109 - as `wait`
+        if timeout is None:
+            return await self.settle_async(ask)
+        return await self.docket.wait_async(ask.id, timeout)
 
     def _ask(self, form: Form[T]) -> T:
         """Put a form to people: open, wait, read the outcome; if that is another form, ask on."""
@@ -175,6 +184,10 @@ class Asking(Verbs, Reviews):
     @abstractmethod
     def settle(self, ask: Ask) -> Ask:
         """Block until the ask is closed, having said that it waits."""
+
+    @abstractmethod
+    async def settle_async(self, ask: Ask) -> Ask:
+        """Wait as `settle` does without blocking the event loop."""
 
     # --- looking ---
 

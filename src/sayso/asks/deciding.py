@@ -168,6 +168,15 @@ def check_shown(at: Standing, verdict: Verdict, seen: str) -> None:
         raise VerdictNotAllowed(ask, verdict, ask.allow)
 
 
+def check_fits(ask: Ask, ballot: Ballot) -> None:
+    """Refuse an edit or an answer that would be refused, before anybody is asked for a yes to it.
+
+    Raises:
+        InvalidEdit, InvalidAnswer, BadValue: says what does not fit.
+    """
+    _said(ask, ballot, ask.digest, Origin("terminal", ""))
+
+
 def _appends(
     at: Standing, person: Actor, ballot: Ballot, said: dict[str, Any]
 ) -> tuple[list[Append], Ask]:

@@ -18,8 +18,8 @@ class Later(Generic[T]):
         self,
         form: Form[T],
         put: Callable[[Form[T]], Ask],
-        wait: Callable[[str, float | None], Ask],
-        wait_async: Callable[[str, float | None], Awaitable[Ask]],
+        wait: Callable[[Ask, float | None], Ask],
+        wait_async: Callable[[Ask, float | None], Awaitable[Ask]],
     ) -> None:
         self._form = form
         self._put = put
@@ -35,11 +35,13 @@ class Later(Generic[T]):
     def result(self, timeout: float | None = None) -> T:
         """Block until people have answered, and return what the verb returns.
 
+        Without a `timeout` it asks as the verb itself does: at this terminal, if nobody else can.
+
         Raises:
             StillOpen: `timeout` seconds passed; call again later.
         """
         while True:
-            outcome = self._read(self._wait(self.ask.id, timeout))
+            outcome = self._read(self._wait(self.ask, timeout))
             if not isinstance(outcome, Form):
                 return outcome
 
@@ -48,7 +50,7 @@ class Later(Generic[T]):
         import asyncio
 
         while True:
-            closed = await self._wait_async(self.ask.id, timeout)
+            closed = await self._wait_async(self.ask, timeout)
             outcome = await asyncio.to_thread(self._read, closed)
             if not isinstance(outcome, Form):
                 return outcome

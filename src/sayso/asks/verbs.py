@@ -104,8 +104,8 @@ class LaterVerbs:
         self,
         forms: Forms,
         put: Callable[[Content], Ask],
-        wait: Callable[[str, float | None], Ask],
-        wait_async: Callable[[str, float | None], Awaitable[Ask]],
+        wait: Callable[[Ask, float | None], Ask],
+        wait_async: Callable[[Ask, float | None], Awaitable[Ask]],
     ) -> None:
         self._forms = forms
         self._open = put

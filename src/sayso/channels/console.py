@@ -114,7 +114,8 @@ class Console:
                     answer = read_answer(typed, ask.content.answer_schema)
                     return Ballot(verdict="respond", answer=answer)
                 if offer is None:
-                    talk.say(f"Please type one of {numbers(ask)}, or a letter.", "yellow")
+                    letter = "" if ask.kind == "plan" else ", or the letter behind it"
+                    talk.say(f"Please type one of {numbers(ask)}{letter}.", "yellow")
                     continue
                 try:
                     said = fill(ask, offer.verdict, talk, option=offer.option, kept=self._kept)
@@ -168,16 +169,17 @@ class Console:
 
     @contextmanager
     def leaving(self, ask: Ask) -> Iterator[None]:
-        """Say on Ctrl-C what becomes of the ask: a run waits for it, a program does not."""
+        """Say on Ctrl-C what becomes of the ask: it ends with the program that held it, no other does."""
         try:
             yield
         except KeyboardInterrupt as left:
             self._drawn = None
-            if ask.of_run:
-                how = command(ask, desk=self._desk)
-                self._tell(f"{ask.id} stays open, and its run waits. Decide it later: {how}")
-            else:
+            if ask.held:
                 self._tell(f"{ask.id} is withdrawn: the program that asked has been ended.")
+            else:
+                waits = ", and its run waits" if ask.of_run else ""
+                how = command(ask, desk=self._desk)
+                self._tell(f"{ask.id} stays open{waits}. Decide it later: {how}")
             _end_quietly(left)
             raise
 

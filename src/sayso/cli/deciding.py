@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from sayso.asks.deciding import check_fits
 from sayso.asks.identity import reviewer
 from sayso.asks.spending import of_run
 from sayso.channels.card import Card, outcome
@@ -156,6 +157,7 @@ def decide(
         try:
             ballot = make(ask, talk)
             if talk is not None and how.seen is None:
+                check_fits(ask, ballot)
                 _confirm(ask, ballot, talk)
         except (Back, InputEnded) as reason:
             failure(
