@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from sayso import AskClosed, Desk
+from sayso.runs.running import Running
 from sayso.store.bell import Bell
 from tests.forked import Forked
 from tests.places import Place
@@ -302,6 +304,33 @@ def _drop_every_job(place: Place) -> None:
 
 
 # --- many ---
+
+
+def test_a_worker_carries_on_as_many_runs_at_once_as_it_has_threads(way: Way, desk: Desk) -> None:
+    busy, most, lock, go = [0], [0], threading.Lock(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            busy[0] += 1
+            most[0] = max(most[0], busy[0])
+        go.wait(LONG)
+        with lock:
+            busy[0] -= 1
+
+    @desk.workflow
+    def crowded(run: Running) -> None:
+        run.step(hold)
+
+    with at_work(way, desk, threads=3):
+        runs = [desk.start(crowded) for _ in range(7)]
+        until(lambda: most[0] == 3, within=LONG)
+        # More than it takes to look around, and to hear of what is ready.
+        assert not threading.Event().wait(2.5)
+        assert most[0] == 3
+        go.set()
+        for run in runs:
+            run.result(LONG)
+    assert most[0] == 3
 
 
 def test_many_runs_at_once_end_once_each_and_the_journal_verifies(
