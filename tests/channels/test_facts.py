@@ -380,6 +380,12 @@ def test_a_long_row_of_blanks_is_read_in_one_way_only() -> None:
     assert fact(f"ada@example.com{' ' * 100_000}x").kind == "text"
 
 
+def test_an_amount_in_a_table_is_money_once_its_row_names_the_currency() -> None:
+    rows = [{"amount": 1240.5, "currency": "EUR"}, {"amount": 1240.5}, {"amount": "40"}]
+
+    assert [row[0] for row in fact(rows).rows] == ["1,240.50 EUR", "1240.5", '"40"']
+
+
 @pytest.mark.parametrize("by_reference", [False, True])
 def test_the_columns_of_a_table_stand_in_the_order_in_which_they_were_declared(
     desk: Desk, by_reference: bool

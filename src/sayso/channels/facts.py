@@ -517,7 +517,7 @@ def _table(argument: _Argument) -> Fact | None:
     if not flat or not 0 < len(columns) <= _MOST_COLUMNS:
         return None
     rows = tuple(
-        tuple(_cell(item[name]) if name in item else "" for name in columns)
+        tuple(_in_row(argument, item, name) if name in item else "" for name in columns)
         for item in values[:MOST_ITEMS]
     )
     note = _together(_cut(len(values), "rows"), *_opaque_in(values))
@@ -563,6 +563,17 @@ def _opaque_in(value: object) -> list[str]:
         return []
     more = f" and {len(places) - _DISGUISES:,} more" if len(places) > _DISGUISES else ""
     return [f"What stands at {', '.join(places[:_DISGUISES])}{more} cannot be read"]
+
+
+def _in_row(argument: _Argument, item: Mapping[str, Any], name: str) -> str:
+    """Write a cell of a table: an amount whose currency stands in its row is money there, too."""
+    value = item[name]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return _cell(value)
+    shape = argument.schema.get("items")
+    schema = _property(shape, name) if isinstance(shape, dict) else {}
+    money = _money(_Argument(name, value, schema, item))
+    return _cell(value) if money is None or money.note is not None else money.text
 
 
 def _cell(value: object) -> str:

@@ -198,6 +198,18 @@ def test_rows_are_kept_or_dropped_one_by_one(anna: Tab, desk: Desk) -> None:
     assert judged(desk, ask).args == {"pays": [pays[0], pays[2]]}
 
 
+def test_rows_that_can_be_ticked_are_shown_once_with_their_money(anna: Tab, desk: Desk) -> None:
+    pays = [{"to": "ada", "amount": 1240.5, "currency": "EUR"}, {"to": "b" * 300}]
+    ask = desk.open("pay", {"pays": pays}, risk="low", key=f"rows-{next(_numbers)}")
+
+    opened(anna, ask)
+
+    (table,) = anna.page.all("table")
+    assert "1,240.50 EUR" in table.text
+    assert "b" * 300 in table.text, "all of it: it stands nowhere else"
+    assert "2 rows, below" in anna.page.text
+
+
 def test_a_plan_is_moved_reworded_and_approved_without_a_script(anna: Tab, desk: Desk) -> None:
     steps: list[Any] = [{"title": "Search", "detail": "widely"}, "Write", "Send"]
     ask = desk.put(desk.forms.plan(steps).content)

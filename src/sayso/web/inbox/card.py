@@ -83,6 +83,8 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
     bar = barred(ask, me, at.roster) if ask.open else None
     form, answer = _form(ask, entry), _answer(ask, entry)
     typed, edited = _edits(ask, entry), ask.original is not None
+    facts = () if ask.kind in ("plan", "draft") else facts_of(ask)  # their editors show all
+    rows = _rows(ask)
     return AskView(
         id=ask.id,
         kind=ask.kind,
@@ -113,7 +115,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         votes=tuple(map(vote_line, ask.votes)),
         missing=_still_missing(at),
         impact=content.impact,
-        facts=() if ask.kind in ("plan", "draft") else facts_of(ask),  # their editors show all
+        facts=facts,
         preview=_listed(content.preview),
         shown=_listed(content.facts),
         stale_preview=edited,
@@ -132,7 +134,8 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         hold=max(hold_of(ask, at.now, HOLD), content.ruled.cool_off),
         form=form,
         answer=answer,
-        rows=_rows(ask),
+        rows=rows,
+        grid=_grid(facts, rows),
         plan=editor_of(ask, entry.fields) if ask.kind == "plan" else None,
         draft=_draft(ask, entry) if ask.kind == "draft" else None,
         options=_options(ask),
@@ -399,6 +402,14 @@ def _form(ask: Ask, entry: Entry) -> Form | None:
 
 def _rows(ask: Ask) -> Field | None:
     return rows_of(ask.proposal.schema, ask.args) if _editable(ask) else None
+
+
+def _grid(facts: tuple[Fact, ...], rows: Field | None) -> Fact | None:
+    """Return the table of which each row can be ticked: all of it, or it is shown by itself."""
+    if rows is None:
+        return None
+    tables = (fact for fact in facts if fact.kind == "table")
+    return next((fact for fact in tables if len(fact.rows) == len(rows.children)), None)
 
 
 def _answer(ask: Ask, entry: Entry) -> Field | None:

@@ -334,6 +334,7 @@ class AskView:
     form: Form | None = None
     answer: Field | None = None
     rows: Field | None = None
+    grid: Fact | None = None  # of `facts`: the table whose rows these are
     plan: PlanEditor | None = None
     draft: Draft | None = None
     options: tuple[OptionCard, ...] = ()
