@@ -1,10 +1,11 @@
-"""How long people wait for a page of the journal: of a million events, beside one of a thousand.
+"""How long people wait for a page of the journal: of a million events, beside a hundred and a thousand.
 
 Asks of several people, agents and tools are copied under other ids. Somebody who is kept out of half
-of them by a wall looks through them over HTTP, by everything that can be looked for. Both desks take
-turns, and the ratio is the result. Everything is written to a temporary folder.
+of them by a wall looks through them over HTTP, by everything that can be looked for. The desks take
+turns, and the ratios are the result. Of a hundred events not every filter fills a page, so that a
+part of the ratio is what is drawn; a thousand do. Everything is written to a temporary folder.
 
-    python -m benchmarks.audit [--quick] [--few 100]
+    python -m benchmarks.audit [--quick]
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from statistics import median
 
 import httpx2
@@ -21,15 +23,16 @@ from benchmarks.store import AFTER, BEFORE, Database, Result, databases
 from benchmarks.web import WHO, site
 from sayso import Desk
 from sayso.insight.trailing import read_trail
+from sayso.model.verdicts import Verdict
 
 # Two who decide much on tools that never meet, and one of whom there is a single decision.
-CALLS = (
+CALLS: tuple[tuple[str, str, Verdict], ...] = (
     ("pay", "anna", "approve"),
     ("pay", "anna", "reject"),
     ("mail", "ben", "approve"),
     ("mail", "ben", "respond"),
 )
-FILTERS = {
+FILTERS: dict[str, dict[str, str]] = {
     "everything": {},
     "an actor": {"actor": "person:anna"},
     "a kind of actor": {"actor": "agent"},
@@ -51,14 +54,12 @@ FILTERS = {
 class Sizes:
     """How much of everything; the quick ones only show that it all runs."""
 
-    few: int
-    many: int
+    events: tuple[int, int, int]
     looks: int
 
 
-# With fewer, not every filter fills a page: what is drawn would be compared, not what is found.
-FULL = Sizes(few=1_000, many=1_000_000, looks=20)
-QUICK = Sizes(few=100, many=2_000, looks=2)
+FULL = Sizes((100, 1_000, 1_000_000), looks=20)
+QUICK = Sizes((100, 200, 400), looks=2)
 
 NUMBERS = {
     "SQLite": "with recursive n(n) as (select 1 union all select n + 1 from n where n < {total})"
@@ -81,11 +82,11 @@ def filled(database: Database, name: str, events: int) -> float:
         return time.perf_counter() - begun
 
 
-def _decided(desk: Desk, tool: str, by: str, verdict: str, team: str | None) -> str:
+def _decided(desk: Desk, tool: str, by: str, verdict: Verdict, team: str | None) -> str:
     args = {"order": 7, "amount": 40.5, "currency": "EUR", "to": "ada@example.com", "as": verdict}
     ask = desk.open(tool, args, agent="shop", team=team, why="The customer was charged twice.")
-    said = {"answer": "Please ask again."} if verdict == "respond" else {}
-    desk.decide(ask, verdict, by=by, **said)
+    answer = "Please ask again." if verdict == "respond" else None
+    desk.decide(ask, verdict, answer=answer, by=by)
     return ask.id
 
 
@@ -125,35 +126,38 @@ def look(client: httpx2.Client, wanted: dict[str, str]) -> float:
 
 
 def measure(database: Database, sizes: Sizes) -> Iterator[Result]:
-    """Look through both desks by everything."""
-    filled(database, "few", sizes.few)
-    took = filled(database, "many", sizes.many)
-    print(f"  {sizes.many:,} events read for the trail in {took:.0f} s")
-    with site(database, "few") as small, site(database, "many") as large:
-        clients = [
-            httpx2.Client(base_url=one.url, cookies=dict([one.cookie]), timeout=60)
-            for one in (small, large)
-        ]
+    """Look through all desks by everything."""
+    for events in sizes.events:
+        took = filled(database, f"of{events}", events)
+        print(f"  {events:,} events read for the trail in {took:.1f} s")
+    with ExitStack() as stack:
+        clients = [stack.enter_context(_visiting(database, f"of{n}")) for n in sizes.events]
         for name, wanted in FILTERS.items():
             for client in clients:
                 look(client, wanted)  # warms up
-            pairs = [tuple(look(one, wanted) for one in clients) for _ in range(sizes.looks)]
-            few, many = (median(side) for side in zip(*pairs, strict=True))
-            print(f"  {name}: {few:.1f} ms of {sizes.few:,}, {many:.1f} ms of {sizes.many:,}")
-            ratio = median(large / small for small, large in pairs)
-            yield Result(f"{database.name}: audit by {name}", ratio, "", 2)
-        for client in clients:
-            client.close()
+            turns = [tuple(look(one, wanted) for one in clients) for _ in range(sizes.looks)]
+            each = [median(side) for side in zip(*turns, strict=True)]
+            print(f"  {name}: {', '.join(f'{took:.1f}' for took in each)} ms")
+            for place, few in enumerate(sizes.events[:2]):
+                ratio = median(turn[2] / turn[place] for turn in turns)
+                target = 2 if place == 1 else None
+                yield Result(f"{database.name}: by {name}, beside {few:,}", ratio, "", target)
+
+
+@contextmanager
+def _visiting(database: Database, name: str) -> Iterator[httpx2.Client]:
+    with (
+        site(database, name) as here,
+        httpx2.Client(base_url=here.url, cookies=dict([here.cookie]), timeout=60) as client,
+    ):
+        yield client
 
 
 def main() -> None:
     """Measure on both databases."""
     parser = argparse.ArgumentParser(description="How fast a page of a long journal is.")
     parser.add_argument("--quick", action="store_true", help="small sizes: only shows that it runs")
-    parser.add_argument("--few", type=int, help="events of the small desk")
-    given = parser.parse_args()
-    sizes = QUICK if given.quick else FULL
-    sizes = replace(sizes, few=given.few or sizes.few)
+    sizes = QUICK if parser.parse_args().quick else FULL
     results: list[Result] = []
     with databases() as both:
         for database in both:

@@ -213,3 +213,48 @@ def test_a_database_from_the_future_is_not_touched(sayso: Sayso, bare: str) -> N
     assert done.code == 1
     assert done.error["error"] == "schema-mismatch"
     assert "newer sayso" in done.error["message"]
+
+
+def test_the_journal_is_looked_through_by_who_tool_verdict_and_time(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    desk.reject(ask, "not this month")
+    desk.approve(desk.open("mail", {"to": "ada"}))
+
+    done = sayso("audit", "list", "--verdict", "reject", "--tool", ask.tool or "", "--since", "7d")
+
+    (line,) = done.out.splitlines()
+    assert " UTC  person " in line
+    assert f'rejected, "not this month"  ({ask.id}, {ask.tool})' in line
+    assert len(sayso("audit", "list").out.splitlines()) == 4
+    found = sayso("audit", "list", "--kind", "ask.*", "--actor", "agent", "--json").json
+    assert [one["kind"] for one in found["events"]] == ["ask.opened", "ask.opened"]
+    assert sayso("audit", "list", "--tool", "nothing").out == "Nothing fits.\n"
+
+
+def test_a_long_list_goes_on_where_it_ended(sayso: Sayso, desk: Desk) -> None:
+    for number in range(5):
+        desk.open("pay", {"n": number})
+
+    first = sayso("audit", "list", "--limit", "3", "--json").json
+    rest = sayso("audit", "list", "--limit", "3", "--before", first["older"], "--json").json
+
+    both = [one["stream"] for one in first["events"] + rest["events"]]
+    assert len(both) == len({*both}) == 5
+    assert rest["older"] is None
+
+
+def test_what_is_no_moment_or_kind_is_refused(sayso: Sayso, desk: Desk) -> None:
+    for options in (("--since", "yesterday"), ("--kind", "ask.what"), ("--before", "x")):
+        done = sayso("audit", "list", *options)
+        assert done.code != 0
+        assert "Traceback" not in done.err
+
+
+def test_an_export_takes_the_same_options(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    desk.reject(ask, "no")
+    desk.open("mail", {"to": "ada"})
+
+    lines = sayso("audit", "export", "--tool", ask.tool or "").out.splitlines()
+
+    assert [json.loads(line)["stream"] for line in lines] == [ask.id, ask.id]

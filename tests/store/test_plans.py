@@ -10,6 +10,7 @@ import pytest
 
 from sayso import Desk
 from sayso.insight.record import track_record
+from sayso.insight.trailing import read_trail
 from tests.places import Place
 
 # Small tables are read whole, whatever indexes there are; so the planner is told not to.
@@ -197,3 +198,42 @@ def test_how_a_fleet_stands_is_counted_in_indexes_of_what_is_not_over(
     assert used, steps
     assert "Seq Scan" not in steps
     assert not re.search(r"SCAN (asks|runs|deliveries)$", steps, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("by", "index"),
+    [
+        ("all", "trail_all"),
+        ("stream", "trail_of_stream"),
+        ("kind", "trail_of_kind"),
+        ("sort", "trail_of_sort"),
+        ("actor", "trail_of_actor"),
+        ("tool", "trail_of_tool"),
+        ("verdict", "trail_of_verdict"),
+    ],
+)
+def test_the_trail_is_walked_along_an_index_and_nothing_is_sorted(
+    live: Desk, place: Place, by: str, index: str
+) -> None:
+    live.approve(live.open("refund"))
+    read_trail(live.store)
+    place.sql("analyze")
+    given = {"team": "", "value": "x", "at": 2**62, "n": 2**62, "since": 0, "limit": 51}
+
+    for name in (f"trail_{by}", *((f"trail_far_{by}",) if by != "all" else ())):
+        steps = plan(live, place, name, **given)
+        assert re.search(rf"{index}\b", steps), steps
+        assert "TEMP B-TREE" not in steps
+        assert "Sort" not in steps
+        assert "SCAN trail" not in steps.replace(f"USING INDEX {index}", "")
+
+
+def test_the_teams_of_the_trail_are_found_one_by_one(live: Desk, place: Place) -> None:
+    live.open("refund")
+    read_trail(live.store)
+    place.sql("analyze")
+
+    steps = plan(live, place, "trail_teams")
+
+    assert re.search(r"trail_\w+", steps), steps
+    assert "Seq Scan on trail" not in steps

@@ -1,0 +1,50 @@
+"""The journal across runs in a browser: live without moving, proof while one looks on, for everybody."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.office import Office
+from tests.browser.test_everybody import looked_at
+
+
+def test_what_is_new_is_counted_and_the_list_stays(team: Office) -> None:
+    for ask in team.several(3):
+        team.desk.reject(ask, by="anna")
+    here = team.window("anna").visit(f"/audit?actor={team.agent}")
+    before = here("#events").inner_text()
+    expect(here("[data-fresh-of]")).to_be_hidden()
+
+    team.several(2)
+
+    expect(here("[data-fresh]")).to_have_text("2 new")
+    assert here("#events").inner_text() == before
+    here("[data-fresh-of] a").click()
+    expect(here("#events [data-event]")).to_have_count(5)
+
+
+def test_verifying_is_watched_without_a_reload(solo: Office) -> None:
+    solo.several(2)
+    here = solo.window().visit("/audit")
+    here.page.evaluate("() => { window.stays = true; }")
+
+    here("form[action='/audit/verification'] button").click()
+
+    expect(here("#proof .finding")).to_contain_text("The journal is whole")
+    here("form[action='/audit/seals'] button").click()
+    expect(here("#seal-line")).to_have_value(re.compile(r"^sayso-seal:\d+:[0-9a-f]{64}$"))
+    expect(here("[data-copy]")).to_be_visible()
+
+
+def test_the_journal_and_a_record_are_for_everybody(team: Office) -> None:
+    ask = team.open(why="Twice \u202e", risk="high", needs=["1 senior"])
+    team.desk.edit(ask, {"amount": 990}, by="anna", note="Only one")
+    here = team.window("root", bypass_csp=True).visit("/audit?verdict=edit&since=7d")
+    here("form[action='/audit/verification'] button").click()
+    expect(here("#proof .finding")).to_be_visible()
+    assert looked_at(here) == []
+
+    here.visit(f"/audit/asks/{ask.id}")
+    assert looked_at(here) == []

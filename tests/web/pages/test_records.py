@@ -1,0 +1,172 @@
+"""The full record of an ask: evidence of what was shown, said and done, and of the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sayso import Desk
+from sayso.testing import FakeClock
+from tests.places import Place
+from tests.served import Served
+from tests.web.inbox.browser import Node, Tab, tab
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return Place("sqlite", f"sqlite:///{tmp_path_factory.mktemp('records')}/desk.db")
+
+
+@pytest.fixture(scope="module")
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture(scope="module")
+def server(place: Place, clock: FakeClock) -> Iterator[Served]:
+    """anna is senior, ben is security, root is an admin."""
+    with Desk(place.url, agent="shop", account="sam@till", clock=clock) as desk:
+        desk.people.add("anna", roles=["senior"])
+        desk.people.add("ben", roles=["security"])
+        desk.people.add("root", roles=["admin"])
+        with Served(desk) as served:
+            yield served
+
+
+@pytest.fixture
+def desk(server: Served) -> Desk:
+    return server.desk
+
+
+@pytest.fixture
+def root(server: Served) -> Tab:
+    return tab(server, "root")
+
+
+def panel(page: Tab, name: str) -> Node:
+    """The panel under a heading."""
+    found = [
+        node
+        for node in page.page.all("section")
+        if node.all("h2") and node.all("h2")[0].text == name
+    ]
+    assert len(found) == 1, f"{len(found)} panels {name}"
+    return found[0]
+
+
+def test_a_decision_of_two_with_an_edit_is_told_whole(root: Tab, desk: Desk) -> None:
+    args = {"order": 7, "amount": 1240}
+    ask = desk.open("refund", args, risk="high", needs=["1 senior", "1 security"], why="Twice")
+    seen = ask.digest
+    desk.edit(ask, {"amount": 990}, by="anna", note="Only one")
+    edited = desk.get(ask.id)
+    desk.approve(edited, by="ben", note="Fine")
+    desk.finish(desk.begin(ask.id), result={"id": "rf-1"})
+
+    page = root.go(f"/audit/asks/{ask.id}")
+
+    shown = panel(page, "What was decided on")
+    assert f"version 2, digest {edited.digest[:16]}" in shown.text
+    assert "The agent says Twice" in shown.text
+    assert "amount changed removed: 1240 added: 990" in shown.text
+    votes = panel(page, "Votes").text
+    assert "anna edited it" in votes
+    assert "ben approved" in votes
+    assert f"saw version 1, {seen[:16]}" in votes
+    assert f"saw version 2, {edited.digest[:16]}" in votes
+    assert "via python as sam@till" in votes
+    assert "1 senior : anna" in votes
+    assert "1 security : ben" in votes
+    assert "risk" in panel(page, "Ruling").text
+    outcome = panel(page, "Outcome").text
+    assert "done" in outcome
+    assert "rf-1" in outcome
+    chain = panel(page, "The chain")
+    hashes = [node.attrs["title"] for node in chain.all("code") if "title" in node.attrs]
+    assert hashes == [event.hash.hex() for event in desk.history(ask.id)]
+    assert "Verified just now: 5 events" in page.page.text
+
+
+def test_take_backs_reminders_and_escalations_are_told(
+    root: Tab, desk: Desk, clock: FakeClock
+) -> None:
+    ask = desk.open("wait", {"n": 1}, within="1h")
+    desk.approve(ask, by="anna", hold="30s")
+    desk.take_back(ask.id, by="anna")
+    desk.assign(ask.id, "ben", by="anna")
+    clock.advance("2h")
+    desk.sweep()
+
+    page = root.go(f"/audit/asks/{ask.id}")
+
+    assert "anna took that back" in panel(page, "Votes").text
+    assert "gave it to ben" in panel(page, "Meanwhile").text
+
+
+def test_of_what_was_erased_the_page_says_so_and_nothing_else(root: Tab, desk: Desk) -> None:
+    ask = desk.open("forgotten", {"name": "Ada Lovelace"})
+    desk.reject(ask, "her words", by="anna")
+    desk.erase(ask, "case 12")
+
+    page = root.go(f"/audit/asks/{ask.id}")
+
+    assert "Lovelace" not in page.page.text
+    assert "forgotten" not in page.page.text
+    assert "her words" not in page.page.text
+    assert "sam erased what 2 events said: “case 12”." in page.page.text
+    assert "Rejected by anna" in page.page.text
+    assert "Verified just now: 3 events" in page.page.text
+
+
+def test_a_changed_journal_is_named_where_it_was_changed(
+    root: Tab, desk: Desk, place: Place
+) -> None:
+    ask = desk.open("forged", {"n": 1})
+    desk.reject(ask, by="anna")
+    place.sql(
+        "update events set payload = replace(payload, 'reject', 'approve') where stream = ? and seq = 2",
+        ask.id,
+    )
+
+    page = root.go(f"/audit/asks/{ask.id}")
+    assert "Not as it was written : event 2 does not fit" in page.page.text
+    (broken,) = panel(page, "The chain").all("tr", class_="broken")
+    assert "2 ask.decided" in broken.text
+
+    place.sql("update events set payload = '{}' where stream = ? and seq = 1", ask.id)
+    page = root.go(f"/audit/asks/{ask.id}")
+    assert "event 1, 2 does not fit" in page.page.text
+    assert "somebody changed it" in page.page.text
+
+
+@pytest.mark.parametrize("kind", ["question", "choose", "draft", "plan", "notice", "feedback"])
+def test_every_kind_of_ask_has_a_record(root: Tab, desk: Desk, kind: str) -> None:
+    given = {
+        "question": ("Which one?",),
+        "choose": ("Which one?", ["a", "b"]),
+        "draft": ("Dear Ada",),
+        "plan": (["first", "second"],),
+        "notice": ("Look",),
+        "feedback": ("Was it good?",),
+    }[kind]
+    ask = desk.put(getattr(desk.forms, kind)(*given, agent="shop").content)
+
+    page = root.go(f"/audit/asks/{ask.id}")
+
+    assert panel(page, "What is shown").text
+    assert not [
+        node
+        for node in page.page.all("button")
+        if node.inside("section", class_="record-card")
+        and "disabled" not in node.attrs
+        and not node.inside("fieldset")
+    ]
+
+
+def test_the_page_of_an_ask_leads_to_its_record(root: Tab, desk: Desk) -> None:
+    ask = desk.open("linked", {"n": 1})
+
+    link = root.go(f"/inbox/{ask.id}").page.one("a", href=f"/audit/asks/{ask.id}")
+
+    assert link.text == "Full record"
