@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from sayso import Ask, Desk, File
+from sayso.access.passwords import set_password
 from sayso.asks.opening import opening
 from sayso.asks.standing import grow
 from sayso.errors import BadValue
@@ -948,3 +949,23 @@ def test_every_method_of_the_protocol_is_tried_in_this_file() -> None:
         text = file.read()
 
     assert names - {name for name in names if f"store.{name}(" in text} == set()
+
+
+def test_open_asks_are_counted_by_the_roles_and_the_team_they_are_for(desk: Desk) -> None:
+    desk.people.add("anna", roles=["senior"], teams=["billing"])
+    for number in range(2):
+        desk.open("pay", {"n": number}, needs=["1 senior"], team="billing")
+    desk.open("pay", {"n": 3})
+    desk.approve(desk.open("pay", {"n": 4}), by="anna")
+    found = {(each.roles, each.team): each.count for each in desk.store.open_needs()}
+
+    assert found == {(("senior",), "billing"): 2, (("reviewer",), None): 1}
+    assert [each.takes(frozenset({"junior"})) for each in desk.store.open_needs()].count(True) == 1
+
+
+def test_whoever_has_a_password_is_listed(desk: Desk) -> None:
+    desk.people.add("anna")
+    desk.people.add("ben")
+    set_password(desk.store, "ben", "correct horse battery", origin=desk.origin)
+
+    assert desk.store.with_password() == ["ben"]

@@ -112,6 +112,26 @@ GET    /runs                                      401    403    403    200    20
 GET    /runs/{run}                                401    403    403    404    200    200    401    401    401    403    200    200
 POST   /runs/{run}/cancel                         401    403    403    404    303    303    401    401    401    403    303    403
 POST   /runs/{failed}/retry                       401    403    403    404    303    303    401    401    401    403    303    403
+GET    /people                                    401    403    403    200    200    200    401    401    401    403    200    200
+POST   /people                                    401    403    403    403    403    403    401    401    401    403    403    403
+GET    /people/person/{person}                    401    403    403    404    404    200    401    401    401    403    404    404
+GET    /people/person/{person}/remove             401    403    403    403    403    200    401    401    401    403    403    403
+POST   /people/person/{person}/remove             401    403    403    403    403    403    401    401    401    403    403    403
+GET    /people/sessions                           401    403    403    200    200    200    401    401    401    403    200    200
+GET    /people/sessions/{session}/end             401    403    403    404    200    200    401    401    401    403    200    200
+POST   /people/sessions/{session}/end             401    403    403    404    403    303    401    401    401    403    303    403
+GET    /people/sign-out                           401    403    403    200    200    200    401    401    401    403    200    200
+POST   /people/sign-out                           401    403    403    403    403    303    401    401    401    403    303    403
+GET    /people/tokens                             401    403    403    200    200    200    401    401    401    403    200    200
+POST   /people/tokens                             401    403    403    403    403    200    401    401    401    403    403    403
+GET    /people/tokens/{token}/revoke              401    403    403    404    200    200    401    401    401    403    200    200
+POST   /people/tokens/{token}/revoke              401    403    403    404    403    303    401    401    401    403    303    403
+GET    /people/webhooks                           401    403    403    403    403    200    401    401    401    403    403    403
+POST   /people/webhooks                           401    403    403    403    403    200    401    401    401    403    403    403
+POST   /people/webhooks/{silent}/test             401    403    403    403    403    200    401    401    401    403    403    403
+GET    /people/webhooks/{webhook}/remove          401    403    403    403    403    200    401    401    401    403    403    403
+POST   /people/webhooks/{webhook}/remove          401    403    403    403    403    303    401    401    401    403    403    403
+POST   /people/deliveries/{delivery}/redeliver    401    403    403    403    403    303    401    401    401    403    403    403
 GET    /inbox                                     401    403    403    200    200    200    401    401    401    403    200    200
 GET    /inbox/queue                               401    403    403    200    200    200    401    401    401    403    200    200
 GET    /inbox/find                                401    403    403    200    200    200    401    401    401    403    200    200
@@ -126,6 +146,7 @@ POST   /inbox/{ask}/decision                      401    403    403    404    30
 POST   /inbox/{ask}/edit                          401    403    403    404    200    200    401    401    401    403    200    403
 POST   /inbox/{settling}/take-back                401    403    403    404    303    403    401    401    401    403    303    403
 POST   /inbox/{ask}/claim                         401    403    403    404    303    303    401    401    401    403    303    403
+POST   /inbox/{ask}/assign                        401    403    403    404    303    303    401    401    401    403    303    403
 POST   /inbox/{ask}/turn                          401    403    403    404    303    303    401    401    401    403    303    403
 POST   /inbox/bulk                                401    403    403    422    422    422    401    401    401    403    422    403
 POST   /inbox/take-back                           401    403    403    422    422    422    401    401    401    403    422    403
@@ -156,6 +177,10 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /api/v1/tokens": {"json": {"kind": "agent", "name": "clerk"}},
     "POST /api/v1/webhooks": {"json": {"url": HOOK}},
     "POST /api/v1/session": {"json": {"name": "anna", "password": PASSWORD}},
+    "POST /people": {"data": {"name": "dora"}},
+    "POST /people/tokens": {"data": {"kind": "agent", "name": "clerk"}},
+    "POST /people/webhooks": {"data": {"url": HOOK}},
+    "POST /inbox/{ask}/assign": {"data": {"to": "anna"}},
     "POST /policies": {"data": {"tool": "refund"}},
     "POST /inbox/{ask}/decision": {"data": {"verdict": "approve", "seen": ""}},
     "POST /sign-in": {"data": {"name": "anna", "password": PASSWORD}},
@@ -335,6 +360,10 @@ class Office:
 
     def webhook(self) -> str:
         return self.desk.webhooks.add(HOOK, "ask.opened").id
+
+    def silent(self) -> str:
+        """A webhook at whose address nobody listens."""
+        return self.desk.webhooks.add("http://127.0.0.1:9/hook", "*", allow_private=True).id
 
     def delivery(self) -> str:
         return self._delivery

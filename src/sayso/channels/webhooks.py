@@ -186,14 +186,18 @@ class Webhooks:
         *,
         webhook: Webhook | str | None = None,
         limit: int = 50,
+        after: str | None = None,
     ) -> list[Delivery]:
-        """Return messages, the newest first: those that wait, arrived, or were given up (`dead`)."""
+        """Return messages, the newest first: those that wait, arrived, or were given up (`dead`).
+
+        `after` is the id of a delivery, to go on behind it.
+        """
         if status is not None and status not in get_args(Status):
             raise BadValue(f"status={status!r}: a delivery is waiting, delivered or dead.")
         if type(limit) is not int or not 1 <= limit <= _LISTED:
             raise BadValue(f"limit={limit!r}: give a number from 1 to {_LISTED}.")
         wanted = None if webhook is None else _id(webhook)
-        rows = self._find().deliveries(status=status, webhook_id=wanted, limit=limit)
+        rows = self._find().deliveries(status=status, webhook_id=wanted, limit=limit, after=after)
         return [_delivery(row) for row in rows]
 
     def redeliver(self, delivery: Delivery | str) -> Delivery:

@@ -164,6 +164,10 @@ class Accounts(Protocol):
         """The hash of a person's password."""
         ...
 
+    def with_password(self) -> list[str]:
+        """Everybody who has a password."""
+        ...
+
     def rehash(self, name: str, *, before: str, after: str) -> bool:
         """Keep another hash of the same password, unless it was changed meanwhile."""
         ...
@@ -234,6 +238,10 @@ class SqlAccounts(ABC):
         """Return the hash of a person's password."""
         rows = self._rows("password", person=name)
         return str(rows[0][0]) if rows else None
+
+    def with_password(self) -> list[str]:
+        """Return everybody who has a password."""
+        return [row[0] for row in self._rows("with_password")]
 
     def rehash(self, name: str, *, before: str, after: str) -> bool:
         """Keep another hash of the same password."""

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import moment
+from sayso.model.requirement import ANYBODY
 
 _TICK = timedelta(microseconds=1)
 ALIVE = timedelta(seconds=15)  # whoever said nothing for longer is taken for gone
@@ -46,6 +47,19 @@ class OpenAsks:
     kind: str
     count: int
     since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OpenNeeds:
+    """How many open asks of one team, or of none, are for these roles."""
+
+    roles: tuple[str, ...]
+    team: str | None
+    count: int
+
+    def takes(self, held: frozenset[str]) -> bool:
+        """Whether the vote of somebody who holds these roles could count."""
+        return ANYBODY in self.roles or not held.isdisjoint(self.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,10 @@ class Fleet(Protocol):
 
     def open_counts(self) -> list[OpenAsks]:
         """How many asks are open, by rank and kind."""
+        ...
+
+    def open_needs(self) -> list[OpenNeeds]:
+        """How many asks are open, by the roles they are for and by team."""
         ...
 
     def run_counts(self) -> Mapping[str, int]:
@@ -158,6 +176,13 @@ class SqlFleet(ABC):
         """Return how many asks are open, by rank and kind."""
         rows = self._rows("open_counts")
         return [OpenAsks(rank, kind, count, moment(at)) for rank, kind, count, at in rows]
+
+    def open_needs(self) -> list[OpenNeeds]:
+        """Return how many asks are open, by the roles they are for and by team."""
+        return [
+            OpenNeeds(tuple(role for role in roles.split("|") if role), team or None, count)
+            for roles, team, count in self._rows("open_needs")
+        ]
 
     def run_counts(self) -> Mapping[str, int]:
         """Return how many runs are not over, by status."""

@@ -143,9 +143,9 @@ class Outbox(Protocol):
         ...
 
     def deliveries(
-        self, *, status: str | None, webhook_id: str | None, limit: int
+        self, *, status: str | None, webhook_id: str | None, limit: int, after: str | None = None
     ) -> list[DeliveryRow]:
-        """Deliveries, the newest first."""
+        """Deliveries, the newest first; `after` goes on behind that one."""
         ...
 
     def drop_deliveries(self) -> None:
@@ -249,10 +249,11 @@ class SqlOutbox(ABC):
         return _delivery(rows[0]) if rows else None
 
     def deliveries(
-        self, *, status: str | None, webhook_id: str | None, limit: int
+        self, *, status: str | None, webhook_id: str | None, limit: int, after: str | None = None
     ) -> list[DeliveryRow]:
         """Return deliveries, the newest first."""
-        rows = self._rows("deliveries", status=status, webhook=webhook_id, limit=limit)
+        wanted = {"status": status, "webhook": webhook_id, "after": after}
+        rows = self._rows("deliveries", **wanted, limit=limit)
         return [_delivery(row) for row in rows]
 
     def drop_deliveries(self) -> None:

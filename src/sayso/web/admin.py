@@ -1,31 +1,25 @@
-"""People, tokens and sessions over HTTP: everybody's for administrators, their own for others.
-
-Nobody gets hold of somebody else's name here: a token of a person is made by that person, signed
-in. So an administrator can take somebody off the desk, and cannot decide in their place.
-"""
+"""People, tokens and sessions over HTTP: everybody's for administrators, their own for others."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
-from sayso.access.caller import ADMIN, Caller
-from sayso.access.sessions import Session, end_session, list_sessions
-from sayso.access.tokens import LASTS, Token, is_agent, list_tokens, make_token, revoke_token
-from sayso.asks.people import put, remove, roles_of, teams_of
-from sayso.errors import BadValue, Forbidden, Misuse, SignInAgain
-from sayso.model.actor import Person, Roster, plain_name
-from sayso.model.span import span
+from sayso.access.caller import Caller
+from sayso.access.sessions import Session
+from sayso.access.tokens import LASTS, Token
+from sayso.model.actor import Roster
+from sayso.web import accounts
+from sayso.web.accounts import check_person, fresh_of
 from sayso.web.bodies import Sent
 from sayso.web.callers import Door, needs, signed_in
 from sayso.web.documents import READING, WRITING, Document, answers
-from sayso.web.problems import Problem
-from sayso.web.service import Service, service_of
-from sayso.web.visit import Visit, visit_of
+from sayso.web.service import service_of
+from sayso.web.visit import visit_of
 
 router = APIRouter(route_class=Door)
 Admin = Annotated[Caller, needs("admin")]
@@ -150,32 +144,13 @@ async def put_person(request: Request, who: Admin, body: PersonBody) -> Response
 
     It needs an administrator who has just signed in; a token does not suffice.
     """
-    visit = visit_of(request, who)
-
-    def act() -> Person:
-        _check_fresh(request, visit, "Changing the people of a desk")
-        return _put(visit, body)
-
-    person = await service_of(request).work(act)
+    visit, fresh = visit_of(request, who), fresh_of(request)
+    person = await service_of(request).work(
+        lambda: accounts.put_person(visit, fresh, body.name, body.roles, body.teams)
+    )
     return JSONResponse(
         {"name": person.name, "roles": sorted(person.roles), "teams": sorted(person.teams)}
     )
-
-
-def _put(visit: Visit, body: PersonBody) -> Person:
-    if visit.store.register().solo:
-        # Whoever did this in a browser would have locked themselves out of it.
-        raise Misuse(
-            "This desk has no people yet. Add the first one at the machine: sayso people add NAME "
-            "--admin, then: sayso people password NAME"
-        )
-    if is_agent(visit.store, body.name):
-        raise BadValue(
-            f"{body.name} is an agent with a token; a person needs a name of their own.",
-            path="name",
-        )
-    person = Person(plain_name(body.name, "person"), roles_of(body.roles), teams_of(body.teams))
-    return put(visit.store, person, by=visit.caller.name, origin=visit.origin)
 
 
 @router.delete(
@@ -191,13 +166,8 @@ async def remove_person(request: Request, who: Admin, name: str) -> Response:
 
     It needs an administrator who has just signed in; a token does not suffice.
     """
-    visit = visit_of(request, who)
-
-    def act() -> None:
-        _check_fresh(request, visit, "Changing the people of a desk")
-        remove(visit.store, name, by=who.name, origin=visit.origin)
-
-    await service_of(request).work(act)
+    visit, fresh = visit_of(request, who), fresh_of(request)
+    await service_of(request).work(lambda: accounts.remove_person(visit, fresh, name))
     return Response(status_code=204)
 
 
@@ -218,9 +188,9 @@ def _person(roster: Roster, name: str) -> dict[str, Any]:
 )
 async def tokens(request: Request, who: Somebody) -> Response:
     """List tokens. No answer has the text of one."""
-    _check_person(who)
-    service = service_of(request)
-    found = await service.work(lambda: _own_tokens(service, who))
+    check_person(who)
+    visit = visit_of(request, who)
+    found = await service_of(request).work(lambda: accounts.own_tokens(visit))
     return JSONResponse({"tokens": [_token(token) for token in found]})
 
 
@@ -237,38 +207,19 @@ async def new_token(request: Request, who: Somebody, body: TokenBody) -> Respons
 
     One with the scope `admin` needs somebody who has just signed in.
     """
-    _check_person(who)
-    visit = visit_of(request, who)
-
-    def act() -> tuple[Token, str]:
-        if ADMIN in (body.scopes or ()):
-            _check_fresh(request, visit, "Making a token that administers")
-        return _made(visit, body)
-
-    token, text = await service_of(request).work(act)
-    return JSONResponse({**_token(token), "token": text}, 201)
-
-
-def _made(visit: Visit, body: TokenBody) -> tuple[Token, str]:
-    who = visit.caller
-    name = body.name or who.name or ""
-    if body.kind == "agent":
-        who.check("admin")
-    elif name != who.name:
-        raise Forbidden(f"A token of a person is made by that person, not by {who.name}.")
-    elif who.signed_in_at is None:
-        raise Forbidden("A token of a person is made by whoever signed in, not by another token.")
-    return make_token(
-        visit.store,
-        name=name,
+    check_person(who)
+    visit, fresh = visit_of(request, who), fresh_of(request)
+    wanted = accounts.Wanted(
         kind=body.kind,
+        name=body.name,
         scopes=body.scopes,
-        expires=None if body.expires is None else span(body.expires),
+        expires=body.expires,
         team=body.team,
         owner=body.owner,
-        origin=visit.origin,
-        by=who.name,
     )
+    made = await service_of(request).work(lambda: accounts.new_token(visit, fresh, wanted))
+    token, text = made
+    return JSONResponse({**_token(token), "token": text}, 201)
 
 
 @router.delete(
@@ -288,24 +239,10 @@ async def revoke(
 
     A token can end itself, and an administrator's any other; everybody else signs in for it.
     """
-    _check_person(who)
-    _check_may_end(who, id)
+    check_person(who)
     visit = visit_of(request, who)
-    await service_of(request).work(lambda: _revoked(visit, id))
+    await service_of(request).work(lambda: accounts.end_token(visit, id))
     return Response(status_code=204)
-
-
-def _revoked(visit: Visit, token_id: str) -> None:
-    if all(token.id != token_id for token in _own_tokens(visit, visit.caller)):
-        raise Problem(
-            404, "unknown-token", "There is no such token here; GET /api/v1/tokens lists them."
-        )
-    revoke_token(visit.store, token_id, origin=visit.origin, by=visit.caller.name)
-
-
-def _own_tokens(service: Service | Visit, who: Caller) -> list[Token]:
-    every = list_tokens(service.store)
-    return every if ADMIN in who.scopes else [token for token in every if token.person == who.name]
 
 
 def _token(token: Token) -> dict[str, Any]:
@@ -340,9 +277,9 @@ def _when(moment: datetime | None) -> str | None:
 )
 async def sessions(request: Request, who: Somebody) -> Response:
     """List sessions that count."""
-    _check_person(who)
-    service = service_of(request)
-    found = await service.work(lambda: _own_sessions(service, who))
+    check_person(who)
+    visit = visit_of(request, who)
+    found = await service_of(request).work(lambda: accounts.own_sessions(visit))
     return JSONResponse({"sessions": [_session(session, who) for session in found]})
 
 
@@ -363,26 +300,10 @@ async def end(
 
     Whoever is signed in can end each of their own; of tokens, an administrator's alone can.
     """
-    _check_person(who)
-    _check_may_end(who, id)
+    check_person(who)
     visit = visit_of(request, who)
-    await service_of(request).work(lambda: _ended(visit, id))
+    await service_of(request).work(lambda: accounts.sign_out(visit, id))
     return Response(status_code=204)
-
-
-def _ended(visit: Visit, session_id: str) -> None:
-    if all(session.id != session_id for session in _own_sessions(visit, visit.caller)):
-        raise Problem(
-            404,
-            "unknown-session",
-            "There is no such session here; GET /api/v1/sessions lists them.",
-        )
-    end_session(visit.store, session_id, origin=visit.origin, by=visit.caller.name)
-
-
-def _own_sessions(service: Service | Visit, who: Caller) -> list[Session]:
-    every = list_sessions(service.store)
-    return every if ADMIN in who.scopes else [found for found in every if found.person == who.name]
 
 
 def _session(session: Session, who: Caller) -> dict[str, Any]:
@@ -396,37 +317,3 @@ def _session(session: Session, who: Caller) -> dict[str, Any]:
         "seen_at": session.seen_at.isoformat(),
         "current": session.id == who.credential,
     }
-
-
-def _check_may_end(who: Caller, credential: str) -> None:
-    """Refuse a token that ends others: whoever found one of a single scope could shut its owner out.
-
-    Raises:
-        Forbidden: it is one, and not an administrator's.
-    """
-    if who.signed_in_at is None and ADMIN not in who.scopes and credential != who.credential:
-        raise Forbidden("A token ends no other token and no session: sign in, and end it then.")
-
-
-def _check_fresh(request: Request, visit: Visit, what: str) -> None:
-    """Refuse whoever has not just signed in to change who may do what, on a desk with people.
-
-    Raises:
-        SignInAgain: they have not, or came with a token.
-    """
-    if visit.store.register().solo:
-        return
-    signed_in_at = visit.caller.signed_in_at
-    fresh = timedelta(seconds=service_of(request).settings.fresh_seconds)
-    if signed_in_at is None or visit.store.now() - signed_in_at > fresh:
-        raise SignInAgain(what)
-
-
-def _check_person(who: Caller) -> None:
-    """Refuse agents: they have no accounts to look after.
-
-    Raises:
-        Forbidden: it is one.
-    """
-    if who.kind == "agent":
-        raise Forbidden("Tokens and sessions are looked after by people, not by agents.")

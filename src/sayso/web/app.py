@@ -37,7 +37,7 @@ from sayso.web.inbox import routes as inbox
 from sayso.web.limits import Bodies
 from sayso.web.look import assets
 from sayso.web.pages import audit as audit_page
-from sayso.web.pages import overview, policies, records
+from sayso.web.pages import entries, overview, people, policies, receivers, records
 from sayso.web.pages import runs as run_pages
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
@@ -62,6 +62,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     records.router,
     policies.router,
     run_pages.router,
+    people.router,
+    entries.router,
+    receivers.router,
     assets.router,
 )
 

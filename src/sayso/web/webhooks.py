@@ -51,7 +51,7 @@ DeliveryId = Annotated[
 async def list_webhooks(request: Request, caller: Caller = needs("admin")) -> Response:
     """Return who is told of events, the oldest first. Secrets are not shown again."""
     visit = visit_of(request, caller)
-    found = await service_of(request).work(lambda: list(_webhooks(visit)))
+    found = await service_of(request).work(lambda: list(webhooks_of(visit)))
     return JSONResponse({"webhooks": [webhook_record(hook) for hook in found]})
 
 
@@ -75,7 +75,7 @@ async def add_webhook(
 
 
 def _added(visit: Visit, body: WebhookPost) -> Webhook:
-    return _webhooks(visit).add(
+    return webhooks_of(visit).add(
         body.url, tuple(body.kinds), team=body.team, full=body.full, by=visit.caller.name
     )
 
@@ -95,7 +95,7 @@ async def remove_webhook(
 ) -> Response:
     """Tell a receiver nothing more, and forget what was on its way to it."""
     visit = visit_of(request, caller)
-    await service_of(request).work(lambda: _webhooks(visit).remove(id, by=caller.name))
+    await service_of(request).work(lambda: webhooks_of(visit).remove(id, by=caller.name))
     return Response(status_code=204)
 
 
@@ -116,7 +116,7 @@ async def list_deliveries(
     visit = visit_of(request, caller)
 
     def found() -> list[Delivery]:
-        return _webhooks(visit).deliveries(status, webhook=webhook, limit=limit)
+        return webhooks_of(visit).deliveries(status, webhook=webhook, limit=limit)
 
     listed = await service_of(request).work(found)
     return JSONResponse({"deliveries": [delivery_record(one) for one in listed]})
@@ -135,9 +135,10 @@ async def redeliver(
 ) -> Response:
     """Make a message due again, under the same id, as if it had never been tried."""
     visit = visit_of(request, caller)
-    again = await service_of(request).work(lambda: _webhooks(visit).redeliver(id))
+    again = await service_of(request).work(lambda: webhooks_of(visit).redeliver(id))
     return JSONResponse(delivery_record(again))
 
 
-def _webhooks(visit: Visit) -> Webhooks:
+def webhooks_of(visit: Visit) -> Webhooks:
+    """Return the webhooks of the desk, changed in the name of the caller."""
     return Webhooks(lambda: visit.store, visit.origin)

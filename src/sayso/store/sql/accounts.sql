@@ -61,6 +61,9 @@ on conflict (name) do update set hash = excluded.hash
 -- name: drop_password
 delete from passwords where name = :person
 
+-- name: with_password
+select name from passwords
+
 -- name: password
 select hash from passwords where name = :person
 

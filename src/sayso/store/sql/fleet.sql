@@ -21,6 +21,9 @@ select id, name, serves, seen_at, version, engine, threads, busy, lag, codes, {n
 -- name: open_counts
 select rank, kind, count(*), min(opened_at) from asks where status = 'open' group by rank, kind
 
+-- name: open_needs
+select roles, team, count(*) from asks where status = 'open' group by roles, team
+
 -- name: run_counts
 -- Not those that are over: they only grow.
 select 'ready', count(*) from runs where status = 'ready'

@@ -95,6 +95,8 @@ select {@delivery_columns} from deliveries where id = :id
 select {@delivery_columns} from deliveries
  where (cast(:status as text) is null or status = cast(:status as text))
    and (cast(:webhook as text) is null or webhook = cast(:webhook as text))
+   and (cast(:after as text) is null
+        or pos < (select d.pos from deliveries d where d.id = cast(:after as text)))
  order by pos desc limit :limit
 
 -- name: drop_deliveries

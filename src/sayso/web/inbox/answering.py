@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
-from sayso.asks.assigning import claim
+from sayso.asks.assigning import assign, claim
 from sayso.asks.standing import Standing
 from sayso.asks.taking_back import take_back
 from sayso.errors import (
@@ -21,6 +21,7 @@ from sayso.errors import (
     SaysoError,
     SignInAgain,
     UnknownAsk,
+    UnknownPerson,
 )
 from sayso.model.ask import Ask
 from sayso.web.faces import from_script
@@ -197,6 +198,26 @@ def claimed(sent: Sent) -> Response:
     visit.standing(sent.ask_id)
     try:
         claim(visit.store, sent.ask_id, by=visit.caller.name, origin=visit.origin)
+    except SaysoError as error:
+        return _told(sent, error)
+    return sent.back()
+
+
+def assigned(sent: Sent) -> Response:
+    """Give an ask to somebody to look into, or back to nobody in particular."""
+    visit, to = sent.visit, one(sent.fields, "to").strip() or None
+    at = visit.standing(sent.ask_id)
+    stranger = Entry(wrong=(("", f"{to} is nobody who could look into it."),))
+    if to is not None and not at.roster.sees(to, at.ask.content.team):
+        return sent.answered(at, stranger, 422)
+
+    def act() -> Ask:
+        return assign(visit.store, sent.ask_id, to, by=visit.caller.name, origin=visit.origin)
+
+    try:
+        visit.once(sent.ask_id, ("ask.assigned",), act)
+    except UnknownPerson:  # they left a moment ago
+        return sent.answered(at, stranger, 422)
     except SaysoError as error:
         return _told(sent, error)
     return sent.back()

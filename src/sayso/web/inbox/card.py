@@ -125,6 +125,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         evidence=tuple(fact for item in ask.evidence for fact in _evidence(item)),
         about=content.about,
         assignee=ask.assignee if not ask.closed else None,
+        assignable=_assignable(at),
         repeats=ask.repeats,
         files=_files(ask),
         banner=banner_of(at, me, entry.seen),
@@ -185,6 +186,15 @@ def short(at: Standing) -> str | None:
 def _still_missing(at: Standing) -> str | None:
     wanted = short(at) if at.ask.votes else None
     return None if wanted is None else f"Still missing: {wanted}."
+
+
+def _assignable(at: Standing) -> tuple[str, ...]:
+    """Return whom an open ask can be given to: whoever sees it and could decide it."""
+    ask, roster = at.ask, at.roster.within(at.ask.content.team)
+    if not ask.open or roster.solo:
+        return ()
+    may = (name for name in roster.people if barred(ask, Actor("person", name), roster) is None)
+    return tuple(sorted(name for name in may if name != ask.assignee))
 
 
 def _listed(text: str | None) -> tuple[Fact, ...]:

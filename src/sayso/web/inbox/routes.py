@@ -262,6 +262,17 @@ async def claim(
     return await service_of(request).work(lambda: answering.claimed(sent))
 
 
+@router.post("/inbox/{id}/assign")
+async def assign(
+    request: Request,
+    id: AskId,  # noqa: A002
+    who: Caller = _DECIDES,
+) -> Response:
+    """Give it to somebody to look into, or back to everybody."""
+    sent = await _sent(request, who, id)
+    return await service_of(request).work(lambda: answering.assigned(sent))
+
+
 @router.post("/inbox/bulk")
 async def bulk_page(request: Request, who: Caller = _DECIDES) -> Response:
     """Show what would be decided together; and, once that is confirmed, what came of each."""

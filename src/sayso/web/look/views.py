@@ -324,6 +324,7 @@ class AskView:
     evidence: tuple[Fact, ...] = ()
     about: str | None = None
     assignee: str | None = None
+    assignable: tuple[str, ...] = ()  # whom it can be given to
     repeats: int = 0
     files: tuple[FileLink, ...] = ()
     banner: Banner | None = None

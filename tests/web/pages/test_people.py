@@ -1,0 +1,402 @@
+"""The pages about people: who sees whom, what ends with whom, and every number as the API has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sayso import Desk
+from sayso.access.passwords import set_password
+from sayso.testing import FakeClock
+from sayso.web.pages.people import alone_with, words
+from tests.channels.receivers import receiving
+from tests.served import Served
+from tests.web.inbox.browser import Node, Tab, tab
+
+
+def person_rows(page: Tab) -> dict[str, Node]:
+    return {
+        row.attrs["id"].removeprefix("person-"): row
+        for row in page.page.all("tr")
+        if row.attrs.get("id", "").startswith("person-")
+    }
+
+
+def form_of(page: Tab, action: str) -> Node:
+    return next(one for one in page.page.all("form") if one.attrs.get("action") == action)
+
+
+def send(page: Tab, action: str, **typed: object) -> Tab:
+    return page.press(form_of(page, action).all("button")[0], **typed)
+
+
+def alert(page: Tab) -> str:
+    return " ".join(node.text for node in page.page.all(role="alert"))
+
+
+# --- who is on the desk ------------------------------------------------------------------------
+
+
+def test_an_administrator_sees_everybody_as_the_api_lists_them(office: Served) -> None:
+    root = tab(office, "root").go("/people")
+    listed = root.client.get("/api/v1/people").json()["people"]
+
+    assert list(person_rows(root)) == [one["name"] for one in listed]
+    for one in listed:
+        row = person_rows(root)[one["name"]]
+        assert row.one("td", data_head="Roles").text == (", ".join(one["roles"]) or "-")
+        assert row.one("td", data_head="Teams").text == (", ".join(one["teams"]) or "-")
+    assert "5 people" in root.page.one("section", id="people").text
+
+
+def test_others_see_their_teams_and_those_of_none_and_know_how_many_there_are(
+    office: Served,
+) -> None:
+    ben = tab(office, "ben").go("/people")
+
+    assert list(person_rows(ben)) == ["ben", "dora", "root"]
+    assert "3 people, and 2 of other teams" in ben.page.one("section", id="people").text
+    assert "anna" not in ben.answer.text
+    assert ben.page.all("section", id="add") == []
+    assert ben.go("/people/person/anna").answer.status_code == 404
+    assert ben.go("/people/person/nobody").answer.status_code == 404
+    assert ben.go("/people/person/dora").answer.status_code == 404, (
+        "seen, and none of their business"
+    )
+    assert ben.go("/people/person/ben").answer.status_code == 200
+
+
+def test_how_somebody_signs_in_and_when_they_were_here(office: Served, clock: FakeClock) -> None:
+    set_password(office.desk.store, "ada", "correct horse battery", origin=office.desk.origin)
+    office.signed_in("ada")
+    root = tab(office, "root")
+    clock.advance("2h")
+    root = tab(office, "root").go("/people")
+    rows = person_rows(root)
+
+    assert rows["ada"].one("td", data_head="Signs in with").text == "password"
+    assert rows["ada"].one("td", data_head="Last seen").text == "2 h ago"
+    assert rows["anna"].one("td", data_head="Signs in with").text == "nothing yet"
+    assert rows["anna"].one("td", data_head="Last seen").text == "-"
+
+
+def test_what_waits_for_somebody_alone_is_what_nobody_else_may_vote_on(office: Served) -> None:
+    desk = office.desk
+    desk.open("pay", {"n": 1}, team="support")  # ben is alone there
+    desk.open("pay", {"n": 2}, team="support")
+    desk.open("pay", {"n": 3}, needs=["1 security"])  # ada alone
+    desk.open("pay", {"n": 4}, needs=["1 dora"])
+    desk.open("pay", {"n": 5}, risk="high", team="billing")  # anna or ada
+    desk.open("pay", {"n": 6})  # anybody
+    desk.approve(desk.open("pay", {"n": 7}, team="support"), by="ben")
+
+    roster = desk.store.roster()
+    counted: dict[str, int] = {}
+    for ask in desk.inbox():
+        within = roster.within(ask.content.team).people
+        may = [name for name, held in within.items() if ask.needs.takes(held)]
+        if len(may) == 1:
+            counted[may[0]] = counted.get(may[0], 0) + 1
+    shown = {
+        name: int(row.one("td", class_="num").text)
+        for name, row in person_rows(tab(office, "root").go("/people")).items()
+    }
+
+    assert counted == alone_with(desk.store) == {"ben": 2, "ada": 1, "dora": 1}
+    assert shown == {"ada": 1, "anna": 0, "ben": 2, "dora": 1, "root": 0}
+
+
+def test_solo_mode_is_explained(tmp_path: Path) -> None:
+    with Desk(f"sqlite:///{tmp_path}/desk.db") as desk, Served(desk) as served:
+        page = tab(served, None).go("/people")
+
+    assert "holds every role" in page.page.one("main").text
+    assert "sayso people add NAME --admin" in page.page.one("main").text
+    assert page.page.all("section", id="add") == []
+
+
+# --- adding, changing, removing ----------------------------------------------------------------
+
+
+def test_an_administrator_adds_and_changes_somebody(office: Served) -> None:
+    root = tab(office, "root").go("/people")
+    send(root, "/people", name="cleo", roles="senior, security", teams="billing")
+
+    assert root.status == 303
+    assert office.desk.store.register().people["cleo"] == {"senior", "security"}
+    root.go("/people/person/cleo")
+    send(root, "/people", roles="junior", teams="")
+    assert office.desk.store.register().people["cleo"] == {"junior"}
+    assert office.desk.store.register().teams.get("cleo", frozenset()) == frozenset()
+    said = office.desk.store.stream("people")[-1]
+    assert (said.kind, said.actor.id) == ("person.changed", "root")
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"name": "a b<"}, "name"),
+        ({"name": ""}, "name"),
+        ({"name": "cleo", "roles": "se/nior"}, "roles"),
+        ({"name": "cleo", "teams": "bill<ing"}, "teams"),
+        ({"name": "bot"}, "name"),
+    ],
+)
+def test_a_name_that_is_none_is_said_on_its_field_and_the_rest_stays(
+    office: Served, typed: dict[str, str], field: str
+) -> None:
+    office.desk.tokens.make("bot")
+    root = tab(office, "root").go("/people")
+    send(root, "/people", **({"roles": "senior"} | typed))
+
+    assert root.status == 422
+    assert root.page.one("p", id=f"wrong-{field}").text
+    assert root.page.one("input", id="f-roles").attrs["value"] == typed.get("roles", "senior")
+    assert "cleo" not in office.desk.store.register().people
+
+
+def test_whoever_has_not_just_signed_in_is_sent_to_do_so_and_keeps_what_they_typed(
+    office: Served, clock: FakeClock
+) -> None:
+    root = tab(office, "root").go("/people")
+    clock.advance("16m")
+    send(root, "/people", name="cleo", roles="senior")
+
+    assert root.status == 403
+    assert "Nothing was done." in alert(root)
+    assert root.page.one("input", id="f-name").attrs["value"] == "cleo"
+    assert root.page.all("a", href="/sign-in?next=%2Fpeople")
+    assert "cleo" not in office.desk.store.register().people
+    again = tab(office, "root")
+    assert send(again.go("/people"), "/people", name="cleo", roles="senior").status == 303
+
+
+def test_removing_somebody_asks_first_and_says_what_ends(office: Served) -> None:
+    desk = office.desk
+    dora, token = office.signed_in("dora"), office.person("dora")
+    agent = office.agent("helper", owner="dora")
+    desk.open("pay", {}, needs=["1 dora"])
+    root = tab(office, "root").go("/people/person/dora/remove")
+    text = root.page.one("main").text
+
+    assert "dora" in desk.store.register().people, "looking removes nobody"
+    assert "1 session and 1 token of dora end at once." in text
+    assert "helper" in text
+    assert "1 open ask could then be decided by nobody." in text
+    send(root, "/people/person/dora/remove")
+    assert root.status == 303
+    assert "dora" not in desk.store.register().people
+    for client in (dora, token, agent):
+        assert client.get("/api/v1/session").status_code == 401
+
+
+def test_removing_oneself_or_the_only_senior_says_what_that_means(office: Served) -> None:
+    root = tab(office, "root")
+
+    assert "This is you" in root.go("/people/person/root/remove").page.one("main").text
+    assert "Nobody else is an administrator" in root.page.one("main").text
+    assert "tier critical" in root.go("/people/person/ada/remove").page.one("main").text
+
+
+def test_the_last_person_cannot_be_removed(tmp_path: Path) -> None:
+    with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
+        desk.people.add("root", roles=["admin"])
+        with Served(desk) as served:
+            root = tab(served, "root").go("/people/person/root/remove")
+            text = root.page.one("main").text
+            refused = root.client.post("/people/person/root/remove")
+
+    assert "solo mode" in text
+    assert [one for one in root.page.all("button") if "Remove" in one.text] == []
+    assert refused.status_code == 422
+
+
+def test_words_are_separated_by_commas_or_spaces() -> None:
+    assert words(" senior,security  senior\n") == ["senior", "security"]
+
+
+# --- sessions ----------------------------------------------------------------------------------
+
+
+def test_sessions_are_those_of_the_api_and_end_when_asked(office: Served) -> None:
+    other = office.signed_in("anna")
+    anna = tab(office, "anna").go("/people/sessions")
+    listed = anna.client.get("/api/v1/sessions").json()["sessions"]
+    shown = anna.page.one("section", id="sessions")
+
+    assert len(shown.one("tbody").all("tr")) == len(listed) == 2
+    assert "2 sessions" in shown.text
+    assert "this one" in shown.text
+    one = next(session["id"] for session in listed if not session["current"])
+    anna.go(f"/people/sessions/{one}/end")
+    assert other.get("/api/v1/session").status_code == 200, "looking ends nothing"
+    send(anna, f"/people/sessions/{one}/end")
+    assert other.get("/api/v1/session").status_code == 401
+    assert anna.client.get("/api/v1/session").status_code == 200
+
+
+def test_all_others_end_together_and_the_one_in_use_stays(office: Served) -> None:
+    others = [office.signed_in("anna") for _ in range(3)]
+    bens = office.signed_in("ben")
+    anna = tab(office, "anna").go("/people/sign-out")
+
+    assert "3 sessions end at once." in anna.page.one("main").text
+    send(anna, "/people/sign-out")
+    assert {one.get("/api/v1/session").status_code for one in others} == {401}
+    assert anna.client.get("/api/v1/session").status_code == 200
+    assert bens.get("/api/v1/session").status_code == 200
+    anna.client.post("/people/sign-out", data={"whose": "ben"})
+    assert bens.get("/api/v1/session").status_code == 200, "of somebody else, only an administrator"
+    root = tab(office, "root").go("/people/sign-out?whose=ben")
+    send(root, "/people/sign-out")
+    assert bens.get("/api/v1/session").status_code == 401
+
+
+def test_nobody_ends_a_session_of_somebody_else(office: Served) -> None:
+    office.signed_in("ada")
+    root, ben = tab(office, "root"), tab(office, "ben")
+    adas = next(
+        one["id"]
+        for one in root.client.get("/api/v1/sessions").json()["sessions"]
+        if one["person"] == "ada"
+    )
+
+    assert ben.go(f"/people/sessions/{adas}/end").answer.status_code == 404
+    assert ben.client.post(f"/people/sessions/{adas}/end").status_code == 404
+
+
+# --- tokens ------------------------------------------------------------------------------------
+
+
+def test_a_token_is_made_shown_once_and_revoked(office: Served) -> None:
+    root = tab(office, "root").go("/people/tokens")
+    form = root.page.one("section", id="make-agent").one("form")
+    root.press(form.all("button")[0], name="clerk", team="billing", owner="anna", expires="30d")
+    text = root.page.one("code", class_="command").text
+
+    assert root.status == 200
+    me = office.client(text).get("/api/v1/session").json()
+    assert (me["kind"], me["name"]) == ("agent", "clerk")
+    assert text not in root.go("/people/tokens").answer.text
+    assert "clerk" in root.page.one("section", id="tokens").text
+    listed = root.client.get("/api/v1/tokens").json()["tokens"]
+    assert f"{len(listed)} in use" in root.page.one("section", id="tokens").text
+    token = next(one["id"] for one in listed if one["name"] == "clerk")
+    send(root.go(f"/people/tokens/{token}/revoke"), f"/people/tokens/{token}/revoke")
+    assert office.client(text).get("/api/v1/session").status_code == 401
+    assert "clerk" not in root.go("/people/tokens").page.one("section", id="tokens").text
+    assert "clerk" in root.go("/people/tokens?show=ended").page.one("section", id="tokens").text
+
+
+def test_somebody_sees_their_own_tokens_and_those_of_their_agents(office: Served) -> None:
+    office.person("anna")
+    office.agent("hers", owner="anna")
+    office.agent("others", owner="ben")
+    anna = tab(office, "anna").go("/people/tokens")
+    shown = anna.page.one("section", id="tokens").text
+
+    assert "hers" in shown
+    assert "others" not in anna.answer.text
+    assert anna.page.all("section", id="make-agent") == []
+    assert anna.page.one("section", id="make-own").all("input", value="admin") == []
+    anna.press(anna.page.one("section", id="make-own").all("button")[0], scopes=["asks:read"])
+    text = anna.page.one("code", class_="command").text
+    me = office.client(text).get("/api/v1/session").json()
+    assert (me["name"], me["scopes"]) == ("anna", ["asks:read"])
+
+
+def test_what_is_wrong_with_a_token_is_said_and_the_form_keeps_what_was_typed(
+    office: Served,
+) -> None:
+    root = tab(office, "root").go("/people/tokens")
+    form = root.page.one("section", id="make-agent").one("form")
+    root.press(form.all("button")[0], name="anna", team="billing")
+
+    assert root.status == 422
+    assert "anna is a person on this desk" in alert(root)
+    assert root.page.one("input", id="f-team").attrs["value"] == "billing"
+
+
+def test_tokens_are_paged_by_a_cursor(office: Served) -> None:
+    for number in range(103):
+        office.desk.tokens.make(f"agent-{number}")
+    root = tab(office, "root").go("/people/tokens")
+    first = root.page.one("section", id="tokens").one("tbody").all("tr")
+    more = next(one for one in root.page.all("a") if one.text == "Older").attrs["href"]
+    second = root.go(more).page.one("section", id="tokens").one("tbody").all("tr")
+
+    assert (len(first), len(second)) == (100, 3)
+    assert "103 in use" in root.page.one("section", id="tokens").text
+
+
+# --- webhooks ----------------------------------------------------------------------------------
+
+
+def test_a_webhook_is_added_tested_and_removed(office: Served) -> None:
+    root = tab(office, "root").go("/people/webhooks")
+    send(root, "/people/webhooks", url="https://93.184.216.34/hook", kinds="ask.opened, run.*")
+
+    assert root.status == 200
+    hook = next(iter(office.desk.webhooks))
+    secret = root.page.one("code", class_="command").text
+    assert secret == office.desk.store.webhook(hook.id).secret  # type: ignore[union-attr]
+    assert hook.kinds == ("ask.opened", "run.*")
+    assert secret not in root.go("/people/webhooks").answer.text
+    root.go(f"/people/webhooks/{hook.id}/remove")
+    assert len(office.desk.webhooks) == 1, "looking removes nothing"
+    send(root, f"/people/webhooks/{hook.id}/remove")
+    assert len(office.desk.webhooks) == 0
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1/hook", "nowhere", ""])
+def test_a_webhook_into_this_network_is_refused_with_everything_typed(
+    office: Served, url: str
+) -> None:
+    root = tab(office, "root").go("/people/webhooks")
+    send(root, "/people/webhooks", url=url, team="billing")
+
+    assert root.status == 422
+    assert "Nothing was done." in alert(root)
+    assert root.page.one("input", id="f-team").attrs["value"] == "billing"
+
+
+def test_deliveries_are_those_of_the_api_and_are_sent_again(office: Served) -> None:
+    desk = office.desk
+    root = tab(office, "root")
+    with receiving() as receiver:
+        hook = desk.webhooks.add(receiver.url, "ask.opened", allow_private=True)
+        desk.open("pay", {})
+        desk.deliver()
+        send(root.go("/people/webhooks"), f"/people/webhooks/{hook.id}/test")
+        assert "took the ping" in root.page.one("main").text
+    send(root.go("/people/webhooks"), f"/people/webhooks/{hook.id}/test")
+    assert "did not take the ping" in root.page.one("main").text
+
+    listed = root.client.get("/api/v1/deliveries").json()["deliveries"]
+    table = root.go("/people/webhooks").page.one("section", id="deliveries")
+    row = table.one("tbody").all("tr")[0]
+    assert len(table.one("tbody").all("tr")) == len(listed) == 1
+    assert row.one("td", data_head="Attempts").text == str(listed[0]["attempts"])
+    assert "arrived" in row.text
+    assert root.go("/people/webhooks?status=dead").page.all("tbody") == []
+    root.go("/people/webhooks")
+    send(root, f"/people/deliveries/{listed[0]['id']}/redeliver")
+    assert root.status == 303
+    assert "1 waiting" in root.page.one("section", id="deliveries").text
+    assert desk.webhooks.deliveries()[0].status == "waiting"
+
+
+def test_deliveries_go_on_behind_a_cursor(office: Served) -> None:
+    desk = office.desk
+    with receiving() as receiver:
+        desk.webhooks.add(receiver.url, "ask.opened", allow_private=True)
+        for number in range(53):
+            desk.open("pay", {"n": number})
+        desk.deliver()
+    root = tab(office, "root").go("/people/webhooks?status=delivered")
+    first = root.page.one("section", id="deliveries").one("tbody").all("tr")
+    more = next(one for one in root.page.all("a") if one.text == "Older").attrs["href"]
+    second = root.go(more).page.one("section", id="deliveries").one("tbody").all("tr")
+
+    assert (len(first), len(second)) == (50, 3)
