@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def form_of(page: Tab, action: str) -> Node:
     return next(one for one in page.page.all("form") if one.attrs.get("action") == action)
 
 
-def send(page: Tab, action: str, **typed: object) -> Tab:
+def send(page: Tab, action: str, **typed: Any) -> Tab:
     return page.press(form_of(page, action).all("button")[0], **typed)
 
 
