@@ -178,9 +178,12 @@ def _effect(policy: Policy, rule: Rule) -> str:
     return rule.effect or "ask"
 
 
+_PLAIN = {"deny": "it does not run", "allow": "it runs alone"}
+
+
 def rule_view(policy: Policy, rule: Rule) -> RuleView:
     """Return one rule in words."""
-    says = outcome(rule)
+    says = _PLAIN.get(rule.effect or "", "") or outcome(rule)
     if rule.tier is not None:
         says = f"{says}: {tier_told(policy.tiers[rule.tier])}"
     condition = rule.when.text.strip() if isinstance(rule.when, Condition) else None
