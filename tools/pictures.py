@@ -161,6 +161,20 @@ def json_tab(page: Page) -> None:
     page.wait_for_selector("main#detail textarea[name=json]")
 
 
+def proof(page: Page) -> None:
+    """Show the journal once it was verified."""
+    go(page, "/audit")
+    page.locator("form[action='/audit/verification'] button").click()
+    page.wait_for_selector("#proof .finding")
+    ready(page)
+
+
+def record(page: Page) -> None:
+    """Show the full record of the ask that came last."""
+    go(page, "/audit?kind=ask.opened&tool=refund")
+    go(page, page.locator("#events .about a").first.get_attribute("href") or "")
+
+
 View = Callable[[Page], None]
 VIEWS: dict[str, View] = {
     "queue": lambda page: go(page, "/inbox"),
@@ -182,6 +196,9 @@ VIEWS: dict[str, View] = {
     "stop": lambda page: go(page, "/tour/2"),
     "tour": lambda page: go(page, "/tour"),
     "moving": moving,
+    "audit": lambda page: go(page, "/audit?kind=ask.*&since=7d"),
+    "proof": proof,
+    "record": record,
 }
 GUIDED = ("first", "stop", "tour", "moving")  # everywhere else the line of the tour is put away
 AFTER: dict[str, View] = {"undo": undone}  # so that the next picture finds the desk as it was

@@ -209,7 +209,6 @@ def line_of(found: Found, titles: Mapping[str, str], address: Address) -> EventL
     event, row = found.event, found.row
     sort, _, name = row.actor.partition(":")
     icon, tone = _mark(row.kind, row.verdict)
-    ask = event.stream.startswith("a-")
     return EventLine(
         id=f"e-{event.stream}-{event.seq}",
         at=_at(event),
@@ -220,7 +219,7 @@ def line_of(found: Found, titles: Mapping[str, str], address: Address) -> EventL
         who_href=address.href(actor=row.actor),
         said=said_of(event, row.verdict),
         about=titles.get(event.stream),
-        about_href=f"/audit/asks/{event.stream}" if ask else None,
+        about_href=_page_of(event.stream),
         stream=event.stream,
         stream_href=address.href(stream=event.stream),
         kind=event.kind,
@@ -229,6 +228,13 @@ def line_of(found: Found, titles: Mapping[str, str], address: Address) -> EventL
         how=how_of(event),
         seq=event.seq,
     )
+
+
+def _page_of(stream: str) -> str | None:
+    """Return the page of an ask's record or of a run."""
+    if stream.startswith("a-"):
+        return f"/audit/asks/{stream}"
+    return f"/runs/{stream}" if stream.startswith("r-") else None
 
 
 _PAST = {"approve": "approved", "edit": "edited", "reject": "rejected", "respond": "answered"}

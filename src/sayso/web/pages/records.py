@@ -151,7 +151,7 @@ def record_of(visit: Visit, ask_id: str) -> Record:
         moves=tuple(link for link in bare.chain if link.kind in _MOVING),
         editions=tuple(_editions(at.events, states)),
         places=tuple(_places(at)),
-        needs=str(ask.needs),
+        needs="" if ask.solo else str(ask.needs),
         ruling=tuple(_ruling(ask)),
         outcome=_outcome(ask),
         effect=None if ask.effect is None else ask.effect.status,
@@ -282,9 +282,10 @@ def _places(at: Standing) -> Iterator[tuple[str, str | None]]:
     votes = ask.votes if ask.decision is None else ask.decision.votes
     agreed = [vote.by.id for vote in votes if vote.verdict in CONSENTS or vote.verdict == "respond"]
     if ask.solo:
-        yield "anybody at this machine", agreed[0] if agreed else None
+        yield "Whoever sits at this machine", agreed[0] if agreed else None
         return
-    yield from ask.needs.seated(at.roster.holding(agreed))
+    for role, name in ask.needs.seated(at.roster.holding(agreed)):
+        yield f"1 {role}", name
 
 
 def _ruling(ask: Ask) -> Iterator[tuple[str, str]]:
