@@ -14,7 +14,8 @@ from sayso import Desk
 from sayso.errors import BadValue
 from sayso.insight import trail
 from sayso.insight.trail import Page, Wanted, look, moment_of, pass_by
-from sayso.insight.trailing import read_trail, read_trail_again, rows_of
+from sayso.insight.trailing import read_trail, read_trail_again, row_of, rows_of
+from sayso.model.event import Event
 from sayso.runs.running import Running
 from sayso.store.trail import TrailRow
 from sayso.testing import FakeClock
@@ -297,3 +298,18 @@ def test_no_text_is_a_crash(desk: Desk, text: str) -> None:
             look(desk.store, wanted)
         except BadValue:
             continue
+
+
+def test_a_name_that_no_database_takes_stops_no_reader(desk: Desk) -> None:
+    wild = "tool\0\ud800" + "x" * 500
+    rows = [row_of(event, "", wild) for event in _opened(desk)]
+
+    assert desk.store.put_trail(rows, [], before=desk.store.trail_cursor(), after="1")
+    assert rows[0].tool.startswith("tool\ufffd?x")
+    assert len(rows[0].tool) == 200
+    for wanted in (Wanted(tool=wild), Wanted(actor=wild), Wanted(stream=wild)):
+        look(desk.store, wanted, most=0)
+
+
+def _opened(desk: Desk) -> list[Event]:
+    return list(desk.history(desk.open("pay", {"n": 1})))

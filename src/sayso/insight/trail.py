@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from sayso.errors import BadValue, SaysoError
-from sayso.insight.trailing import LONGEST_TOOL, read_trail, rows_of
+from sayso.insight.trailing import LONGEST_TOOL, read_trail, rows_of, storable
 from sayso.model.actor import ActorKind
 from sayso.model.event import Event, micros
 from sayso.model.event_kinds import EVENTS, check_kind
@@ -68,7 +68,10 @@ class Wanted:
             check_kind(self.kind, families=True)
         if any(at is not None and at.tzinfo is None for at in (self.since, self.until)):
             raise BadValue("A moment needs its time zone, as 2026-03-01T09:00:00+00:00 has it.")
-        return self if self.tool is None else replace(self, tool=self.tool[:LONGEST_TOOL])
+        tool = None if self.tool is None else storable(self.tool)[:LONGEST_TOOL]
+        actor = None if self.actor is None else storable(self.actor)
+        stream = None if self.stream is None else storable(self.stream)
+        return replace(self, tool=tool, actor=actor, stream=stream)
 
     def ways(self) -> list[tuple[By, tuple[str, ...]]]:
         """Return what can be walked along: the index, and the values to look for in it."""

@@ -69,8 +69,7 @@ def _whose(store: Store, streams: Iterable[str]) -> Mapping[str, _Whose]:
     found = dict.fromkeys(streams, _Whose(DESK))
     asks = [stream for stream in found if stream.startswith("a-")]
     for ask_id, listed in (store.indexed(asks) if asks else {}).items():
-        tool = str(listed["tool"] or "")
-        found[ask_id] = _Whose(str(listed["team"] or ""), tool[:LONGEST_TOOL])
+        found[ask_id] = _Whose(str(listed["team"] or ""), str(listed["tool"] or ""))
     for run_id in [stream for stream in found if stream.startswith("r-")]:
         run = store.run(run_id)
         if run is not None:
@@ -93,17 +92,22 @@ def row_of(event: Event, team: str, tool: str) -> TrailRow:
         stream=event.stream,
         seq=event.seq,
         kind=event.kind,
-        sort=actor.partition(":")[0],
-        actor=actor,
-        tool=tool,
-        verdict=verdict if isinstance(verdict, str) else "",
+        sort=storable(actor.partition(":")[0]),
+        actor=storable(actor),
+        tool=storable(tool)[:LONGEST_TOOL],
+        verdict=storable(verdict) if isinstance(verdict, str) else "",
     )
+
+
+def storable(text: str) -> str:
+    """Return a text that every database takes: what somebody else wrote stops no reader."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _called(kind: str, said: Mapping[str, Any]) -> str:
     """Return the tool that a run called without asking anybody."""
     if kind == "step.begun" or (kind.startswith("step.") and said.get("verb") == "call"):
-        return str(said.get("name") or "")[:LONGEST_TOOL]
+        return str(said.get("name") or "")
     return ""
 
 

@@ -117,7 +117,7 @@ class SqlTrail(ABC):
         self, rows: Iterable[TrailRow], changed: Iterable[TrailRow], *, before: str, after: str
     ) -> bool:
         """Add events and change others."""
-        parts: list[Part] = [("put_trail", row._asdict()) for row in rows]
+        parts: list[Part] = [("put_trail", {"rows": json.dumps(list(rows))})]
         parts += [("change_trail", row._asdict()) for row in changed]
         return self._read(TRAIL, parts, before, after)
 

@@ -16,3 +16,9 @@ select stream, seq, kind, at, actor, payload, salt, digest, hash
 select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from jsonb_array_elements(cast(:places as jsonb)) p (value)
   join events e on e.stream = p.value ->> 0 and e.seq = cast(p.value ->> 1 as bigint)
+
+-- name: put_trail
+insert into trail (team, at, stream, seq, kind, sort, actor, tool, verdict)
+select r.value ->> 0, cast(r.value ->> 1 as bigint), r.value ->> 2, cast(r.value ->> 3 as bigint), r.value ->> 4, r.value ->> 5, r.value ->> 6, r.value ->> 7, r.value ->> 8
+  from jsonb_array_elements(cast(:rows as jsonb)) with ordinality r (value, place)
+ order by r.place

@@ -1,10 +1,6 @@
 -- The journal by who did what: an index made from it. Each walk goes along one index, from a place
 -- (at, n) into the past.
 
--- name: put_trail
-insert into trail (team, at, stream, seq, kind, sort, actor, tool, verdict)
-values (:team, :at, :stream, :seq, :kind, :sort, :actor, :tool, :verdict)
-
 -- name: change_trail
 -- Once an ask is erased, the index says no more of it than its journal does.
 update trail set actor = :actor, sort = :sort, tool = :tool, verdict = :verdict
