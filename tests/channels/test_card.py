@@ -142,6 +142,11 @@ def test_what_proposes_nothing_is_not_called_unsure(desk: Desk) -> None:
     assert "Sure " in card(desk, desk.later.notice("It rains", confidence=0.2).ask)
 
 
+def test_silence_is_no_verdict_on_how_good_something_is(desk: Desk) -> None:
+    feedback = desk.later.feedback(42, within="1h").ask
+    assert "then it counts as neither good nor bad." in " ".join(card(desk, feedback).split())
+
+
 def test_who_says_for_whom_through_whom_and_who_therefore_cannot_decide(desk: Desk) -> None:
     desk.people.add("anna", ["senior"])
     desk.people.add("ben", ["senior"])

@@ -23,11 +23,13 @@ def test_a_backup_is_refused_with_the_command_that_puts_it_right(
     assert sayso("doctor", "--desk", "monday.db").code == 1
     again = sayso("db", "backup", "monday.db")
     assert (again.code, "is there already" in again.err) == (1, True)
+    lost = sayso("db", "backup", "backups/monday.db")
+    assert (lost.code, "There is no folder backups" in lost.err) == (1, True)
 
     done = sayso("db", "restored", "--desk", "monday.db", "--yes")
 
     assert done.code == 0
-    assert "1 open asks say that they may have been decided before" in done.out
+    assert "1 open ask says that it may have been decided before" in done.out
     assert f"sayso tokens revoke {token.id}" in done.out
     assert sayso("inbox", "--desk", "monday.db").code == 0
     assert sayso("audit", "verify", "--desk", "monday.db").code == 0

@@ -24,7 +24,14 @@ from tests.providers import Call, Chat, Said, serving
 
 PLAYED = [page for page in PAGES if any(block.language in TYPED for block in blocks(page))]
 # What nobody types here, and why.
-NOT_TYPED = {"make test": "it is what reads these pages, and would read them for ever"}
+_COPIED = "tests/runs/test_restoring.py does so with the tools of the server that is tested on"
+NOT_TYPED = {
+    "make test": "it is what reads these pages, and would read them for ever",
+    'pg_dump --format=custom --file=monday.dump "$SAYSO_URL"': _COPIED,
+    "createdb oversight_restored": _COPIED,
+    "pg_restore --dbname=postgresql://sayso@db.internal/oversight_restored monday.dump": _COPIED,
+    "sayso db restored --desk postgresql://sayso@db.internal/oversight_restored": _COPIED,
+}
 ELSEWHERE = {DOCS / "reference/http.md": ROOT / "tests/web/test_page.py"}  # with tokens of a server
 # What a reader has in a checkout.
 CHECKOUT = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "requirements", "src", "examples")

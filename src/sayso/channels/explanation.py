@@ -110,6 +110,8 @@ def in_the_end(ask: Ask) -> str:
         return "it is taken for good"
     if ask.content.ruled.on_timeout == "approve":
         return "silence counts as a yes"
+    if ask.kind == "feedback":
+        return "it counts as neither good nor bad"
     return "the clock rejects it"
 
 

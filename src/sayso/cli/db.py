@@ -85,7 +85,8 @@ def restored(*, yes: bool, as_json: bool) -> None:
     """
     where = _there()
     if not yes:
-        click.confirm("Park every run, sign everybody out, and go on from this backup?", abort=True)
+        question = "Park every run, sign everybody out, and go on from this backup?"
+        click.confirm(question, abort=True, prompt_suffix=" ")
     with desk_at(where) as desk:
         by = Actor("person", desk.origin.account.partition("@")[0])
         done = restore(desk.store, actor=by, origin=desk.origin)
@@ -108,9 +109,14 @@ def _there() -> Address:
 
 def _tell_restored(name: str, done: Restored, tokens: list[Token]) -> None:
     say(f"{name} goes on from its backup.", "green")
-    say(f"{done.runs:,} runs are parked: sayso runs list --status parked; sayso runs retry ID")
-    say(f"{done.calls:,} of their calls were approved, and may have been carried out since")
-    say(f"{done.asks:,} open asks say that they may have been decided before")
+    runs = "1 run is" if done.runs == 1 else f"{done.runs:,} runs are"
+    say(f"{runs} parked: sayso runs list --status parked; sayso runs retry ID")
+    if done.calls:
+        calls = "1 of their calls was" if done.calls == 1 else f"{done.calls:,} of their calls were"
+        say(f"{calls} approved, and may have been carried out since")
+    if done.asks:
+        asks = "1 open ask says that it" if done.asks == 1 else f"{done.asks:,} open asks say that they"
+        say(f"{asks} may have been decided before")
     say("Everybody is signed out. People, roles and passwords are those of the backup.")
     for token in tokens:
         whose = f"{token.kind} {token.name}"

@@ -346,11 +346,13 @@ class SQLiteStore(SqlStore):
         """Copy the desk into a file, while others write.
 
         Raises:
-            Misuse: the file is there already.
+            Misuse: the file is there already, or its folder is not.
             StoreUnavailable: it cannot be written.
         """
         if file.exists():
             raise Misuse(f"{file} is there already. Name another file, or remove it.")
+        if not file.parent.is_dir():
+            raise Misuse(f"There is no folder {file.parent} to write {file.name} into. Make it first.")
         part = file.with_name(f"{file.name}.part")
         part.unlink(missing_ok=True)
         try:
