@@ -115,7 +115,11 @@ def _tell_restored(name: str, done: Restored, tokens: list[Token]) -> None:
         calls = "1 of their calls was" if done.calls == 1 else f"{done.calls:,} of their calls were"
         say(f"{calls} approved, and may have been carried out since")
     if done.asks:
-        asks = "1 open ask says that it" if done.asks == 1 else f"{done.asks:,} open asks say that they"
+        asks = (
+            "1 open ask says that it"
+            if done.asks == 1
+            else f"{done.asks:,} open asks say that they"
+        )
         say(f"{asks} may have been decided before")
     say("Everybody is signed out. People, roles and passwords are those of the backup.")
     for token in tokens:

@@ -352,7 +352,9 @@ class SQLiteStore(SqlStore):
         if file.exists():
             raise Misuse(f"{file} is there already. Name another file, or remove it.")
         if not file.parent.is_dir():
-            raise Misuse(f"There is no folder {file.parent} to write {file.name} into. Make it first.")
+            raise Misuse(
+                f"There is no folder {file.parent} to write {file.name} into. Make it first."
+            )
         part = file.with_name(f"{file.name}.part")
         part.unlink(missing_ok=True)
         try:
