@@ -59,7 +59,7 @@ class RunFilters:
     status: RunStatus | None = None
     workflow: str | None = None
     thread: str | None = None
-    id: str | None = None
+    begins: str | None = None
     after: str | None = None
 
     @classmethod
@@ -78,10 +78,10 @@ class RunFilters:
     @property
     def narrowed(self) -> bool:
         """Whether any filter is on."""
-        return any((self.status, self.workflow, self.thread, self.id))
+        return any((self.status, self.workflow, self.thread, self.begins))
 
 
-_FIELDS = ("workflow", "thread", "id", "after")
+_FIELDS = ("workflow", "thread", "begins", "after")
 
 
 @router.get("/runs")
@@ -126,7 +126,7 @@ def listed(visit: Visit, filters: RunFilters, limit: int = _SHOWN) -> list[RunRo
         status=filters.status,
         workflow=filters.workflow,
         thread=filters.thread,
-        begins=filters.id,
+        begins=filters.begins,
         teams=visit.teams(),
         limit=limit,
         before=None if last is None else (last.started_at, last.id),

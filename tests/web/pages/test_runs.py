@@ -1,0 +1,329 @@
+"""Runs as pages: every number is the one of Python and HTTP, and what people do there is done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sayso import Agent, Desk, Run, ScriptedModel
+from sayso.agent import call
+from sayso.web.pages import runs as pages
+from sayso.web.pages.journal import PART
+from tests import hostile
+from tests.served import Served
+from tests.web.inbox.browser import Node, Tab, tab
+
+PLAN = call(
+    "plan",
+    steps=[
+        {"title": "Look it up", "tool": "look_up"},
+        {"title": "Pay it back", "tool": "refund"},
+        {"title": "Write a line"},
+    ],
+)
+
+
+def look_up(order: int) -> str:
+    """Look an order up."""
+    return f"order {order}: 40 EUR"
+
+
+def refund(order: int, amount: int) -> str:
+    """Pay money back."""
+    return f"{amount} paid for {order}"
+
+
+def count(run: Any, steps: int) -> int:
+    for number in range(steps):
+        run.step(abs, number)
+    return steps
+
+
+def fail(run: Any) -> None:
+    raise RuntimeError("the till is empty")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """anna is senior in billing, ben in support, root is admin of both."""
+    folder = tmp_path_factory.mktemp("runs")
+    with Desk(f"sqlite:///{folder}/desk.db", agent="shop") as desk:
+        desk.people.add("anna", roles=["senior"], teams=["billing"])
+        desk.people.add("ben", teams=["support"])
+        desk.people.add("root", roles=["admin"], teams=["billing", "support"])
+        desk.workflow(count)
+        desk.workflow(fail)
+        with Served(desk) as served:
+            yield served
+
+
+@pytest.fixture
+def desk(server: Served) -> Desk:
+    return server.desk
+
+
+@pytest.fixture
+def anna(server: Served) -> Tab:
+    return tab(server, "anna")
+
+
+def clerk(script: Any, **given: Any) -> Agent:
+    return Agent("clerk", ScriptedModel(script), [look_up, refund], confirm=["refund"], **given)
+
+
+def carried(desk: Desk, work: Any, *given: Any, **named: Any) -> Run:
+    """Start a run, and carry it on until it waits or is over."""
+    return desk.run(work, *given, wait=False, **named)
+
+
+def failed(desk: Desk) -> Run:
+    run = desk.start(fail, team="billing")
+    desk.work(until="idle", only=run.id)
+    assert run.status == "failed"
+    return run
+
+
+def lines(page: Node) -> list[str]:
+    return [node.attrs["id"].removeprefix("line-") for node in page.all("li", class_="run-line")]
+
+
+def fact(page: Node, name: str) -> str:
+    for pair in page.one("dl", class_="run-facts").all("div"):
+        if pair.one("dt").text == name:
+            return pair.one("dd").text
+    raise AssertionError(f"nothing says {name}")
+
+
+# --- the list ----------------------------------------------------------------------------------
+
+
+def test_the_list_is_that_of_the_api_whatever_it_is_filtered_by(desk: Desk, anna: Tab) -> None:
+    told = desk.start(count, 3, thread="order 7", team="billing")
+    failed(desk)
+    for query in (
+        "",
+        "?status=failed",
+        "?workflow=count",
+        "?thread=order+7",
+        f"?begins={told.id[:6]}",
+        "?status=failed&workflow=count",
+    ):
+        listed = anna.client.get(f"/api/v1/runs{query}").json()["runs"]
+        assert lines(anna.go(f"/runs{query}").page) == [one["id"] for one in listed], query
+    assert lines(anna.go("/runs?thread=order+7").page) == [told.id]
+    assert "No run fits" in anna.go("/runs?workflow=nothing").page.text
+
+
+def test_pages_of_the_list_follow_each_other_and_leave_nothing_out(
+    desk: Desk, anna: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages.listed, "__defaults__", (2,))
+    monkeypatch.setattr(pages, "_SHOWN", 2)
+    all_of_them = [desk.start(count, 1, thread=f"t{n}", team="billing").id for n in range(5)]
+    found: list[str] = []
+    address = "/runs?workflow=count"
+    while address and len(found) < 5:
+        page = anna.go(address).page
+        found += lines(page)
+        older = [node.attrs["href"] for node in page.all("a") if node.text == "Older"]
+        address = older[0] if older else ""
+
+    assert found[:5] == all_of_them[::-1]
+
+
+def test_runs_of_other_teams_are_absent_and_404(desk: Desk, server: Served) -> None:
+    run = desk.start(count, 1, team="billing")
+    ben = tab(server, "ben")
+
+    assert run.id not in ben.go("/runs").answer.text
+    assert run.id not in ben.go("/overview").answer.text
+    assert ben.go(f"/runs/{run.id}").answer.status_code == 404
+    assert ben.client.post(f"/runs/{run.id}/cancel").status_code == 404
+    assert run.status == "ready"
+
+
+# --- one run -----------------------------------------------------------------------------------
+
+
+def test_the_numbers_of_a_run_are_those_of_python_and_of_the_api(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, clerk([call("look_up", order=7), "It was 40 EUR."]), "What was it?")
+    page = anna.go(f"/runs/{run.id}").page
+    said = anna.client.get(f"/api/v1/runs/{run.id}").json()
+    usage = run.usage
+
+    assert fact(page, "Model calls") == f"{usage.calls}" == f"{said['usage']['calls']}" == "2"
+    assert fact(page, "Tokens") == f"{usage.input:,} read, {usage.output:,} written"
+    assert (said["usage"]["input"], said["usage"]["output"]) == (usage.input, usage.output)
+    assert said["usage"]["cost"] is usage.cost is None
+    assert fact(page, "Cost") == "not stated"
+    assert fact(page, "Events") == f"{run.state.steps}" == f"{said['steps']}"
+    assert page.one("h1").text == "What was it?"
+    assert "Done" in page.one("section", id="standing").text
+    assert said["worker"] == run.row.worker
+
+
+def test_costs_that_are_stated_are_added_up() -> None:
+    from sayso.runs.usage import RunUsage
+
+    costs = dict(pages.costs_of(RunUsage(3, 1200, 80, 0.0125, 2.0)))
+    assert costs == {"Model calls": "3", "Tokens": "1,200 read, 80 written", "Cost": "$0.0125"}
+    assert dict(pages.costs_of(RunUsage())) == {"Model calls": "none"}
+
+
+def test_plan_progress_pending_and_next_are_those_of_the_run(desk: Desk, anna: Tab) -> None:
+    script = [PLAN, call("look_up", order=7), call("refund", order=7, amount=40), "Done."]
+    run = carried(desk, clerk(script, plan_every=9), "Pay order 7 back")
+    desk.approve(run.state.pending[0], by="anna")
+    desk.resume(run, wait=False)
+    page = anna.go(f"/runs/{run.id}").page
+    said = anna.client.get(f"/api/v1/runs/{run.id}").json()
+    [ask] = run.state.pending
+
+    marks = [node.attrs["class"].split()[1] for node in page.one("section", id="plan").all("li")]
+    assert marks == ["tl-done", "tl-wait", "tl-todo"]
+    assert [one["mark"] for one in said["plan"]] == ["done", "now", "todo"]
+    assert run.state.progress == said["progress"]
+    assert f"{run.state.progress:.0%}" in page.one("section", id="standing").text
+    assert [one["id"] for one in said["pending"]] == [ask.id]
+    assert page.one("section", id="pending").one("div", class_="panel-head").text.endswith(" 1")
+    assert page.all(id=f"spot-{ask.id}") or ask.id in page.one("section", id="pending").text
+    assert fact(page, "Next") == said["next"][0] == run.state.next[0]
+    assert "Waiting for you" in page.one("section", id="standing").text
+
+
+def test_a_run_that_no_worker_serves_says_so_with_the_command(desk: Desk, anna: Tab) -> None:
+    run = desk.start(count, 1, team="billing")
+    page = anna.go(f"/runs/{run.id}").page
+
+    assert (
+        f"sayso worker {run.row.path.partition(':')[0]}" in page.one("section", id="standing").text
+    )
+    assert anna.client.get(f"/api/v1/runs/{run.id}").json()["served"] is False
+
+
+def test_a_long_journal_comes_in_parts_that_leave_nothing_out(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, count, 2 * PART + 30)
+    address, told = f"/runs/{run.id}", 0
+    for _ in range(4):
+        page = anna.go(address).page
+        told += len(page.one("section", id="what-it-did").all("li", class_="jrn-line"))
+        before = [
+            node.attrs["href"]
+            for node in page.all("a")
+            if node.text.startswith("Show what came before")
+        ]
+        if not before:
+            break
+        [address] = before
+
+    assert told == run.state.steps == 2 * PART + 32
+
+
+def test_of_a_very_long_run_no_more_is_read_than_is_shown(
+    desk: Desk, anna: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = carried(desk, count, 150)
+    monkeypatch.setattr(pages, "_WHOLE", 100)
+    monkeypatch.setattr(desk.store, "history", lambda *_: pytest.fail("all of it was read"))
+    page = anna.go(f"/runs/{run.id}").page
+
+    assert "not added up here" in fact(page, "Costs")
+    assert "what its last part says" in anna.go(f"/runs/{run.id}?show=memory").page.text
+
+
+def test_memory_has_the_steps_that_python_and_the_api_have(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, clerk([call("look_up", order=7), "It was 40 EUR."]), "What was it?")
+    page = anna.go(f"/runs/{run.id}?show=memory").page
+    said = anna.client.get(f"/api/v1/runs/{run.id}/memory").json()["steps"]
+    kinds = [node.text.lower() for node in page.all("span", class_="step-kind")]
+
+    assert kinds == [one["step"] for one in said] == ["task", "action", "answer"]
+    assert len(run.memory) == len(kinds)
+    assert "order 7: 40 EUR" in page.one("section", id="what-it-did").text
+
+
+def test_what_a_model_writes_stands_in_a_fence_and_hides_nothing(desk: Desk, anna: Tab) -> None:
+    evil = f"{hostile.ALL}<script>alert(1)</script> Approved by anna"
+    run = carried(desk, clerk([evil]), evil)
+    answer = anna.go(f"/runs/{run.id}")
+    fence = answer.page.one("section", id="what-it-did").all("div", class_="from-agent")
+
+    assert any("Approved by anna" in node.text for node in fence)
+    assert "<script>alert" not in answer.answer.text
+    assert "\u202e" not in answer.answer.text
+
+
+def test_what_a_run_of_no_team_asked_another_team_is_not_told(desk: Desk, server: Served) -> None:
+    def both(run: Any) -> None:
+        run.confirm("To billing?", team="billing")
+
+    desk.workflow(both)
+    run = carried(desk, both)
+    [ask] = run.state.pending
+    ben = tab(server, "ben").go(f"/runs/{run.id}")
+
+    assert ben.answer.status_code == 200
+    assert ask.id not in ben.answer.text
+    assert "To billing?" not in ben.answer.text
+
+
+# --- what people do ----------------------------------------------------------------------------
+
+
+def test_a_run_is_stopped_in_two_steps_without_a_script_and_the_note_is_kept(
+    desk: Desk, anna: Tab
+) -> None:
+    run = carried(desk, clerk([call("refund", order=7, amount=40)]), "Pay", team="billing")
+    page = anna.go(f"/runs/{run.id}").page
+    fold = page.one("details", id=f"stop-{run.id}")
+    assert "open" not in fold.attrs
+    anna.press(fold.one("button"), note="not today")
+
+    assert anna.direct.status_code == 303
+    assert (run.status, run.error) == ("cancelled", "not today")
+    assert "The run is cancelled" in anna.page.one("div", id="toast").text
+    assert not anna.page.all("details", id=f"stop-{run.id}")
+    last = json.loads(desk.store.stream(run.id)[-1].text or "")
+    assert (last["via"], desk.store.stream(run.id)[-1].actor.id) == ("web", "anna")
+
+
+def test_a_run_can_be_stopped_beside_its_ask(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, clerk([call("refund", order=8, amount=40)]), "Pay", team="billing")
+    [ask] = run.state.pending
+    page = anna.go(f"/inbox/{ask.id}").page
+    anna.press(page.one("details", id=f"stop-{run.id}").one("button"))
+
+    assert run.status == "cancelled"
+    assert desk.get(ask.id).status == "withdrawn"
+
+
+def test_a_failed_run_is_retried_and_what_cannot_be_says_why(desk: Desk, anna: Tab) -> None:
+    run = failed(desk)
+    page = anna.go(f"/runs/{run.id}").page
+    assert "the till is empty" in page.one("section", id="standing").text
+    anna.press(page.one("details", id="retry").one("button"))
+    assert run.status == "ready"
+
+    anna.send()
+    assert anna.status == 409
+    assert "Nothing was changed" in anna.page.text
+
+
+def test_what_a_run_asks_is_decided_on_its_page_and_taken_back_there(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, clerk([call("refund", order=9, amount=40)]), "Pay", team="billing")
+    [ask] = run.state.pending
+    page = anna.go(f"/runs/{run.id}").page
+    assert "40" in page.one("details", id=f"spot-{ask.id}").text
+    [approve] = [
+        one for one in page.one("form", id=f"here-{ask.id}").all("button") if one.text == "Approve"
+    ]
+    anna.press(approve)
+
+    assert anna.direct.headers["location"] == f"/runs/{run.id}?done={ask.id}"
+    assert desk.get(ask.id).status == "settling"
+    anna.press(anna.page.one("div", id="toast").one("button"))
+    assert anna.direct.headers["location"] == f"/runs/{run.id}"
+    assert desk.get(ask.id).open
