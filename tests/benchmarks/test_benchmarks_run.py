@@ -85,6 +85,11 @@ WEB = [
     "SQLite: inbox, many open by few",
     "PostgreSQL: inbox, many open by few",
 ]
+PAGES = [
+    f"{database}: {what}, many by few"
+    for database in ("SQLite", "PostgreSQL")
+    for what in ("overview", "runs", "runs of a workflow", "one run")
+]
 AUTONOMY = [
     "ours: share that ran alone, least",
     "ours: share that ran alone, most",
@@ -187,6 +192,21 @@ def test_the_known_faults_are_tried_and_ours_have_none_of_them() -> None:
     alone = {(row[0], row[1]) for row in graphs}  # without the adapter, whatever chance does
     assert {("question asked again", "2 of 2"), ("action ran twice", "2 of 2")} <= alone
     assert ("a mail was sent twice", "2 of 2") in alone
+
+
+def test_pages_are_measured_with_many_runs_beside_few() -> None:
+    printed = run("pages", "--only", "SQLite")
+
+    assert figures(printed) == PAGES[:4]
+    assert re.findall(r"[\d,]+ runs, [\d,]+ events", printed) == [
+        "12 runs, 1,202 events",
+        "32 runs, 3,204 events",
+    ]
+
+
+@pytest.mark.soak  # half a minute
+def test_pages_are_measured_on_both_databases() -> None:
+    assert figures(run("pages")) == PAGES
 
 
 def test_waiting_runs_are_served_by_a_process_that_says_what_it_took() -> None:

@@ -238,3 +238,53 @@ def test_the_teams_of_the_trail_are_found_one_by_one(live: Desk, place: Place) -
 
     assert re.search(r"trail_\w+", steps), steps
     assert "Seq Scan on trail" not in steps
+
+
+def pay(run: Any) -> None:
+    """Do nothing."""
+
+
+@pytest.mark.parametrize("teams", [None, ["billing", "ops"]])
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("runs_now", {"runs_ready", "runs_by_status", "runs_lapsing"}),
+        ("failed_since", {"runs_failed"}),
+        ("open_since", {"asks_open", "asks_open_of_team"}),
+        ("run_open", {"asks_run"}),
+        ("runs_of_workflow", {"runs_of_workflow"}),
+        ("record_of_everybody", {"cases_of_tool", "cases_of_tool_in_team"}),
+        ("record_of_everybody_in_team", {"cases_of_tool_in_team"}),
+    ],
+)
+def test_what_pages_show_of_everything_is_looked_up(
+    live: Desk, place: Place, name: str, indexes: set[str], teams: list[str] | None
+) -> None:
+    live.reject(live.open("refund"))
+    live.cases("refund")  # reads on
+    live.start(live.workflow(pay))
+    place.sql(
+        "insert into runs (id, workflow, path, status, seq, wake, waits, attempt, started_at, changed_at)"
+        " select 'r-x' || n.i, 'x' || (n.i - n.i / 50 * 50), path, 'done', seq, wake, waits, attempt, started_at + n.i, changed_at + n.i"
+        f" from {NUMBERS[place.dialect]} n, (select * from runs limit 1) r"
+    )
+    crowd(place)
+    store: Any = live.store
+    given = {
+        **dict.fromkeys(("status", "thread", "begins", "before", "before_id")),
+        "limit": 5,
+        "count_limit": 1000,
+        "since": 0,
+        "id": "r-1",
+        "tool": "refund",
+        "team": "",
+        "workflow": "pay",
+        "teams": store._teams(teams),
+    }
+    steps = plan(live, place, name, **given)
+
+    used = set(re.findall(r"(?:USING (?:COVERING )?INDEX|Scan(?: Backward)? using) (\w+)", steps))
+    assert used <= indexes, steps
+    assert used, steps
+    assert "Seq Scan" not in steps
+    assert not re.search(r"SCAN (asks|runs|cases)$", steps, re.MULTILINE)

@@ -1,0 +1,126 @@
+"""What pages show of everything at once: counts and lists of one moment, behind the walls of teams."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sayso import Desk, Run
+from sayso.store.contract import RunQuery
+from sayso.testing import FakeClock
+
+
+def pay(run: Any, amount: int) -> bool:
+    return bool(run.confirm(f"Pay {amount}?"))
+
+
+def fail(run: Any) -> None:
+    raise RuntimeError("the till is empty")
+
+
+def steps(run: Any, number: int) -> None:
+    for one in range(number):
+        run.step(abs, one)
+
+
+@pytest.fixture(autouse=True)
+def flows(desk: Desk) -> None:
+    for flow in (pay, fail, steps):
+        desk.workflow(flow)
+
+
+def failed(desk: Desk, **given: Any) -> Run:
+    run = desk.start(fail, **given)
+    desk.work(until="idle", only=run.id)
+    return run
+
+
+def test_runs_that_are_not_over_are_counted_and_listed_in_one_statement(desk: Desk) -> None:
+    waiting = [desk.run(pay, n, wait=False, team="billing").id for n in range(3)]
+    ready = desk.start(pay, 9).id
+    failed(desk)
+    found = desk.store.runs_now(2)
+
+    assert found.counts == {"waiting": 3, "parked": 0, "running": 0, "ready": 1}
+    assert [row.id for row in found.rows] == [*sorted_by_start(desk, waiting)[:2], ready]
+    assert desk.store.runs_now(2, ("ops",)).counts["waiting"] == 0
+    assert desk.store.runs_now(2, ("billing",)).counts["waiting"] == 3
+
+
+def sorted_by_start(desk: Desk, ids: list[str]) -> list[str]:
+    rows = desk.store.runs(RunQuery(limit=50))
+    return [row.id for row in rows if row.id in ids]
+
+
+def test_what_failed_since_then_comes_with_the_last_one_first(desk: Desk, clock: FakeClock) -> None:
+    old = failed(desk)
+    clock.advance("2h")
+    new = failed(desk, team="billing")
+    now = desk.store.now()
+
+    assert desk.store.failed_since(now - timedelta(hours=3), 9) == [new.id, old.id]
+    assert desk.store.failed_since(now - timedelta(hours=1), 9) == [new.id]
+    assert desk.store.failed_since(now - timedelta(hours=3), 9, ("ops",)) == [old.id]
+
+
+def test_since_when_asks_wait_is_told_of_what_is_open_and_in_time(
+    desk: Desk, clock: FakeClock
+) -> None:
+    desk.open("pay", {"n": 1}, within="1h")
+    opened = desk.store.now()
+    desk.approve(desk.open("pay", {"n": 2}))
+    assert desk.store.open_since(9) == [opened]
+    clock.advance("2h")
+
+    assert desk.store.open_since(9) == []
+
+
+def test_the_last_event_of_each_run_and_any_part_of_one_can_be_read(desk: Desk) -> None:
+    long, short = desk.run(steps, 7, wait=False), failed(desk)
+    last = desk.store.endings([long.id, short.id])
+    journal = desk.store.stream(long.id)
+
+    assert {run: event.kind for run, event in last.items()} == {
+        long.id: "run.done",
+        short.id: "run.failed",
+    }
+    assert desk.store.endings([]) == {}
+    parts = [*desk.store.passage(long.id, 0, 4), *desk.store.passage(long.id, 4, 99)]
+    assert [event.seq for event in parts] == [event.seq for event in journal]
+
+
+def test_asks_of_a_run_are_found_by_when_they_were_opened(desk: Desk) -> None:
+    run = desk.run(pay, 3, wait=False)
+    [ask] = run.state.pending
+    later = ask.opened_at + timedelta(seconds=1)
+
+    assert desk.store.run_open(run.id) == [ask.id]
+    assert [one[0].stream for one in desk.store.run_asks_between(run.id, None, None)] == [ask.id]
+    assert desk.store.run_asks_between(run.id, later, None) == []
+    assert desk.store.run_asks_between(run.id, None, ask.opened_at) == []
+    desk.approve(ask)
+    assert desk.store.run_open(run.id) == []
+
+
+def test_of_the_last_events_those_of_some_kinds_are_told_the_newest_first(desk: Desk) -> None:
+    ask = desk.open("pay", {"n": 1})
+    desk.approve(ask)
+    desk.run(steps, 5, wait=False)
+
+    kinds = ("ask.decided", "run.done", "ask.opened")
+    assert [event.kind for event in desk.store.lately(kinds, 50, 9)] == [
+        "run.done",
+        "ask.decided",
+        "ask.opened",
+    ]
+    assert [event.kind for event in desk.store.lately(kinds, 3, 9)] == ["run.done"]
+
+
+def test_runs_are_found_by_how_their_id_begins(desk: Desk) -> None:
+    runs = [desk.start(pay, n).id for n in range(4)]
+    for run in runs:
+        assert [row.id for row in desk.store.runs(RunQuery(begins=run))] == [run]
+    assert {row.id for row in desk.store.runs(RunQuery(begins="r-", workflow="pay"))} == set(runs)
+    assert desk.store.runs(RunQuery(begins="%")) == []
