@@ -175,6 +175,19 @@ def record(page: Page) -> None:
     go(page, page.locator("#events .about a").first.get_attribute("href") or "")
 
 
+def one_run(page: Page) -> None:
+    """Show a run that follows a plan and waits for a person."""
+    go(page, "/runs?workflow=growth")
+    go(page, page.locator(".run-line .line-title a").first.get_attribute("href") or "")
+
+
+def spot(page: Page) -> None:
+    """Show an ask that is decided beside its run."""
+    go(page, "/overview")
+    page.locator("details.spot > summary").first.click()
+    page.locator("details.spot").first.scroll_into_view_if_needed()
+
+
 View = Callable[[Page], None]
 VIEWS: dict[str, View] = {
     "queue": lambda page: go(page, "/inbox"),
@@ -199,6 +212,10 @@ VIEWS: dict[str, View] = {
     "audit": lambda page: go(page, "/audit?kind=ask.*&since=7d"),
     "proof": proof,
     "record": record,
+    "overview": lambda page: go(page, "/overview"),
+    "spot": spot,
+    "runs": lambda page: go(page, "/runs"),
+    "run": one_run,
 }
 GUIDED = ("first", "stop", "tour", "moving")  # everywhere else the line of the tour is put away
 AFTER: dict[str, View] = {"undo": undone}  # so that the next picture finds the desk as it was
