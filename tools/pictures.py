@@ -176,8 +176,8 @@ def record(page: Page) -> None:
 
 
 def one_run(page: Page) -> None:
-    """Show a run that follows a plan and waits for a person."""
-    go(page, "/runs?workflow=growth")
+    """Show a run that followed a plan."""
+    go(page, "/runs?workflow=data&status=done")
     go(page, page.locator(".run-line .line-title a").first.get_attribute("href") or "")
 
 
