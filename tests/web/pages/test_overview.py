@@ -372,3 +372,13 @@ def test_nobody_is_sent_anywhere_but_to_our_pages(served: Served, back: str) -> 
 
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/inbox")
+
+
+def test_a_line_is_drawn_from_two_points_on_and_broken_where_there_was_nothing() -> None:
+    from sayso.web.look.marks import spark
+
+    assert spark([None, 0.5, None], "one") == ""
+    drawn = spark([0.0, None, 1.0, 0.5], "went up & down")
+    assert drawn.count("M") == 2
+    assert "L" in drawn
+    assert 'aria-label="went up &amp; down"' in drawn

@@ -56,10 +56,13 @@ _SPARK_WIDTH, _SPARK_HEIGHT = 100, 32
 
 
 def spark(values: Sequence[float | None], words: str) -> Markup:
-    """Draw how a figure went as a line; where there was nothing to measure the line is broken."""
+    """Draw how a figure went as a line; where there was nothing to measure the line is broken.
+
+    Two points make a line, and fewer nothing.
+    """
     known = [value for value in values if value is not None]
-    if not known:
-        return Markup('<svg class="spark" role="img" aria-label="{}"></svg>').format(words)
+    if len(known) < 2:
+        return Markup("")
     low, high = min(known), max(known)
     step, room = _SPARK_WIDTH / max(len(values) - 1, 1), (high - low) or 1.0
     path, broken = "", True
