@@ -166,7 +166,7 @@ def measured(database: Database, sizes: Sizes) -> Iterator[Result]:
     pages = {
         "overview": ("/overview", "/overview"),
         "runs": ("/runs", "/runs"),
-        "runs of a workflow": ("/runs?workflow=pays", "/runs?workflow=pays"),
+        "runs of a workflow": ("/runs?workflow=notes", "/runs?workflow=notes"),
         "one run": (f"/runs/{small_run}", f"/runs/{large_run}"),
     }
     with site(database, "few") as small, site(database, "many") as large:
