@@ -275,7 +275,7 @@ def _person(request: Request, visit: Visit, name: str, typed: Typed | None) -> R
     return board(
         request,
         visit,
-        "person.html",
+        "one_person.html",
         name,
         "people",
         status=status,
