@@ -15,7 +15,6 @@ from sayso.asks.inbox import listing
 from sayso.asks.stuck import stuck
 from sayso.model.span import say_span
 from sayso.model.text import one_line
-from sayso.runs.fleet import LOOKED_AT
 from sayso.store.boards import COUNTED
 from sayso.store.contract import InboxQuery, RunRow, Store
 from sayso.store.fleet import ALIVE, Backlog
@@ -110,7 +109,7 @@ def outlook(
         *_doubts(store, teams),
         *_parked(current.counts),
         *_failed(store, now, teams),
-        *_unserved(store.backlog(LOOKED_AT, teams), served, now),
+        *_unserved(store.backlog(COUNTED, teams), served, now),
         *_undecidable(store, teams),
         *(_undelivered(store) if deliveries else ()),
     ]
@@ -165,7 +164,7 @@ def _unserved(
             f"{say_span(now - each.since)}, and no worker serves it"
         )
         command = f"sayso worker {one_line(each.path.partition(':')[0], 200)}"
-        yield Attention("unserved", each.count, text, command, more=each.count >= LOOKED_AT)
+        yield Attention("unserved", each.count, text, command, more=each.count >= COUNTED)
 
 
 def _undecidable(store: Store, teams: tuple[str, ...] | None) -> Iterator[Attention]:
