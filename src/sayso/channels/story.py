@@ -46,12 +46,9 @@ def story(events: Sequence[Event], asks: Sequence[Ask], *, full: bool = False) -
     """
     known = {ask.id: ask for ask in asks}
     before: Event | None = None
-    begun = {(event.payload or {}).get("key"): event for event in events if event.kind == _BEGUN}
-    ended = {(event.payload or {}).get("key") for event in events if event.kind in _ENDED}
-    # A call that came to its end is told there, once, with its arguments.
-    events = [e for e in events if e.kind != _BEGUN or (e.payload or {}).get("key") not in ended]
-    left = 0 if full else len(events) - _FIRST - _FINAL
-    for number, event in enumerate(events):
+    lines = with_begin(events)
+    left = 0 if full else len(lines) - _FIRST - _FINAL
+    for number, (event, began) in enumerate(lines):
         if left > 0 and _FIRST <= number < _FIRST + left:
             before = event
             if number == _FIRST:
@@ -59,10 +56,33 @@ def story(events: Sequence[Event], asks: Sequence[Ask], *, full: bool = False) -
             continue
         if before is not None:
             yield from _between(before, event, known)
-        began = begun.get((event.payload or {}).get("key"))
         line = told(event, known.get(event.stream), full=full, begun=began)
         yield Row(event.at.strftime("%H:%M:%S"), line, GUTTER)
         before = event
+
+
+def with_begin(events: Sequence[Event]) -> list[tuple[Event, Event | None]]:
+    """Return the events that get a line; the end of a call comes with the event that began it.
+
+    A call that came to its end is told there, once, with its arguments. One that began again, as
+    after a retry, has the same key: each end takes the begin before it, and what never ended stays.
+    """
+    running: dict[str, Event] = {}
+    begins: dict[tuple[str, int], Event] = {}
+    for event in events:
+        if event.kind != _BEGUN and event.kind not in _ENDED:
+            continue
+        key = str((event.payload or {}).get("key") or "")
+        if event.kind == _BEGUN:
+            running[key] = event
+        elif key in running:
+            begins[event.stream, event.seq] = running.pop(key)
+    told_later = {(event.stream, event.seq) for event in begins.values()}
+    return [
+        (event, begins.get((event.stream, event.seq)))
+        for event in events
+        if (event.stream, event.seq) not in told_later
+    ]
 
 
 def telling(event: Event) -> Row | None:

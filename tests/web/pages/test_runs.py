@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from sayso import Agent, Desk, Run, ScriptedModel
 from sayso.agent import call
+from sayso.channels.story import story
+from sayso.model.actor import Actor
+from sayso.model.event import Event, link
 from sayso.web.pages import runs as pages
-from sayso.web.pages.journal import PART
+from sayso.web.pages.journal import PART, Part, journal_of
 from tests import hostile
 from tests.served import Served
 from tests.web.inbox.browser import Node, Tab, tab
@@ -232,6 +236,29 @@ def test_of_a_very_long_run_no_more_is_read_than_is_shown(
 
     assert "not added up here" in fact(page, "Costs")
     assert "what its last part says" in anna.go(f"/runs/{run.id}?show=memory").page.text
+
+
+def test_a_call_that_began_again_after_a_retry_has_a_line_of_its_own() -> None:
+    def event(seq: int, kind: str, **said: Any) -> Event:
+        at = datetime(2026, 1, 5, 9, 0, seq * seq, tzinfo=UTC)
+        actor = Actor("agent", "shop")
+        return link("r-1", seq, kind, at=at, actor=actor, payload=said, salt=b"", previous=b"")
+
+    began, again = {"key": "1", "name": "pay"}, {"key": "1", "name": "pay", "attempt": 2}
+    events = [
+        event(1, "step.begun", **began, args={"amount": 40}),
+        event(2, "step.failed", key="1", verb="call", name="pay", error={"kind": "OSError", "message": "empty"}),
+        event(3, "run.retried", forgets=["1"]),
+        event(4, "step.begun", **again, args={"amount": 55}),
+    ]
+    failure, _, open_one = journal_of(Part(events=events, asks=[], journals=[], first=1, last=4))
+
+    assert (failure.id, open_one.id) == ("r-1.2", "r-1.4")
+    assert "40" in failure.text
+    assert "55" not in failure.text
+    assert failure.took == "3.0 s"
+    assert "55" in open_one.text
+    assert len([row for row in story(events, []) if "55" in str(row.body)]) == 1
 
 
 def test_memory_has_the_steps_that_python_and_the_api_have(desk: Desk, anna: Tab) -> None:

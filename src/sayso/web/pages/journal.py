@@ -15,7 +15,7 @@ from typing import Any
 from sayso.channels.agent_words import reply_line
 from sayso.channels.facts import Fact, facts_from
 from sayso.channels.headline import headline
-from sayso.channels.story import in_order, told
+from sayso.channels.story import in_order, told, with_begin
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.span import say_span
@@ -106,13 +106,8 @@ def journal_of(part: Part) -> tuple[JournalLine, ...]:
     """Tell a part of a journal, in the order things happened."""
     known = {ask.id: ask for ask in part.asks}
     events = in_order(part.events, part.journals)
-    begun = {_key(event): event for event in events if event.kind == "step.begun"}
-    ended = {_key(event) for event in events if event.kind in ("step.done", "step.failed")}
     return tuple(
-        _line(event, known.get(event.stream), begun)
-        for event in events
-        # A call that came to its end is told there, once, with its arguments.
-        if event.kind != "step.begun" or _key(event) not in ended
+        _line(event, known.get(event.stream), start) for event, start in with_begin(events)
     )
 
 
@@ -120,9 +115,8 @@ def _key(event: Event) -> str:
     return str((event.payload or {}).get("key") or "")
 
 
-def _line(event: Event, ask: Ask | None, begun: Mapping[str, Event]) -> JournalLine:
+def _line(event: Event, ask: Ask | None, start: Event | None) -> JournalLine:
     said = event.payload or {}
-    start = begun.get(_key(event)) if event.kind.startswith("step.") else None
     model = event.kind == "step.done" and said.get("verb") == "model"
     called = None if ask is None or not ask.digest else headline(ask)
     text = reply_line(said) if model else told(event, ask, begun=start, called=called).plain
