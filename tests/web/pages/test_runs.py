@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sayso import Agent, Desk, Run, ScriptedModel
+from sayso import Agent, Ask, Desk, File, Run, ScriptedModel
 from sayso.agent import call
 from sayso.channels.story import story
 from sayso.model.actor import Actor
@@ -354,3 +354,22 @@ def test_what_a_run_asks_is_decided_on_its_page_and_taken_back_there(desk: Desk,
     anna.press(anna.page.one("div", id="toast").one("button"))
     assert anna.direct.headers["location"] == f"/runs/{run.id}"
     assert desk.get(ask.id).open
+
+
+def test_what_has_more_than_a_spot_shows_is_only_reviewed(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, clerk([call("refund", order=10, amount=40)]), "Pay", team="billing")
+
+    def also(amount: int, **terms: Any) -> Ask:
+        args = {"order": 10, "amount": amount}
+        return desk.open("refund", args, run=run.id, team="billing", risk="low", **terms)
+
+    plain, filed = also(1), also(2, files=[File("receipt.txt", b"2 EUR")])
+    edited = also(3, needs=["1 senior", "1 admin"])
+    desk.edit(edited, {"amount": 30}, by="root")
+    assert desk.get(edited.id).open
+    pending = anna.go(f"/runs/{run.id}").page.one("section", id="pending")
+
+    assert pending.all("form", id=f"here-{plain.id}")
+    for ask in (filed, edited):
+        assert not pending.all("form", id=f"here-{ask.id}")
+        assert [one.text[:6] for one in pending.all("a", href=f"/inbox/{ask.id}")][-1] == "Review"

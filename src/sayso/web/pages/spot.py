@@ -53,9 +53,16 @@ def _spot(visit: Visit, at: Standing, back: str) -> Spot:
         and not weighs(ask)
         and unread(ask) is None
         and any(button.verdict == "approve" for button in view.buttons)
+        and not _more(view)
     )
     form = None if view.form is None else _apart(view.form, view.id)
     return Spot(ask=replace(view, form=form, query=back), light=light, mine=mine)
+
+
+def _more(view: AskView) -> bool:
+    """Whether there is more to see than a spot shows: only the ask's own page shows all of it."""
+    changed = view.stale_preview or view.changes or view.amended
+    return bool(changed or view.files or view.evidence)
 
 
 def _apart(form: Form, ask_id: str) -> Form:
