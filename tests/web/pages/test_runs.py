@@ -244,10 +244,11 @@ def test_a_call_that_began_again_after_a_retry_has_a_line_of_its_own() -> None:
         actor = Actor("agent", "shop")
         return link("r-1", seq, kind, at=at, actor=actor, payload=said, salt=b"", previous=b"")
 
+    error = {"kind": "OSError", "message": "the till is empty"}
     began, again = {"key": "1", "name": "pay"}, {"key": "1", "name": "pay", "attempt": 2}
     events = [
         event(1, "step.begun", **began, args={"amount": 40}),
-        event(2, "step.failed", key="1", verb="call", name="pay", error={"kind": "OSError", "message": "empty"}),
+        event(2, "step.failed", key="1", verb="call", name="pay", error=error),
         event(3, "run.retried", forgets=["1"]),
         event(4, "step.begun", **again, args={"amount": 55}),
     ]
