@@ -35,6 +35,11 @@ def rows_of(store: Store, events: Sequence[Event]) -> list[TrailRow]:
     return [row_of(event, *whose[event.stream]) for event in events]
 
 
+def teams_of(store: Store, streams: Iterable[str]) -> Mapping[str, str]:
+    """Return the team that each stream belongs to, as the trail names it."""
+    return {stream: whose.team for stream, whose in _whose(store, streams).items()}
+
+
 class _Whose(NamedTuple):
     """What an event does not say itself: the team of its stream, and the tool of its ask."""
 

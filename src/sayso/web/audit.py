@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from sayso.access.caller import Caller
+from sayso.access.caller import ADMIN, Caller
 from sayso.channels.record import kept_record
 from sayso.errors import BadValue
 from sayso.insight.trail import look, pass_by
+from sayso.insight.trailing import teams_of
 from sayso.model.event import Event
-from sayso.store.audit import Seal, make_seal, verify
+from sayso.store.audit import Problem, Report, Seal, make_seal, verify
 from sayso.web.bodies import VerificationPost
 from sayso.web.callers import Door, needs, shown
 from sayso.web.documents import (
@@ -26,11 +27,15 @@ from sayso.web.documents import (
 )
 from sayso.web.events import EventStream
 from sayso.web.service import Service, service_of
+from sayso.web.sight import in_sight
 from sayso.web.trail import Looked, LookedAfter, LookedPage, document_of, seen_teams
-from sayso.web.verifying import Verification, told
+from sayso.web.verifying import Verification
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(prefix="/api/v1", tags=["audit"], route_class=Door)
+
+NAMED = 1000  # problems that are named at most
+_WEIGHED = 10_000  # problems of which it is asked whose they are
 
 _LINES = {
     "description": "One event a line, as `sayso audit export` writes them.",
@@ -142,12 +147,12 @@ class _Lines(EventStream):
 async def verify_audit(request: Request, caller: Caller = needs("audit:read")) -> Response:
     """Read the whole journal and name what is not as it was written. One reads at a time.
 
-    Problems name streams and places; what the asks of other teams say is not shown.
+    Problems name streams and places. Those in the streams of other teams are counted as `others`.
     """
-    service = service_of(request)
+    service, visit = service_of(request), visit_of(request, caller)
     with service.verifying.taking(caller.credential):
-        found = await service.work(lambda: verify(service.store))
-    return JSONResponse(told(found))
+        found = await service.work(lambda: told(visit, verify(service.store)))
+    return JSONResponse(found)
 
 
 @router.post(
@@ -165,7 +170,7 @@ async def begin_verification(
     """Begin, unless one goes on already, and say how it stands. A seal that was kept is checked too."""
     kept = None if post is None or post.seal is None else Seal.parse(post.seal)
     await begin(request, caller, kept)
-    return JSONResponse(stands(service_of(request).verifying.last), 202)
+    return await _standing(request, caller, 202)
 
 
 @router.get(
@@ -176,7 +181,13 @@ async def begin_verification(
 )
 async def get_verification(request: Request, caller: Caller = needs("audit:read")) -> Response:
     """Return the verification of this server that goes on, or the last one since it was started."""
-    return JSONResponse(stands(service_of(request).verifying.last))
+    return await _standing(request, caller)
+
+
+async def _standing(request: Request, caller: Caller, status: int = 200) -> Response:
+    service, visit = service_of(request), visit_of(request, caller)
+    last = service.verifying.last
+    return JSONResponse(await service.work(lambda: stands(visit, last)), status)
 
 
 @router.post(
@@ -219,18 +230,58 @@ def seal_of(given: str) -> Seal | None:
     return Seal.parse(given) if given.strip() else None
 
 
-def stands(last: Verification | None) -> dict[str, Any]:
+class Findings(NamedTuple):
+    """Problems in streams that the caller sees, and how many others there are."""
+
+    problems: tuple[Problem, ...]
+    others: int
+
+
+def findings(visit: Visit, report: Report, most: int = NAMED) -> Findings:
+    """Return what of a report is for the caller: a team is a wall here too."""
+    weighed, seen = report.problems[:_WEIGHED], seen_teams(visit)
+    if seen is not None and weighed:
+        teams = teams_of(visit.store, {one.stream for one in weighed})
+        weighed = tuple(one for one in weighed if teams[one.stream] in seen)
+    return Findings(weighed[:most], len(report.problems) - len(weighed[:most]))
+
+
+def begun_by(visit: Visit, last: Verification) -> str | None:
+    """Return who began a verification, if the caller sees them."""
+    if last.by == visit.actor.id or ADMIN in visit.caller.scopes:
+        return last.by
+    roster = visit.store.register()
+    return last.by if roster.solo or last.by in in_sight(visit, roster) else None
+
+
+def told(visit: Visit, report: Report) -> dict[str, Any]:
+    """Return what was found as the API says it."""
+    found = findings(visit, report)
+    return {
+        "whole": bool(report),
+        "events": report.events,
+        "streams": report.streams,
+        "erased": report.erased,
+        "sealed": report.sealed,
+        "problems": [
+            {"what": one.what, "stream": one.stream, "seq": one.seq} for one in found.problems
+        ],
+        "others": found.others,
+    }
+
+
+def stands(visit: Visit, last: Verification | None) -> dict[str, Any]:
     """Return how a verification stands as the API says it."""
     if last is None:
         nothing = dict.fromkeys(("by", "begun_at", "ended_at", "found", "failed"))
         return {"state": "none", **nothing, "read": 0, "total": 0}
     return {
         "state": last.state,
-        "by": last.by,
+        "by": begun_by(visit, last),
         "begun_at": last.begun_at.isoformat(),
         "ended_at": None if last.ended_at is None else last.ended_at.isoformat(),
         "read": last.read,
         "total": last.total,
-        "found": None if last.report is None else told(last.report),
+        "found": None if last.report is None else told(visit, last.report),
         "failed": last.failed,
     }

@@ -252,14 +252,17 @@ class AuditDocument(Document):
     streams: int
     erased: int
     sealed: int
-    problems: list[dict[str, Any]]
+    problems: list[dict[str, Any]] = Field(
+        description="In what one sees: one's teams' and nobody's."
+    )
+    others: int = Field(description="Problems that are not named: other teams', or too many.")
 
 
 class VerificationDocument(Document):
     """How the verification of this server stands: the one that goes on, or the last one."""
 
     state: Literal["none", "running", "done", "failed"]
-    by: str | None = Field(description="Who began it.")
+    by: str | None = Field(description="Who began it, unless they are of another team.")
     begun_at: str | None
     ended_at: str | None
     read: int = Field(description="Events that were read so far.")

@@ -18,7 +18,6 @@ from sayso.store.contract import Store
 from sayso.web.limits import Seats
 
 _log = logging.getLogger("sayso.web")
-NAMED = 1000  # problems that are named at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,18 +104,3 @@ class Verifying:
 
 class _Stopped(Exception):
     """The server stops, and nobody will read what is found."""
-
-
-def told(found: Report) -> dict[str, Any]:
-    """Return what was found, without what asks of other teams say."""
-    problems = [
-        {"what": one.what, "stream": one.stream, "seq": one.seq} for one in found.problems[:NAMED]
-    ]
-    return {
-        "whole": bool(found),
-        "events": found.events,
-        "streams": found.streams,
-        "erased": found.erased,
-        "sealed": found.sealed,
-        "problems": problems,
-    }

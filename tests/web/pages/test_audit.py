@@ -236,6 +236,33 @@ def test_verifying_goes_on_in_the_background_and_names_what_it_found(
     assert "The journal is whole" in root.go("/audit").page.one("section", id="proof").text
 
 
+def test_a_verification_names_nobody_and_nothing_behind_a_wall(
+    server: Served, anna: Tab, root: Tab, desk: Desk, place: Place
+) -> None:
+    ben = tab(server, "ben")
+    ours, theirs = rejected(desk, "open"), rejected(desk, "walled", team="billing")
+    with forged(place, ours), forged(place, theirs):
+        press(anna.go("/audit"), "Verify", seal="")
+        said = ended(anna)
+        waited = ben.client.get("/api/v1/audit/verify").json()
+
+    of_ours = {"what": "edited", "stream": ours.id, "seq": 2}
+    assert (said["by"], said["found"]["others"]) == ("anna", 0)
+    assert theirs.id in {one["stream"] for one in said["found"]["problems"]}
+    found = ended(ben)
+    assert found["by"] is None
+    for one in (found["found"], waited):
+        assert (one["problems"], one["others"]) == ([of_ours], 1)
+    proof = ben.go("/audit").page.one("section", id="proof").text
+    assert "2 problems in" in proof
+    assert "1 more is not named here" in proof
+    assert "for somebody of another team" in proof
+    assert ours.id in proof
+    assert "anna" not in proof
+    assert theirs.id not in proof
+    assert "for anna" in root.go("/audit").page.one("section", id="proof").text
+
+
 def test_progress_is_shown_and_nobody_begins_a_second_one(
     server: Served, root: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from sayso.insight.trail import SORTS, STEPS, VERDICTS, Found, Page, look
 from sayso.model.event import Event
 from sayso.model.event_kinds import EVENTS, FAMILIES
 from sayso.store.audit import SEALS, Seal
-from sayso.web.audit import begin, seal_of, sealed
+from sayso.web.audit import begin, begun_by, findings, seal_of, sealed
 from sayso.web.inbox.posting import one, posted
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.pages.board import board, person
@@ -165,7 +165,11 @@ def _drawn(
         verdicts=VERDICTS,
         export=address.href("/api/v1/audit/export"),
         last=last,
-        problems=() if last is None or last.report is None else last.report.problems[:_PROBLEMS],
+        by=None if last is None else begun_by(visit, last),
+        found=None
+        if last is None or last.report is None
+        else findings(visit, last.report, _PROBLEMS),
+        most=_PROBLEMS,
         what=WHAT,
         seal=seal,
         seals="admin" in visit.caller.scopes,
