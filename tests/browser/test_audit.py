@@ -48,3 +48,29 @@ def test_the_journal_and_a_record_are_for_everybody(team: Office) -> None:
 
     here.visit(f"/audit/asks/{ask.id}")
     assert looked_at(here) == []
+
+
+def test_a_page_that_answered_a_form_is_kept_true_from_its_own_address(solo: Office) -> None:
+    here = solo.window().visit("/audit")
+    here("#with-seal > summary").click()
+    here("#kept-seal").fill("no seal")
+    here("form[action='/audit/verification'] button").click()
+    expect(here("[role=alert]")).to_contain_text("no seal")
+    assert here.page.url.endswith("/audit/verification")
+
+    with here.page.expect_response(lambda answer: answer.url.endswith("/audit")) as looked:
+        solo.several(1)
+    assert looked.value.status == 200
+    expect(here("#offline")).to_be_hidden()
+
+
+def test_a_seal_that_is_typed_stays_while_others_work(solo: Office) -> None:
+    here = solo.window().visit("/audit")
+    here("#with-seal > summary").click()
+    here("#kept-seal").fill("sayso-seal:1:")
+    here("h1").click()
+    here.page.evaluate("() => fetch('/audit/verification', { method: 'POST' })")
+    solo.several(1)
+    expect(here("[data-fresh]")).to_have_text("1 new")
+
+    expect(here("#kept-seal")).to_have_value("sayso-seal:1:")

@@ -110,3 +110,24 @@ def test_filters_of_the_list_are_in_the_address(solo: Office, run: Run) -> None:
     expect(here("li.run-line")).to_have_count(1)
     here("li.run-line .line-title a").click()
     expect(here("h1")).to_contain_text("pay(7)")
+
+
+def test_a_part_in_which_nothing_happened_or_something_is_selected_stays(
+    solo: Office, run: Run
+) -> None:
+    here = solo.window().visit(f"/runs/{run.id}")
+    for _ in range(2):
+        here.page.evaluate("() => { document.querySelector('#pending').stays = true; }")
+        with here.page.expect_response(lambda answer: answer.url.endswith(run.id)):
+            other = solo.open()
+        with here.page.expect_response(lambda answer: answer.url.endswith(run.id)):
+            solo.desk.reject(other)
+        assert here.page.evaluate("() => document.querySelector('#pending').stays")
+
+    here("#standing").select_text()
+    solo.desk.cancel(run)
+    expect(here("#pending")).to_be_hidden()
+    expect(here("#standing")).to_contain_text("Waiting for you")
+    here.page.evaluate("() => getSelection().removeAllRanges()")
+    solo.desk.reject(solo.open())
+    expect(here("#standing")).not_to_contain_text("Waiting for you")

@@ -373,6 +373,8 @@ def test_deliveries_are_those_of_the_api_and_are_sent_again(office: Served) -> N
         assert "took the ping" in root.page.one("main").text
     send(root.go("/people/webhooks"), f"/people/webhooks/{hook.id}/test")
     assert "did not take the ping" in root.page.one("main").text
+    again = root.client.get(root.page.one("body").attrs["data-live-from"])
+    assert (again.status_code, 'id="deliveries"' in again.text) == (200, True)
 
     listed = root.client.get("/api/v1/deliveries").json()["deliveries"]
     table = root.go("/people/webhooks").page.one("section", id="deliveries")

@@ -337,6 +337,7 @@ def test_a_failed_run_is_retried_and_what_cannot_be_says_why(desk: Desk, anna: T
 
     anna.send()
     assert anna.status == 409
+    assert anna.page.one("body").attrs["data-live-from"] == f"/runs/{run.id}"
     assert "Nothing was changed" in anna.page.text
 
 

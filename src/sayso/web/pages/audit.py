@@ -153,6 +153,7 @@ def _drawn(
         "Audit",
         "audit",
         status=422 if wrong else 200,
+        live_from=address.href() if wrong else None,
         days=days_of(visit, page.found, address),
         page=page,
         steps=f"{STEPS:,}",

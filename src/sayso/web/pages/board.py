@@ -34,11 +34,13 @@ def board(
     done: str | None = None,
     back: str = "",
     toast: Toast | None = None,
+    live_from: str | None = None,
     **values: Any,  # noqa: ANN401 - what the template draws
 ) -> Response:
     """Answer with a page. The rail counts what waits, as the inbox does.
 
     `done` is an ask that was just decided on this page, whose address is `back`.
+    `live_from` is where the page can be looked at again: a form may be answered with it from elsewhere.
     """
     waiting = inbox_of(visit, Filters(), 1)
     if done is not None:
@@ -46,4 +48,4 @@ def board(
         toast = None if toast is None else replace(toast, query=back)
     frame = frame_of(request, visit, title, place)
     frame = replace(frame, counted=waiting.counted, toast=toast)
-    return page(template, frame, status=status, **values)
+    return page(template, frame, status=status, live_from=live_from, **values)

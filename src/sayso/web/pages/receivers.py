@@ -98,6 +98,7 @@ def _page(request: Request, visit: Visit, adding: Adding, wanted: Wanted | None 
         "Webhooks",
         "people",
         status=200 if adding.refusal is None else adding.refusal.status,
+        live_from=shown.href(after=shown.after),
         **around(visit, _PATH),
         hooks=list(hooks),
         deliveries=page,

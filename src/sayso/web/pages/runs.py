@@ -248,6 +248,7 @@ def _shown(
         done=done,
         back=back,
         toast=toast,
+        live_from=None if wrong is None else here,
         run=replace(view, label=label_of(row, pending)),
         pending=pending,
         wrong=wrong,

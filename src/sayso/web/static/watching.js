@@ -1,5 +1,6 @@
 // Parts of a page that stay true while others work: whatever has an id and data-live is drawn anew
-// when something happened, from the same address. What has the focus is left alone until it has not.
+// when something happened, from the address
+// of the page, or the one it names if a form was answered with it. What has the focus is left alone until it has not.
 import { all, drawn, fetched, nothing, on, one, say } from "./page.js";
 
 const GATHER = 400; // milliseconds in which news are gathered into one look
@@ -11,7 +12,9 @@ let looking = false;
 let again = false;
 let failed = 0; // looks in a row that came to nothing
 let source = null;
+const last = new Map(); // by the id of a part: how it came last
 
+const address = () => document.body.dataset.liveFrom ?? location.href;
 const parts = () => all("[id][data-live]");
 
 async function look() {
@@ -20,7 +23,7 @@ async function look() {
   looking = true;
   again = false;
   try {
-    if (!document.hidden) exchange(await fetched(location.href, { signal: AbortSignal.timeout(LONGEST) }));
+    if (!document.hidden) exchange(await fetched(address(), { signal: AbortSignal.timeout(LONGEST) }));
     failed = 0;
   } catch (error) {
     if (error.message === "401") return say("You are no longer signed in. Load the page again to sign in.");
@@ -39,7 +42,8 @@ function exchange(found) {
   let changed = false;
   for (const shown of parts()) {
     const fresh = one(`#${CSS.escape(shown.id)}`, found);
-    if (!fresh || busy(shown) || shown.outerHTML === fresh.outerHTML) continue;
+    if (!fresh || busy(shown) || (last.get(shown.id) ?? bare(shown)) === bare(fresh)) continue;
+    last.set(shown.id, bare(fresh));
     const open = all("details[id][open]", shown).map((fold) => fold.id);
     const made = document.importNode(fresh, true);
     for (const id of open) one(`#${CSS.escape(id)}`, made)?.setAttribute("open", "");
@@ -49,6 +53,18 @@ function exchange(found) {
   }
   if (changed) drawn();
   for (const list of all("[data-fresh-list]")) freshened(list, one(`#${CSS.escape(list.id)}`, found));
+}
+
+// What differs from look to look though nothing happened is left out: how long ago something was
+// (the clock keeps it true), and the names of requests that were not sent.
+function bare(part) {
+  const copy = part.cloneNode(true);
+  for (const time of all("time[data-form]", copy)) {
+    time.textContent = "";
+    time.removeAttribute("title");
+  }
+  for (const field of all("input[name=request]", copy)) field.removeAttribute("value");
+  return copy.outerHTML;
 }
 
 // A list that is being read stays as it is: what has come since is counted above it.
@@ -65,8 +81,13 @@ function freshened(list, fresh) {
   line.hidden = false;
 }
 
-// Whoever is about to press something, or has opened something to decide, keeps what they see.
-const busy = (part) => part.contains(document.activeElement) || part.matches(":has(details[data-holds][open])");
+// Whoever is about to press something, has selected some of it, or has opened something to decide,
+// keeps what they see.
+function busy(part) {
+  const chosen = getSelection();
+  return part.contains(document.activeElement) || part.matches(":has(details[data-holds][open])")
+    || (chosen.type === "Range" && chosen.getRangeAt(0).intersectsNode(part));
+}
 
 function heard() {
   gathering ??= setTimeout(() => {
