@@ -321,8 +321,10 @@ def test_a_worker_carries_on_as_many_runs_at_once_as_it_has_threads(way: Way, de
     def crowded(run: Running) -> None:
         run.step(hold)
 
+    runs = [desk.start(crowded) for _ in range(4)]
+    assert not threading.Event().wait(2.1)  # by now whoever looks around takes them, too
     with at_work(way, desk, threads=3):
-        runs = [desk.start(crowded) for _ in range(7)]
+        runs += [desk.start(crowded) for _ in range(4)]
         until(lambda: most[0] == 3, within=LONG)
         # More than it takes to look around, and to hear of what is ready.
         assert not threading.Event().wait(2.5)

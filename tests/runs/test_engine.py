@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
@@ -18,6 +19,7 @@ from sayso.errors import Misuse, SchemaMismatch
 from sayso.runs import dispatch
 from sayso.runs.dispatch import dispatcher, install
 from sayso.runs.engine import Woken, newest, schema, steps
+from sayso.runs.running import Running
 from sayso.store import Store, open_store
 from tests.places import Place
 from tests.runs.floor import book
@@ -65,6 +67,30 @@ def woken(desk: Desk, threads: int = 2, *, grace: float = 3600) -> Woken:
     """Return workers that hardly look for themselves: what they take, they were told of."""
     assert desk.store.wakeups is not None
     return Woken(desk.crew, desk.store.wakeups, threads, grace=timedelta(seconds=grace))
+
+
+def test_what_is_found_and_what_is_told_share_the_hands(desk: Desk) -> None:
+    most, busy, lock = [0], [0], threading.Lock()
+
+    def count() -> None:
+        with lock:
+            busy[0] += 1
+            most[0] = max(most[0], busy[0])
+        threading.Event().wait(0.1)
+        with lock:
+            busy[0] -= 1
+
+    @desk.workflow
+    def crowded(run: Running) -> None:
+        run.step(count)
+
+    runs = [desk.start(crowded) for _ in range(4)]
+    carrying, shift = woken(desk, threads=2), desk.crew.shift()
+    for came in [carrying._carry(run.id, shift) for run in runs]:
+        came.result(LONG)
+
+    assert [run.status for run in runs] == ["done"] * 4
+    assert most[0] == 2
 
 
 # --- jobs ---

@@ -68,6 +68,7 @@ class Woken:
         self._grace = grace
         self._busy = 0
         self._lock = threading.Lock()
+        self._hands = threading.Semaphore(threads)
         self._started: list[threading.Thread] = []
 
     # --- from outside ---
@@ -101,7 +102,7 @@ class Woken:
 
         def work() -> None:
             try:
-                self._crew.take(run_id, shift)
+                self._with_a_hand(run_id, shift)
             except SaysoError as error:
                 _log.warning("Carrying %s on failed; looking again: %s", run_id, error)
             finally:
@@ -110,6 +111,16 @@ class Woken:
 
         threading.Thread(target=work, name=f"sayso-worker-{run_id}", daemon=True).start()
         return done
+
+    def _with_a_hand(self, run_id: str, shift: Shift) -> None:
+        """Carry it on once a hand is free: what we found and what we were told of share them."""
+        while not self._hands.acquire(timeout=_NOTICE):
+            if shift.stopping():
+                return
+        try:
+            self._crew.take(run_id, shift)
+        finally:
+            self._hands.release()
 
     def _count(self, more: int) -> None:
         with self._lock:

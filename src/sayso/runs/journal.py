@@ -24,7 +24,15 @@ from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled
 from sayso.asks.spending import Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
-from sayso.errors import FinishedLate, SaysoError, StoreBusy, StoreError, Tampered, ThreadBusy
+from sayso.errors import (
+    FinishedLate,
+    SaysoError,
+    StoreBusy,
+    StoreError,
+    StoreUnavailable,
+    Tampered,
+    ThreadBusy,
+)
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.call import Call
@@ -322,15 +330,27 @@ class Journal:
                 raise self.fenced()
 
     def flush_if_due(self) -> None:
-        """Write what has been waiting for 20 milliseconds; called by the pulse."""
+        """Write what has been waiting for 20 milliseconds; called by the pulse.
+
+        The pulse has the leases of others to keep: it waits neither for whoever writes already, nor
+        long for the database.
+        """
         if self._since is None or time.monotonic() - self._since < FLUSH_AFTER:
             return
+        if not self._lock.acquire(blocking=False):
+            return
+        self._hurried = True
         try:
             self.flush()
         except Stop:
             pass  # the next verb says so
         except SaysoError as error:
             _log.warning("Writing the journal of %s failed; trying again: %s", self.id, error)
+        finally:
+            self._hurried = False
+            self._lock.release()
+
+    _hurried = False
 
     def commit(self, *more: Append) -> bool:
         """Write what is gathered and this, under the fence; False if `more` was too late.
@@ -445,10 +465,13 @@ class Journal:
 
         What a call came to is known to nobody else, so a longer one is waited for with it.
         """
-        for pause in (*_PAUSES, *(_LONG_PAUSES if self._finished else ())):
+        long = _LONG_PAUSES if self._finished and not self._hurried else ()
+        for number, pause in enumerate((*_PAUSES, *long)):
             try:
                 return self.store.commit(*appends, run=change)
             except StoreError as error:
+                if number >= len(_PAUSES) and not isinstance(error, StoreUnavailable):
+                    raise  # it is there, and says no
                 _log.warning("The journal of %s could not be written: %s", self.id, error)
                 time.sleep(pause)
         return self.store.commit(*appends, run=change)

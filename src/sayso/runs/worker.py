@@ -100,7 +100,7 @@ class Crew:
         self._name = f"{platform.node()}:{self._pid}"
         self.id = os.urandom(8).hex()
         self._shift = Shift()
-        self._pulse = Pulse(self.lease)
+        self._pulse = Pulse(self.lease, self._still_here)
         self._threads: list[threading.Thread] = []
         self._ears: list[threading.Event] = []
         self._engine = "threads"
@@ -142,7 +142,9 @@ class Crew:
     def _claims(self) -> tuple[str, ...]:
         flows = [self._serves[name] for name in self.workflows()]
         named = {flow.claims for flow in flows} | {f"{flow.name}|={flow.version}" for flow in flows}
-        return tuple(named | {bound.claims for bound in tuple(self._bound.values())})
+        bound = tuple(self._bound.values())
+        named |= {f"{one.flow.name}|={one.flow.version}" for one in bound}
+        return tuple(named | {one.claims for one in bound})
 
     def _codes(self) -> tuple[str, ...]:
         flows = [self._serves[name] for name in self.workflows()]
@@ -379,6 +381,16 @@ class Crew:
         store.put_worker(worker, 20 * ALIVE)
         self._signed = time.monotonic()
 
+    def _still_here(self) -> None:
+        """Sign on while every hand is busy: called by the pulse, often."""
+        if not self._ears:
+            return
+        try:
+            self.sign_on()
+        except SaysoError as error:
+            _log.warning("Signing on failed; trying again: %s", error)
+            self._signed = time.monotonic() - ALIVE.total_seconds() / 3 + 1  # in a second
+
     def _sign_off(self) -> None:
         """Say that nobody here takes runs any more; some may still be carried on to their next verb."""
         if self._ears and not self._shift.stopping():
@@ -397,8 +409,9 @@ class Crew:
 class Pulse:
     """One thread that renews leases and writes what has waited for 20 milliseconds."""
 
-    def __init__(self, lease: timedelta) -> None:
+    def __init__(self, lease: timedelta, alive: Callable[[], None]) -> None:
         self._every = lease.total_seconds() / 3
+        self._alive = alive
         self._lock = threading.Lock()
         self._live: dict[Journal, float] = {}
         self._thread: threading.Thread | None = None
@@ -427,10 +440,12 @@ class Pulse:
                 if quiet > 50:  # nothing for a second
                     self._thread = None
                     return
+            self._alive()
             for journal, due in live.items():
-                journal.flush_if_due()
                 if time.monotonic() >= due:
                     self._renew(journal)
+            for journal in live:
+                journal.flush_if_due()
 
     def _renew(self, journal: Journal) -> None:
         with self._lock:

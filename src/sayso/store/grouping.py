@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 Work = Callable[[sqlite3.Connection], Any]
 _Outcome = tuple[Any, Exception | None]
@@ -55,10 +56,11 @@ class Group:
     """The writers of one file in this process."""
 
     def __init__(self) -> None:
-        self._reset()
+        self.reset()
+        _GROUPS.add(self)
 
-    def _reset(self) -> None:
-        self._pid = os.getpid()
+    def reset(self) -> None:
+        """Forget who waits: a forked child has none of them."""
         self._turn = threading.Lock()
         self._queue: deque[_Unit] = deque()
 
@@ -73,8 +75,6 @@ class Group:
             work: What to write.
             synced: Whether it must survive the death of the machine, not only of this process.
         """
-        if self._pid != os.getpid():  # a forked child has none of those who wait
-            self._reset()
         unit = _Unit(work, synced)
         self._queue.append(unit)  # before trying for the turn: whoever leaves it looks here after
         try:
@@ -94,8 +94,6 @@ class Group:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep everybody else of this process from writing while the block runs."""
-        if self._pid != os.getpid():
-            self._reset()
         try:
             with self._turn:
                 yield
@@ -122,6 +120,17 @@ class Group:
     def _pass_on(self) -> None:
         with suppress(IndexError):
             self._queue[0].tell()
+
+
+_GROUPS: WeakSet[Group] = WeakSet()
+
+
+def _forget_others() -> None:
+    for group in tuple(_GROUPS):
+        group.reset()
+
+
+os.register_at_fork(after_in_child=_forget_others)  # while the child has one thread
 
 
 def _commit_all(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:

@@ -345,6 +345,8 @@ class PostgresStore(SqlStore):
         lost = False
         with self._lent() as connection, connection.transaction():
             connection.execute("set local synchronous_commit = off")
+            if self._putting_right:  # the whole journal may be numbered anew
+                connection.execute("set local statement_timeout = 0")
             for number, (name, parameters) in enumerate(parts):
                 written = self._run(connection, name, parameters)
                 lost = fenced and number == 0 and written.rowcount == 0

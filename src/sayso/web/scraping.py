@@ -15,7 +15,10 @@ from sayso.web.documents import answers
 from sayso.web.service import service_of
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+_FORWARDED = (
+    *("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"),
+    "x-real-ip",
+)
 _NEAR = ("127.0.0.1", "::1")
 _ANYBODY_HERE = Caller(
     "agent", "metrics", frozenset(("metrics:read",)), how="loopback", credential="loopback"

@@ -1,0 +1,67 @@
+"""The pulse: leases are renewed and workers stay alive, whatever a single run is busy with."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+
+from sayso import Desk
+from sayso.runs import worker
+from sayso.runs.running import Running
+from tests.together import until
+
+
+def test_a_worker_whose_every_hand_is_busy_is_still_alive(
+    live: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive = timedelta(seconds=0.9)
+    monkeypatch.setattr(worker, "ALIVE", alive)
+    begun, go = threading.Event(), threading.Event()
+
+    def think() -> None:
+        begun.set()
+        go.wait(60)
+
+    @live.workflow
+    def slow(run: Running) -> None:
+        run.step(think)
+
+    run = live.start(slow)
+    live.crew.start(1)
+    try:
+        assert begun.wait(60)
+        busy_since = live.store.now()
+        until(lambda: live.store.now() - busy_since > 3 * alive)
+        assert [one.busy for one in live.store.workers(alive)] == [1]
+    finally:
+        go.set()
+        run.result(60)
+        live.crew.stop()
+
+
+def test_the_pulse_does_not_wait_for_a_run_that_writes(live: Desk) -> None:
+    @live.workflow
+    def flow(run: Running) -> str:
+        held, looked = threading.Event(), threading.Event()
+        journal = run.journal
+
+        def hold() -> None:
+            with journal._lock:
+                held.set()
+                looked.wait(60)
+
+        thread = threading.Thread(target=hold, daemon=True)
+        thread.start()
+        held.wait(60)
+        journal._since = time.monotonic() - 1
+        began = time.monotonic()
+        journal.flush_if_due()
+        took = time.monotonic() - began
+        looked.set()
+        thread.join()
+        return "at once" if took < 5 else "waited"
+
+    assert live.run(flow).output == "at once"
