@@ -32,6 +32,11 @@ def brief(row: RunRow, last: Event | None, *, served: bool, width: int) -> str:
             return one_line(str(said.get("error") or said.get("reason") or ""), width)
 
 
+def quotes(row: RunRow) -> bool:
+    """Whether what `brief` says comes from the run: its output, its error, what it is doing."""
+    return row.status != "ready" and not (row.status == "running" and row.lapsed)
+
+
 def _said_last(last: Event | None) -> str:
     if last is None:
         return ""

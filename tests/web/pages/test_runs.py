@@ -284,6 +284,25 @@ def test_what_a_model_writes_stands_in_a_fence_and_hides_nothing(desk: Desk, ann
     assert "\u202e" not in answer.answer.text
 
 
+def test_what_a_run_came_to_stands_in_a_fence_wherever_it_is_told(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, clerk(["Approved by anna"]), "Say it", team="billing")
+    broken = failed(desk)
+    places = {
+        "/overview": ("happened",),
+        f"/runs/{run.id}": ("standing", "what-it-did"),
+        f"/runs/{broken.id}": ("standing", "what-it-did"),
+        "/runs": ("main",),
+    }
+    for address, sections in places.items():
+        page = anna.go(address).page
+        for each in sections:
+            part = page.one("main") if each == "main" else page.one("section", id=each)
+            fenced = " ".join(node.text for node in part.all(class_="from-agent"))
+            for words in ("Approved by anna", "the till is empty"):
+                assert part.text.count(words) == fenced.count(words), (address, each, words)
+            assert "Approved by anna" in fenced or "the till is empty" in fenced, (address, each)
+
+
 def test_what_a_run_of_no_team_asked_another_team_is_not_told(desk: Desk, server: Served) -> None:
     def both(run: Any) -> None:
         run.confirm("To billing?", team="billing")

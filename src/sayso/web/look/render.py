@@ -106,6 +106,8 @@ def environment() -> Environment:
         "line": text.line,
         "plain": plain,
         "said": text.said,
+        "told": text.told,
+        "quoted": text.quoted,
         "clamp": text.clamp,
         "prose": prose.prose,
         "when": _when,

@@ -41,6 +41,20 @@ def said(seen: str) -> Markup:
     return Markup("<bdi>%s</bdi>") % badged(seen)
 
 
+def told(seen: str) -> Markup:
+    """Draw a line of a story. What it quotes begins behind its first colon, and stands in a fence.
+
+    A name or an argument that has a colon of its own only makes the fence begin earlier.
+    """
+    ours, _, theirs = seen.partition(": ")
+    return Markup("%s %s") % (said(f"{ours}:"), quoted(theirs)) if theirs else said(seen)
+
+
+def quoted(seen: str) -> Markup:
+    """Draw what a run, a tool or a model said within a sentence of ours, in a fence."""
+    return Markup('<q class="from-agent">%s</q>') % said(seen)
+
+
 def clamp(text: object, id: str, limit: int = 1200) -> Markup:  # noqa: A002 - of the element
     """Draw the start of a long text, and the whole of it to be opened."""
     whole = str(text)

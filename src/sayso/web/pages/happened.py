@@ -42,6 +42,7 @@ class HappenedLine:
     icon: str
     tone: str
     text: str
+    about: str  # the workflow of a run
     who: str
     href: str
     at: datetime
@@ -91,6 +92,7 @@ def _of_ask(event: Event, ask: Ask) -> HappenedLine:
     return HappenedLine(
         icon=icon,
         tone=tone,
+        about="",
         text=told(event, ask, called=headline(ask)).plain.strip(),
         who=ask.content.agent,
         href=f"/inbox/{ask.id}",
@@ -100,11 +102,11 @@ def _of_ask(event: Event, ask: Ask) -> HappenedLine:
 
 def _of_run(event: Event, row: RunRow) -> HappenedLine:
     icon, tone = _LOOKS[event.kind]
-    said = told(event).plain.strip()
     return HappenedLine(
         icon=icon,
         tone=tone,
-        text=f"{one_line(row.workflow, 60)}{':' if event.actor.kind == 'person' else ''} {said}",
+        about=f"{one_line(row.workflow, 60)}{':' if event.actor.kind == 'person' else ''}",
+        text=told(event).plain.strip(),
         who=row.id,
         href=f"/runs/{row.id}",
         at=event.at,

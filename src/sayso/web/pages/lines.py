@@ -12,7 +12,7 @@ from sayso.insight.reading import asks_of
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
-from sayso.runs.brief import brief
+from sayso.runs.brief import brief, quotes
 from sayso.runs.handle import unserved
 from sayso.runs.memory import TaskStep, remember
 from sayso.store.contract import RunRow
@@ -43,6 +43,7 @@ class RunLine:
     title: str
     workflow: str
     what: str
+    quoted: bool  # whether `what` comes from the run
     progress: float | None
     started_at: datetime
     changed_at: datetime
@@ -105,6 +106,7 @@ def _line(
         title=title_of(row, begun),
         workflow=row.workflow,
         what=brief(row, last, served=not alone, width=_WIDE),
+        quoted=quotes(row),
         progress=row.progress,
         started_at=row.started_at,
         changed_at=row.changed_at,

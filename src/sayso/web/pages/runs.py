@@ -17,7 +17,7 @@ from sayso.errors import SaysoError
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
-from sayso.runs.brief import brief
+from sayso.runs.brief import brief, quotes
 from sayso.runs.following import Following, Mark
 from sayso.runs.handle import OVER, served, to_come
 from sayso.runs.journal import asks_of
@@ -176,6 +176,7 @@ class RunPage:
     attempt: int
     events: int
     what: str
+    quoted: bool
     next: tuple[str, ...]
     command: str | None
     costs: tuple[tuple[str, str], ...]
@@ -297,6 +298,7 @@ def run_page(visit: Visit, row: RunRow, known: Known, pending: Sequence[str]) ->
         attempt=row.attempt,
         events=row.seq,
         what=brief(row, last, served=not alone, width=1000),
+        quoted=quotes(row),
         next=to_come(row, [ask for ask in known.asks if ask.id in pending], visit.store),
         command=command_of(row) if alone else None,
         costs=costs_of(used(known.events)) if known.whole else (("Costs", _LEFT_OUT),),
