@@ -340,6 +340,18 @@ def test_what_weighs_much_is_only_reviewed(served: Served, risk: str) -> None:
     assert [node.attrs["href"] for node in line.all("a", class_="btn")] == [f"/inbox/{ask.id}"]
 
 
+def test_of_many_asks_of_a_run_ten_are_drawn(served: Served) -> None:
+    model = ScriptedModel([[call("refund", order=n, amount=40) for n in range(12)]])
+    agent = Agent("clerk", model, [tool(risk="low")(refund)], confirm=["refund"])
+    run = served.desk.run(agent, "Pay them back", wait=False, team="billing")
+    assert len(run.row.waits) == 12
+    line = tab(served, "anna").go("/overview").page.one("li", id=f"line-{run.id}")
+
+    assert len(line.all("details", class_="spot")) == 10
+    [more] = [node for node in line.all("a") if node.text == "and 2 more"]
+    assert more.attrs["href"] == f"/inbox?view=team&run={run.id}"
+
+
 def test_a_decision_on_what_was_not_shown_is_refused(served: Served) -> None:
     desk, anna = served.desk, tab(served, "anna")
     _, ask = waiting_run(desk, risk="low")

@@ -394,3 +394,31 @@ def test_what_has_more_than_a_spot_shows_is_only_reviewed(desk: Desk, anna: Tab)
     for ask in (filed, edited):
         assert not pending.all("form", id=f"here-{ask.id}")
         assert [one.text[:6] for one in pending.all("a", href=f"/inbox/{ask.id}")][-1] == "Review"
+
+
+def test_of_many_asks_ten_are_drawn_and_the_inbox_has_the_others(desk: Desk, anna: Tab) -> None:
+    run = carried(desk, clerk([call("refund", order=11, amount=40)]), "Pay", team="billing")
+    for number in range(12):
+        desk.open("refund", {"order": 11, "amount": number}, run=run.id, team="billing", risk="low")
+    pending = anna.go(f"/runs/{run.id}").page.one("section", id="pending")
+    [more] = [node for node in pending.all("a") if node.text == "and 3 more"]
+
+    assert len(pending.all("details", class_="spot")) == 10
+    assert more.attrs["href"] == f"/inbox?view=team&run={run.id}"
+    assert anna.go(more.attrs["href"]).answer.text.count("Refund") >= 13
+
+
+def test_what_comes_next_is_the_same_on_every_part_of_a_long_journal(
+    desk: Desk, anna: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(run: Any) -> None:
+        for number in range(PART + 5):
+            run.step(abs, number)
+        run.confirm("Go on?")
+
+    desk.workflow(slow)
+    run = carried(desk, slow)
+    monkeypatch.setattr(pages, "_WHOLE", 100)
+    parts = [anna.go(f"/runs/{run.id}{query}").page for query in ("", "?upto=50")]
+
+    assert [fact(page, "Next") for page in parts] == [run.state.next[0]] * 2

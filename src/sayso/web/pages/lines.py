@@ -8,7 +8,6 @@ from datetime import datetime
 
 from sayso.channels.headline import headline
 from sayso.channels.story import call_of
-from sayso.insight.reading import asks_of
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
@@ -16,7 +15,7 @@ from sayso.runs.brief import brief, quotes
 from sayso.runs.handle import unserved
 from sayso.runs.memory import TaskStep, remember
 from sayso.store.contract import RunRow
-from sayso.web.pages.spot import Spot, spots_of
+from sayso.web.pages.spot import DRAWN, LOOKED_AT, More, Spot, more_of, open_asks, spots_of
 from sayso.web.visit import Visit
 
 LABELS: Mapping[RunStatus, str] = {
@@ -50,6 +49,7 @@ class RunLine:
     thread: str | None = None
     waits: tuple[str, ...] = ()  # what it asks, in our words
     spots: tuple[Spot, ...] = ()
+    more: More | None = None
     command: str | None = None  # what starts a worker, if none serves it
 
     @property
@@ -68,22 +68,10 @@ def lines_of(
     store = visit.store
     begun = {events[0].stream: events[0] for events in store.beginnings([row.id for row in rows])}
     ended = store.endings([row.id for row in rows])
-    asked = _asked(visit, [ask_id for row in rows for ask_id in row.waits])
+    asked = open_asks(visit, [ask_id for row in rows for ask_id in row.waits[:LOOKED_AT]])
     return tuple(
         _line(visit, row, begun.get(row.id), ended.get(row.id), asked, served, back) for row in rows
     )
-
-
-def _asked(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
-    if not ids:
-        return {}
-    roster = visit.store.register()
-    found = asks_of(visit.store, list(ids))
-    return {
-        ask.id: ask
-        for ask in found
-        if not ask.closed and visit.sees(ask.content.team, ask.content.agent, roster)
-    }
 
 
 def _line(
@@ -96,7 +84,8 @@ def _line(
     back: str | None,
 ) -> RunLine:
     waits = [asked[ask_id] for ask_id in row.waits if ask_id in asked]
-    spots = () if back is None else spots_of(visit, [ask.id for ask in waits], back)
+    drawn = waits[:DRAWN]
+    spots = () if back is None else spots_of(visit, [ask.id for ask in drawn], back)
     alone = row.status == "ready" and row.workflow not in served
     return RunLine(
         id=row.id,
@@ -111,8 +100,9 @@ def _line(
         started_at=row.started_at,
         changed_at=row.changed_at,
         thread=row.thread,
-        waits=tuple(headline(ask)[:_TITLE] for ask in waits),
+        waits=tuple(headline(ask)[:_TITLE] for ask in drawn),
         spots=spots,
+        more=more_of(row.id, row.waits, len(waits)),
         command=command_of(row) if alone else None,
     )
 

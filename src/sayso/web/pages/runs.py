@@ -32,7 +32,7 @@ from sayso.web.pages.board import board, person
 from sayso.web.pages.journal import PART, Part, journal_of, part_of
 from sayso.web.pages.lines import LABELS, command_of, label_of, lines_of, title_of
 from sayso.web.pages.remembered import memory_of
-from sayso.web.pages.spot import spots_of
+from sayso.web.pages.spot import DRAWN, LOOKED_AT, more_of, open_asks, spots_of
 from sayso.web.problems import status_of
 from sayso.web.service import service_of
 from sayso.web.visit import Visit, visit_of
@@ -237,8 +237,11 @@ def _shown(
     part = part_of(visit, row, upto)
     known = known_of(visit, row, part)
     here, back = f"/runs/{row.id}", f"/runs/{row.id}"
-    pending = spots_of(visit, visit.store.run_open(row.id), back) if row.status not in OVER else ()
-    view = run_page(visit, row, known, [spot.ask.id for spot in pending])
+    ids = visit.store.run_open(row.id) if row.status not in OVER else []
+    asked = open_asks(visit, ids[:LOOKED_AT])
+    waits = [asked[ask_id] for ask_id in ids if ask_id in asked]
+    pending = spots_of(visit, [ask.id for ask in waits[:DRAWN]], back)
+    view = run_page(visit, row, known, waits)
     return board(
         request,
         visit,
@@ -252,6 +255,7 @@ def _shown(
         live_from=None if wrong is None else here,
         run=replace(view, label=label_of(row, pending)),
         pending=pending,
+        more=more_of(row.id, ids, len(waits)),
         wrong=wrong,
         tab="memory" if show == "memory" else "timeline",
         journal=journal_of(part) if show != "memory" else (),
@@ -276,7 +280,7 @@ def known_of(visit: Visit, row: RunRow, part: Part) -> Known:
     return Known(own, seen, whole=True)
 
 
-def run_page(visit: Visit, row: RunRow, known: Known, pending: Sequence[str]) -> RunPage:
+def run_page(visit: Visit, row: RunRow, known: Known, pending: Sequence[Ask]) -> RunPage:
     """Return what stands at the top of a run's page."""
     begun = next(iter(visit.store.passage(row.id, 0, 1)), None)
     last = visit.store.endings([row.id]).get(row.id)
@@ -299,7 +303,7 @@ def run_page(visit: Visit, row: RunRow, known: Known, pending: Sequence[str]) ->
         events=row.seq,
         what=brief(row, last, served=not alone, width=1000),
         quoted=quotes(row),
-        next=to_come(row, [ask for ask in known.asks if ask.id in pending], visit.store),
+        next=to_come(row, pending, visit.store)[:DRAWN],
         command=command_of(row) if alone else None,
         costs=costs_of(used(known.events)) if known.whole else (("Costs", _LEFT_OUT),),
         plan=_plan(known, row) if known.whole else None,

@@ -5,17 +5,23 @@ What weighs much is only named here, and decided on its own page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sayso.asks.standing import Standing
 from sayso.errors import SaysoError
+from sayso.insight.reading import asks_of
+from sayso.model.ask import Ask
 from sayso.web.forms.fields import Field, Form
 from sayso.web.inbox.bulk import unread, weighs
 from sayso.web.inbox.card import view_of
+from sayso.web.inbox.filters import Filters
 from sayso.web.inbox.pages import new_request
 from sayso.web.look.views import AskView
 from sayso.web.visit import Visit
+
+DRAWN = 10  # asks beside one run
+LOOKED_AT = 50  # of the asks of one run, however many it has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +31,35 @@ class Spot:
     ask: AskView
     light: bool
     mine: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
+    """What a run asks beyond what is drawn beside it, and where it is listed."""
+
+    text: str
+    href: str
+
+
+def more_of(run_id: str, ids: Sequence[str], seen: int) -> More | None:
+    """Say how much more a run asks, if `seen` of the asks that were looked at can be seen."""
+    beyond = len(ids) > LOOKED_AT
+    if seen <= DRAWN and not beyond:
+        return None
+    text = f"and {seen - DRAWN}{'+' if beyond else ''} more" if seen > DRAWN else "and maybe more"
+    return More(text=text, href=Filters(view="team", run=run_id).href())
+
+
+def open_asks(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
+    """Return those of these asks that this person sees and that are not closed, by their ids."""
+    if not ids:
+        return {}
+    roster = visit.store.register()
+    return {
+        ask.id: ask
+        for ask in asks_of(visit.store, list(ids))
+        if not ask.closed and visit.sees(ask.content.team, ask.content.agent, roster)
+    }
 
 
 def spots_of(visit: Visit, ids: Iterable[str], back: str) -> tuple[Spot, ...]:
