@@ -253,3 +253,15 @@ def test_what_is_counted_on_the_way_is_what_is_counted_again(
         assert found["withdrawn"] == done["withdraw"]
         assert found["asked"] == len(acts)
         assert found["reviewed"] + found["expired"] + found["withdrawn"] == len(acts)
+
+
+def test_figures_of_a_tool_reach_at_least_as_far_back_as_those_of_everything(
+    desk: Desk, clock: FakeClock
+) -> None:
+    desk.approve(desk.open("pay"))
+    clock.advance("20h")
+    desk.approve(desk.open("pay"))
+
+    assert desk.metrics(days=1)["approved"] == 2
+    assert desk.metrics(days=1, tool="pay")["approved"] == 2
+    assert measure_by(desk.store, "tool", days=1)["pay"].approved == 2

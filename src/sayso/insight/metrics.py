@@ -1,8 +1,8 @@
 """How people and agents get on: rates and times over a window, from what was counted.
 
 A rate without anything to divide by is `None`, never 0 or 1. Where figures are of everything, a
-window is counted by the hour; of one agent, tool or tier by the day. Both begin with the first
-whole one of it.
+window is counted by the hour; of one agent, tool or tier by the day. Both begin with the hour or
+the day in which the window does.
 """
 
 from __future__ import annotations
@@ -102,11 +102,15 @@ def measure(
     whole = count_on(store, most=most)
     until = store.now()
     hours = _hours(days)
+    now = micros(until) // HOUR
     grain: Grain = "hour" if agent is tool is tier is None else "day"
     step = 1 if grain == "hour" else DAY
-    width = max(step, -(-hours // (_SLOTS * step)) * step)
-    slots = -(-hours // width)
-    end = micros(until) // HOUR // step * step + step
+    end = now // step * step + step
+    reach = (
+        end - (now - hours + 1) // step * step
+    )  # outward, so that no part of the window is missing
+    width = max(step, -(-reach // (_SLOTS * step)) * step)
+    slots = -(-reach // width)
     since = end - slots * width
     wanted = TallyFilter(grain, since - slots * width, agent, tool, tier, teams)
     sums = store.tallied(wanted, width)
@@ -135,10 +139,12 @@ def measure_by(
     teams: tuple[str, ...] | None = None,
     most: int | None = None,
 ) -> dict[str, Figures]:
-    """Return the figures of the last days for each agent, tool or tier; `""` is none of them."""
+    """Return the figures of the last days for each agent, tool or tier; `""` is none of them.
+
+    They begin with the whole day of UTC in which the window begins.
+    """
     count_on(store, most=most)
-    today = micros(store.now()) // HOUR // DAY * DAY
-    since = today + DAY - -(-_hours(days) // DAY) * DAY
+    since = (micros(store.now()) // HOUR - _hours(days) + 1) // DAY * DAY
     parts: dict[str, list[Sum]] = {}
     for one in store.tallied_by(TallyFilter("day", since, teams=teams), by):
         parts.setdefault(one.part, []).append(one)

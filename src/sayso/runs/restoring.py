@@ -12,7 +12,7 @@ import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
@@ -55,7 +55,7 @@ def restore(store: Store, *, actor: Actor, origin: Origin) -> Restored:
 
 def _record(store: Store, epoch: int, actor: Actor, origin: Origin) -> datetime:
     for _ in tries(DESK):
-        head, now = store.head(DESK), store.now()
+        head, now = store.head(DESK), _after_all(store)
         event = link(
             DESK,
             head.seq + 1,
@@ -69,6 +69,12 @@ def _record(store: Store, epoch: int, actor: Actor, origin: Origin) -> datetime:
         if store.commit(Append(event=event)):
             return now
     raise AssertionError("unreachable: trying ends with an error")
+
+
+def _after_all(store: Store) -> datetime:
+    """Return the present, and never before the last event: the clock of another machine may be behind."""
+    newest = store.recent(1)
+    return max([store.now(), *(event.at + timedelta(microseconds=1) for event in newest)])
 
 
 def _live(store: Store) -> Iterator[RunRow]:

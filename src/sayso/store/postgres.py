@@ -407,11 +407,13 @@ class PostgresStore(SqlStore):
             return _found(connection), self._steps[-1][0]
 
     def migrate(self) -> list[str]:
-        """Bring the tables up to date, one transaction a step; safe to run from two places."""
+        """Bring the tables up to date, all steps in one transaction; safe to run from two places."""
         taken = []
         with self._unchecked() as connection, connection.transaction():
             connection.execute("set local statement_timeout = 0")
+            connection.execute("set local lock_timeout = 0")  # whoever migrates will be done
             connection.execute("select pg_advisory_xact_lock(hashtext('sayso migrate'))")
+            connection.execute("set local lock_timeout = '5s'")
             found = _found(connection)
             if found == 0:
                 connection.execute("create table if not exists sayso_schema (version int not null)")
