@@ -14,7 +14,7 @@ from sayso import Desk
 from sayso.errors import BadValue
 from sayso.insight import trail
 from sayso.insight.trail import Page, Wanted, look, moment_of, pass_by
-from sayso.insight.trailing import read_trail, read_trail_again, row_of, rows_of
+from sayso.insight.trailing import read_trail, read_trail_again, row_of, rows_of, teams_of
 from sayso.model.event import Event
 from sayso.runs.running import Running
 from sayso.store.trail import TrailRow
@@ -313,3 +313,14 @@ def test_a_name_that_no_database_takes_stops_no_reader(desk: Desk) -> None:
 
 def _opened(desk: Desk) -> list[Event]:
     return list(desk.history(desk.open("pay", {"n": 1})))
+
+
+def test_the_teams_of_many_runs_cost_one_query(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def count(run: Any) -> int:
+        return 1
+
+    desk.workflow(count)
+    runs = {desk.start(count, team=team).id: team or "" for team in ("red", "blue", None)}
+    monkeypatch.setattr(type(desk.store), "run", None)
+
+    assert teams_of(desk.store, runs) == runs

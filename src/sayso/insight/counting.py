@@ -7,11 +7,11 @@ counted without its agent and tool.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import floor, log2
 from typing import NamedTuple
 
-from sayso.insight.reading import SENSELESS, Reader, asks_of, of_ask
+from sayso.insight.reading import SENSELESS, Reader, asks_of, of_ask, starts_of
 from sayso.model.ask import Ask
 from sayso.model.event import Event, micros
 from sayso.store.contract import Store
@@ -81,13 +81,9 @@ class _Counts(Reader):
             if event.stream in asks:
                 yield from _of_ask(event, asks[event.stream])
         begun = [event for event in events if event.kind == "step.begun"]
-        teams = self._teams(sorted({event.stream for event in begun}))
+        starts = starts_of(self.store, sorted({event.stream for event in begun}))
         for event in begun:
-            yield from _of_call(event, teams.get(event.stream, ""))
-
-    def _teams(self, runs: Sequence[str]) -> Mapping[str, str]:
-        starts = [events[0] for events in self.store.beginnings(runs)]
-        return {start.stream: (start.payload or {}).get("team") or "" for start in starts}
+            yield from _of_call(event, starts.get(event.stream, {}).get("team") or "")
 
 
 def _of_ask(event: Event, ask: Ask) -> Iterator[_Fact]:

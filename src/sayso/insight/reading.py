@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sayso.errors import BadValue, SaysoError
 from sayso.model.ask import Ask
@@ -76,6 +77,19 @@ def of_ask(event: Event) -> bool:
 def asks_of(store: Store, ids: Sequence[str]) -> list[Ask]:
     """Return asks as their journals say. One that makes no sense is left out, and said to be."""
     return [ask for ask, _ in folded(store, ids)]
+
+
+def starts_of(store: Store, runs: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return what was said as these runs began; one whose words are gone or changed is left out."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for first, *_ in store.beginnings(runs):
+        try:
+            said = first.payload
+        except SENSELESS:
+            continue
+        if said and first.kind == "run.started":
+            found[first.stream] = said
+    return found
 
 
 def folded(store: Store, ids: Sequence[str]) -> list[tuple[Ask, Sequence[Event]]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sayso.errors import Tampered
-from sayso.insight.reading import Reader, of_ask
+from sayso.insight.reading import Reader, of_ask, starts_of
 from sayso.model.event import Event
 from sayso.store.contract import Store
 from sayso.store.trail import DESK, TrailRow
@@ -75,10 +75,13 @@ def _whose(store: Store, streams: Iterable[str]) -> Mapping[str, _Whose]:
     asks = [stream for stream in found if stream.startswith("a-")]
     for ask_id, listed in (store.indexed(asks) if asks else {}).items():
         found[ask_id] = _Whose(str(listed["team"] or ""), str(listed["tool"] or ""))
-    for run_id in [stream for stream in found if stream.startswith("r-")]:
-        run = store.run(run_id)
-        if run is not None:
-            found[run_id] = _Whose(run.team or "")
+    runs = [stream for stream in found if stream.startswith("r-")]
+    starts = starts_of(store, runs)
+    for run_id in runs:
+        if run_id in starts:
+            found[run_id] = _Whose(str(starts[run_id].get("team") or ""))
+        elif (listed_run := store.run(run_id)) is not None:  # its beginning is no longer to be read
+            found[run_id] = _Whose(listed_run.team or "")
     return found
 
 
