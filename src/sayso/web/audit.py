@@ -238,9 +238,9 @@ class Findings(NamedTuple):
 
 
 def findings(visit: Visit, report: Report, most: int = NAMED) -> Findings:
-    """Return what of a report is for the caller: a team is a wall here too."""
+    """Return what of a report is for the caller: a team is a wall here too; alone there is none."""
     weighed, seen = report.problems[:_WEIGHED], seen_teams(visit)
-    if seen is not None and weighed:
+    if seen is not None and weighed and not visit.store.register().solo:
         teams = teams_of(visit.store, {one.stream for one in weighed})
         weighed = tuple(one for one in weighed if teams[one.stream] in seen)
     return Findings(weighed[:most], len(report.problems) - len(weighed[:most]))
