@@ -12,7 +12,7 @@ import pytest
 from sayso import Desk
 from sayso.asks.lawbook import default_policy
 from sayso.policy.words import tier_told
-from sayso.web.pages.policies import groups_of, rule_view
+from sayso.web.pages.policies import groups_of, members, rule_view
 from tests.served import Served
 from tests.web.inbox.browser import Node, Tab, tab
 
@@ -86,6 +86,12 @@ def test_rules_stand_in_groups_with_their_condition_as_written(root: Tab) -> Non
     assert "args.amount > 100" in lists[1]
     assert "ask 1 senior and 1 security; within 1 h, then rejected" in lists[1]
     assert "reading is free" in lists[2]
+
+
+def test_a_group_of_other_teams_is_counted_and_not_said_to_be_nobody() -> None:
+    assert members(["anna", "ben"], frozenset()) == "2 of other teams"
+    assert members(["anna", "ben"], frozenset({"ben"})) == "ben, 1 of other teams"
+    assert members([], frozenset({"ben"})) == "nobody"
 
 
 def test_every_rule_is_in_exactly_one_group() -> None:

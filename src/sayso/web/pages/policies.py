@@ -28,6 +28,7 @@ from sayso.web.pages.board import board, person
 from sayso.web.pages.trying import FIELDS, Typed, facts_of
 from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
 from sayso.web.service import service_of
+from sayso.web.sight import named
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(route_class=InboxDoor, include_in_schema=False)
@@ -235,10 +236,7 @@ def _beware(visit: Visit, found: PolicyStands) -> tuple[str, ...]:
 def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
     """Return what else a policy can say: groups, roles, what counts as what, paces."""
     policy, seen = found.law.policy, found.seen
-    said = [
-        (f"The group {name}", _listed(one for one in names if one in seen))
-        for name, names in policy.groups.items()
-    ]
+    said = [(f"The group {name}", members(names, seen)) for name, names in policy.groups.items()]
     said += [
         (f"{name} also is", _listed(roles)) for name, roles in policy.roles.items() if name in seen
     ]
@@ -250,6 +248,12 @@ def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
         if pace is not None:
             said.append((f"The agent {agent}" if agent else "Each agent", pace_told(pace)))
     return tuple(said)
+
+
+def members(names: Iterable[str], seen: frozenset[str]) -> str:
+    """Return a group by name, as far as the caller sees who is in it."""
+    shown, others = named(names, seen)
+    return _listed((*shown, f"{others} of other teams") if others else shown)
 
 
 def _listed(names: Iterable[str]) -> str:
