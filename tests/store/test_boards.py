@@ -104,20 +104,6 @@ def test_asks_of_a_run_are_found_by_when_they_were_opened(desk: Desk) -> None:
     assert desk.store.run_open(run.id) == []
 
 
-def test_of_the_last_events_those_of_some_kinds_are_told_the_newest_first(desk: Desk) -> None:
-    ask = desk.open("pay", {"n": 1})
-    desk.approve(ask)
-    desk.run(steps, 5, wait=False)
-
-    kinds = ("ask.decided", "run.done", "ask.opened")
-    assert [event.kind for event in desk.store.lately(kinds, 50, 9)] == [
-        "run.done",
-        "ask.decided",
-        "ask.opened",
-    ]
-    assert [event.kind for event in desk.store.lately(kinds, 3, 9)] == ["run.done"]
-
-
 def test_runs_are_found_by_how_their_id_begins(desk: Desk) -> None:
     runs = [desk.start(pay, n).id for n in range(4)]
     for run in runs:

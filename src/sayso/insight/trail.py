@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import get_args
 
 from sayso.errors import BadValue, SaysoError
@@ -22,7 +23,7 @@ from sayso.model.event_kinds import EVENTS, check_kind
 from sayso.model.span import span
 from sayso.model.verdicts import Verdict
 from sayso.store.contract import Store
-from sayso.store.trail import By, Met, Spot, TrailRow, Walk
+from sayso.store.trail import DESK, By, Met, Spot, TrailRow, Walk
 
 SORTS: tuple[str, ...] = get_args(ActorKind)
 VERDICTS: tuple[str, ...] = get_args(Verdict)
@@ -199,6 +200,22 @@ def look(
     else:
         last = None
     return _page(store, met, last, early=False, whole=whole)
+
+
+def lately(
+    store: Store, kinds: Collection[str], *, teams: Sequence[str] | None, steps: int, limit: int
+) -> list[Event]:
+    """Return of the last so many events of these teams those of some kinds, the newest first.
+
+    `None` is every team; the desk's own affairs are left out.
+    """
+    read_trail(store, most=READ)
+    every = store.trail_teams() if teams is None else teams
+    named = tuple(team for team in every if team != DESK)
+    walked = islice(_Walks(store, Wanted(), named, _END).along(Wanted().ways()), steps)
+    met = list(islice((one for one in walked if one.row.kind in kinds), limit))
+    page = _page(store, met, None, early=False, whole=True)
+    return [one.event for one in page.found]
 
 
 def _page(store: Store, met: Sequence[Met], last: Spot | None, *, early: bool, whole: bool) -> Page:

@@ -48,10 +48,6 @@ class Boards(Protocol):
         """The journals of the asks that a run opened in this time."""
         ...
 
-    def lately(self, kinds: Sequence[str], window: int, limit: int) -> list[Event]:
-        """Of the last so many events those of these kinds, the newest first."""
-        ...
-
 
 class SqlBoards(ABC):
     """The same in a SQL database."""
@@ -104,11 +100,6 @@ class SqlBoards(ABC):
         return [
             list(events) for _, events in groupby(map(_event, rows), key=lambda one: one.stream)
         ]
-
-    def lately(self, kinds: Sequence[str], window: int, limit: int) -> list[Event]:
-        """Return of the last so many events those of these kinds, the newest first."""
-        wanted = f"|{'|'.join(kinds)}|"
-        return list(map(_event, self._rows("lately", kinds=wanted, limit=window, most=limit)))
 
 
 def _event(row: Sequence[Any]) -> Event:

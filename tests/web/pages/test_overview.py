@@ -20,6 +20,7 @@ from sayso.insight.record import track_record
 from sayso.runs.outlook import Outlook, Waiting, outlook
 from sayso.store.contract import Current, Lease
 from sayso.testing import FakeClock
+from sayso.web.pages import happened as overview_happened
 from sayso.web.pages.happened import happened
 from sayso.web.pages.overview import figures_of, waiting_words
 from sayso.web.visit import Visit
@@ -239,6 +240,24 @@ def test_what_happened_is_told_in_the_words_of_the_terminal(served: Served) -> N
         told_there = told(event, now, called=headline(now)).plain
         assert any(line.startswith(told_there) and line.endswith("clerk") for line in lines), word
         assert told_there.startswith(f"anna {word} Pay back")
+
+
+def test_a_quiet_team_on_a_busy_desk_sees_what_happened_last_of_its_own(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, anna = served.desk, tab(served, "anna")
+    desk.reject(desk.open("quiet_call", {"n": 1}, team="billing"), by="anna")
+    ended = desk.start(fail, team="billing")
+    desk.work(until="idle", only=ended.id)
+    monkeypatch.setattr(overview_happened, "_LOOKED_AT", 20)
+    for number in range(30):
+        desk.open("busy", {"n": number}, team="support")
+
+    said = anna.go("/overview").page.one("section", id="happened").text
+
+    assert "Quiet call" in said
+    assert ended.id in said
+    assert "Busy" not in said
 
 
 def test_what_the_policy_allowed_is_told_by_what_came_of_it_alone(tmp_path: Path) -> None:

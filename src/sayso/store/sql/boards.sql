@@ -56,9 +56,3 @@ select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.ha
   from asks a join events e on e.stream = a.id
  where a.run = :id and a.opened_at >= :since and a.opened_at < :until
  order by a.opened_at, a.id, e.seq
-
--- name: lately
--- Of the last events those of some kinds: '|ask.decided|run.done|'.
-select * from ({@recent}) latest
- where cast(:kinds as text) <> replace(cast(:kinds as text), '|' || kind || '|', '')
- limit :most

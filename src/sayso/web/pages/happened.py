@@ -8,16 +8,16 @@ from datetime import datetime
 
 from sayso.channels.headline import headline
 from sayso.channels.story import told
-from sayso.insight.reading import asks_of
+from sayso.insight.reading import asks_of, starts_of
+from sayso.insight.trail import lately
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.text import one_line
-from sayso.store.contract import RunRow
 from sayso.web.visit import Visit
 
 _SHOWN = 12
-_LOOKED_AT = 1000  # events, however many there are
-_TAKEN = 60  # of those that are told, some of which may belong to others
+_LOOKED_AT = 1000  # events of one's teams, however many there are
+_TAKEN = 60  # of those that are told, some of which may be of no interest
 # What is told of, with its icon and its tone.
 _LOOKS: Mapping[str, tuple[str, str]] = {
     "ask.opened": ("pause", "warn"),
@@ -50,7 +50,9 @@ class HappenedLine:
 
 def happened(visit: Visit) -> tuple[HappenedLine, ...]:
     """Return what happened last of what this person may see, the newest first."""
-    events = visit.store.lately(tuple(_LOOKS), _LOOKED_AT, _TAKEN)
+    own = visit.teams()
+    teams = None if own is None else ("", *own)
+    events = lately(visit.store, _LOOKS, teams=teams, steps=_LOOKED_AT, limit=_TAKEN)
     asks = _asks(visit, [event.stream for event in events if event.stream.startswith("a-")])
     runs = _runs(visit, [event.stream for event in events if event.kind.startswith("run.")])
     lines = []
@@ -73,10 +75,15 @@ def _asks(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
     }
 
 
-def _runs(visit: Visit, ids: Sequence[str]) -> dict[str, RunRow]:
+def _runs(visit: Visit, ids: Sequence[str]) -> dict[str, str]:
+    """Return the workflows of those of these runs that the caller sees."""
     roster = visit.store.register()
-    rows = [visit.store.run(run_id) for run_id in dict.fromkeys(ids)]
-    return {row.id: row for row in rows if row is not None and visit.sees(row.team, None, roster)}
+    starts = starts_of(visit.store, list(dict.fromkeys(ids))) if ids else {}
+    return {
+        run_id: str(said.get("workflow", ""))
+        for run_id, said in starts.items()
+        if visit.sees(said.get("team"), None, roster)
+    }
 
 
 def _by_policy(event: Event, ask: Ask) -> bool:
@@ -100,14 +107,14 @@ def _of_ask(event: Event, ask: Ask) -> HappenedLine:
     )
 
 
-def _of_run(event: Event, row: RunRow) -> HappenedLine:
+def _of_run(event: Event, workflow: str) -> HappenedLine:
     icon, tone = _LOOKS[event.kind]
     return HappenedLine(
         icon=icon,
         tone=tone,
-        about=f"{one_line(row.workflow, 60)}{':' if event.actor.kind == 'person' else ''}",
+        about=f"{one_line(workflow, 60)}{':' if event.actor.kind == 'person' else ''}",
         text=told(event).plain.strip(),
-        who=row.id,
-        href=f"/runs/{row.id}",
+        who=event.stream,
+        href=f"/runs/{event.stream}",
         at=event.at,
     )
