@@ -415,10 +415,10 @@ def test_a_database_that_is_away_for_a_moment_does_not_hide_the_result(
         return "receipt 77"
 
     running = in_thread(lambda: pay(5))
-    ask = opened(desk)
-    desk.approve(ask)
+    ask = opened(file_desk)  # which waits longer for a lock than that one
+    file_desk.approve(ask)
     assert running.result(20) == "receipt 77"
-    effect = desk.get(ask.id).effect
+    effect = file_desk.get(ask.id).effect
     assert effect is not None
     assert (effect.status, effect.result) == ("done", "receipt 77")
     desk.close()

@@ -27,6 +27,8 @@ ARROWS: dict[str, tuple[Table, set[tuple[str, str]]]] = {
         {
             ("ready", "running"),
             ("ready", "cancelled"),
+            ("ready", "parked"),  # by a restore, as below
+            ("waiting", "parked"),
             ("running", "waiting"),
             ("running", "ready"),
             ("running", "parked"),

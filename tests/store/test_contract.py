@@ -825,6 +825,20 @@ def test_a_thread_has_one_run_at_a_time(store: Store) -> None:
     assert store.commit(append, run=StartRun(other))
 
 
+def test_runs_that_are_not_over_are_listed_and_counted_at_one_moment(
+    store: Store, clock: FakeClock
+) -> None:
+    for number in range(1, 5):
+        new_run(store, f"r-000{number}")
+        clock.advance(1)
+    claimed(store)
+    assert store.commit(run=LeaveRun(id="r-0001", token="t1", seq=1, status="done"))
+
+    found = store.runs_now(2)
+    assert [row.id for row in found.rows] == ["r-0004", "r-0003"]
+    assert {status: count for status, count in found.counts.items() if count} == {"ready": 3}
+
+
 def test_runs_are_listed_the_newest_first_page_by_page(store: Store, clock: FakeClock) -> None:
     for number in range(1, 6):
         new_run(store, f"r-000{number}", thread="12" if number == 3 else None)
