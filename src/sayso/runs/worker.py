@@ -108,6 +108,7 @@ class Crew:
         self._busy = 0
         self._waits: deque[tuple[float, timedelta]] = deque(maxlen=1000)
         self._lock = threading.Lock()
+        self._signing = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -383,23 +384,25 @@ class Crew:
 
     def _still_here(self) -> None:
         """Sign on while every hand is busy: called by the pulse, often."""
-        if not self._ears:
-            return
-        try:
-            self.sign_on()
-        except SaysoError as error:
-            _log.warning("Signing on failed; trying again: %s", error)
-            self._signed = time.monotonic() - ALIVE.total_seconds() / 3 + 1  # in a second
+        with self._signing:  # whoever signs off meanwhile has the last word
+            if not self._ears:
+                return
+            try:
+                self.sign_on()
+            except SaysoError as error:
+                _log.warning("Signing on failed; trying again: %s", error)
+                self._signed = time.monotonic() - ALIVE.total_seconds() / 3 + 1  # in a second
 
     def _sign_off(self) -> None:
         """Say that nobody here takes runs any more; some may still be carried on to their next verb."""
         if self._ears and not self._shift.stopping():
             return
-        self._signed = 0.0
-        try:
-            self._store().drop_worker(self.id)
-        except SaysoError:
-            _log.debug("Signing off failed.", exc_info=True)
+        with self._signing:
+            self._signed = 0.0
+            try:
+                self._store().drop_worker(self.id)
+            except SaysoError:
+                _log.debug("Signing off failed.", exc_info=True)
 
     def _check_fork(self) -> None:
         if self._pid != os.getpid():  # a forked child has none of the parent's threads
