@@ -41,11 +41,13 @@ from sayso.model.span import Span, aware, span
 from sayso.policy.rules import Policy
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
+from sayso.runs.workflow import version_of
 from sayso.store import Clock, Store, SystemClock, open_store
 
 if TYPE_CHECKING:  # most programs never look back: what does that comes when it is asked for
     from sayso.access.tokens import Tokens
     from sayso.asks.preferring import Preferences
+    from sayso.asks.trust import Trust
     from sayso.channels.webhooks import Webhooks
     from sayso.insight.case import Case
     from sayso.store.audit import Progress, Report, Seal
@@ -100,6 +102,7 @@ class Desk(Asking, Gates, RunDesk):
         self._own.widen = self.law.widened
         self.docket = StoredDocket(lambda: self.store, self.origin, self.law)
         self.forms = Forms(agent or _program(), self.docket.now, self._precedents, team)
+        self.forms.version = lambda fn: version_of(fn.__module__)
         self.lease = span(lease).total_seconds()
         self.heartbeat = Heartbeat(self.docket.renew, self.lease, ticking, sweep=self.sweep)
         # Commands it names need the address only where people would not find it by themselves.
@@ -260,6 +263,34 @@ class Desk(Asking, Gates, RunDesk):
         return outlook(self.store, teams=teams).to_json()
 
     @property
+    def trust(self) -> Trust:
+        """Which agents have earned to run what alone, and what their records say."""
+        from sayso.asks.trust import Trust
+        from sayso.store.casebook import seen_by_team
+
+        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
+        return Trust(lambda: self.store, self.origin, teams)
+
+    def incident(self, effect: Ask | str, harm: str, *, by: str | None = None) -> Ask:
+        """Report that a call which was carried out did harm, and in what.
+
+        It ends the grant of its key, if that runs alone, and weighs against it otherwise.
+
+        Args:
+            effect: The ask that let it happen, be it by a person or by a grant; or its id.
+            harm: What it did, in words.
+            by: Who reports it; may be left out in solo mode.
+
+        Raises:
+            UnknownAsk: there is none of this id.
+            AlreadyReported: somebody did so before.
+            Misuse: it was never carried out.
+        """
+        from sayso.asks.vouching import incident
+
+        return incident(self.store, id_of(effect), harm, by=by, origin=self.origin)
+
+    @property
     def preferences(self) -> Preferences:
         """What people prefer of the agents on this desk."""
         from sayso.asks.preferring import Preferences
@@ -301,10 +332,11 @@ class Desk(Asking, Gates, RunDesk):
 
     def verify(self, *, seal: Seal | str | None = None, progress: Progress | None = None) -> Report:
         """Read the whole journal and name what is not as it was written."""
+        from sayso.asks.books import unlike
         from sayso.store.audit import Seal, verify
 
         kept = seal if seal is None or isinstance(seal, Seal) else Seal.parse(seal)
-        return verify(self.store, seal=kept, progress=progress)
+        return verify(self.store, seal=kept, progress=progress, unlike=unlike)
 
     def seal(self, *, progress: Progress | None = None) -> Seal:
         """Seal the journal as it is. Keep the line elsewhere: it shows later removal."""

@@ -10,6 +10,7 @@ SaysoError
 │   ├── UnknownPerson      nobody of this name may decide here
 │   ├── UnknownRole        nobody could ever hold this role
 │   ├── UnknownWebhook     no webhook, or no delivery, has this id
+│   ├── UnknownKey         nothing is known of a key of this id
 │   ├── VerdictNotAllowed  this ask does not offer that verdict
 │   ├── InvalidEdit        the edit breaks the schema; `fields` says where
 │   ├── InvalidAnswer      the answer breaks the schema; `fields` says where
@@ -20,6 +21,7 @@ SaysoError
 │   ├── Settling           decided, and whoever did may still take it back
 │   ├── AskChanged         the digest named is not the one that is shown now
 │   ├── Claimed            somebody else is looking into it
+│   ├── AlreadyReported    the harm of this call was reported before
 │   ├── TooManyAsks        an agent asks more of people than the policy lets it
 │   ├── TooManyTries       too many wrong passwords; `after` says when to try again
 │   ├── KeyConflict        the idempotency key belongs to an ask with other content
@@ -262,6 +264,19 @@ class UnknownWebhook(Misuse):
         self.unknown = unknown
 
 
+class UnknownKey(Misuse):
+    """Nothing is known of a key of this id: no call of it was ever judged.
+
+    Next: take an id that `sayso trust` shows.
+    """
+
+    code = "unknown-key"
+
+    def __init__(self, unknown: object) -> None:
+        super().__init__(f"There is no key {unknown!r} on this desk. `sayso trust` shows them.")
+        self.unknown = unknown
+
+
 class VerdictNotAllowed(Misuse):
     """This ask does not offer that verdict.
 
@@ -420,6 +435,20 @@ class Claimed(Conflict):
             f'{ask.id} "{ask.label}": {by} is looking into it. Ask them, or take it over by '
             f"assigning it: sayso inbox assign {ask.id} NAME"
         )
+        self.ask = ask
+        self.by = by
+
+
+class AlreadyReported(Conflict):
+    """Somebody reported the harm of this call before: `by`. It counts once.
+
+    Next: nothing, it is in the record of the key; to add to it, leave a note on the ask.
+    """
+
+    code = "already-reported"
+
+    def __init__(self, ask: _Asked, by: str) -> None:
+        super().__init__(f'{ask.id} "{ask.label}": {by} has reported its harm already.')
         self.ask = ask
         self.by = by
 

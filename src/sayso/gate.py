@@ -101,6 +101,9 @@ class Gates:
         unknown: type[BaseException] | tuple[type[BaseException], ...] = ...,
         later: bool = ...,
         unseen: bool | float = ...,
+        bucket: Callable[..., str] | None = ...,
+        matters: Sequence[str] | str | None = ...,
+        earns: bool = ...,
         why: str | None = ...,
         confidence: float | None = ...,
         needs: Iterable[str] | str | None = ...,
@@ -131,8 +134,11 @@ class Gates:
                 value to return instead of raising; `unknown` exceptions after which nobody
                 knows whether it happened, `idempotent` (then it may be tried again with the
                 same key), `verify` (asked whether it happened; "did not" counts after
-                `limit`); `unseen` to look for cases like the call; `later`, for a tool of an agent that goes on with other work while
-                the call waits; and the terms of every ask: `needs`, `within`, `allow`, ...
+                `limit`); `unseen` to look for cases like the call; `bucket`, a function of the
+                arguments that names the kind of call, each of which is trusted by itself, `matters`,
+                the parameters whose change says something of a call, and `earns=False` for what
+                people are always asked; `later`, for a tool of an agent that goes on with other work
+                while the call waits; and the terms of every ask: `needs`, `within`, `allow`, ...
 
         Raises:
             BadValue: while decorating: a parameter cannot be shown, or an option is unknown.

@@ -155,7 +155,15 @@ def kit_of(
             )
             raise BadValue(f"confirm={name!r}: {agent} has no such tool.{hint}")
         kit[name] = replace(kit[name], confirmed=True)
-    return kit
+    return {name: _confirmed(held) for name, held in kit.items()}
+
+
+def _confirmed(held: Held) -> Held:
+    """Let nobody earn to be spared what is listed in `confirm`."""
+    if not held.confirmed:
+        return held
+    gate = held.gate
+    return replace(held, gate=replace(gate, rules=replace(gate.rules, earns=False)))
 
 
 def _gate(fn: Callable[..., Any], agent: str) -> Gated:

@@ -21,7 +21,7 @@ from sayso.agent.recalling import recall_passage
 from sayso.agent.telling import told
 from sayso.agent.turn import Settled, turn_passage
 from sayso.agent.words import NOTHING, WAITED, planned
-from sayso.runs.lanes import CHAIN, LANE
+from sayso.runs.lanes import CHAIN, LANE, VERSION
 from sayso.runs.memory import AnswerStep, Step, TaskStep
 from sayso.runs.running import Running
 from sayso.runs.stops import Parked
@@ -36,9 +36,11 @@ def work(agent: Profile, run: Running, task: str) -> str:
     chain = CHAIN.get() or ((run.journal.row.workflow,) if inner else ())
     job = Job(agent, run, task, inner=inner, outer=_JOB.get() if inner else None)
     token, before = CHAIN.set((*chain, agent.name)), _JOB.set(job)
+    version = VERSION.set(agent.version)
     try:
         return _answer(job)
     finally:
+        VERSION.reset(version)
         _JOB.reset(before)
         CHAIN.reset(token)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 
 from sayso.agent.kit import Held
 from sayso.agent.limits import Limits
 from sayso.agent.messages import Model
 from sayso.agent.voice import Voice
+from sayso.model.digest import canonical
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Profile:
     """An agent's settings, checked."""
 
@@ -29,6 +32,16 @@ class Profile:
     explain: bool = False
     on_text: Callable[[str], object] | None = None
     pause: float = 1.0  # seconds before a model that did not reply is asked again
+
+    @cached_property
+    def version(self) -> str:
+        """What it is made of, in short: its model, what it is told, and its tools.
+
+        Whatever it has earned, it has earned as that.
+        """
+        said = [getattr(self.model, "name", None) or type(self.model).__name__, self.instructions]
+        tools = [[one.name, one.spec.description, one.shape] for one in self.kit.values()]
+        return sha256(canonical([*said, tools, self.plan_every]).encode()).hexdigest()[:12]
 
     @property
     def voice(self) -> Voice:

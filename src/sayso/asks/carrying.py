@@ -23,6 +23,7 @@ from sayso.model.ask import Ask
 from sayso.model.call import Call
 from sayso.model.content import Content, Risk
 from sayso.model.conversion import encode
+from sayso.model.digest import canonical
 from sayso.model.span import span
 from sayso.model.tool import Bound, Tool
 
@@ -65,6 +66,7 @@ class Rules:
     asks: bool = False
     later: bool = False  # an agent goes on with other work while its calls wait for people
     unseen: float | None = None  # the score of a case from which on a call counts as seen before
+    earns: bool = True  # whether an agent can earn to call it without asking
     terms: Terms = field(default_factory=Terms)
 
 
@@ -89,6 +91,8 @@ class Gated:
         proposal, rules = tool.proposal(bound), self.rules
         if rules.unseen is not None:
             more_shown["unseen"] = forms.unseen(proposal, rules.unseen, terms.get("team"))
+        if not self.asks_people:
+            more_shown["stakes"] = self._stakes(forms, bound)
         return forms.call(
             proposal,
             returns=tool.returned,
@@ -98,6 +102,16 @@ class Gated:
             sentence=self.sentence,
             terms=terms,
         )
+
+    def _stakes(self, forms: Forms, bound: Bound) -> str:
+        """Return what tells calls that are trusted together from others, as JSON."""
+        tool, bucket = self.tool, self.tool.bucket_of(bound)
+        if bucket is None or not self.rules.earns:
+            return canonical({"never": True})
+        said: dict[str, Any] = {"version": forms.version(tool.fn), "bucket": bucket}
+        if tool.matters is not None:
+            said["matters"] = list(tool.matters)
+        return canonical({name: value for name, value in said.items() if value != ""})
 
     def kept(self, result: object) -> object:
         """Return the result in its JSON form, if its declared type has one."""
@@ -130,8 +144,14 @@ class Gated:
             ) from error
 
 
-_DECLARED = ("risk", "reversible", "affects", "impact", "preview", "secret")
-_RULES = ("on_reject", "idempotent", "verify", "limit", "unknown", "asks", "later", "unseen")
+_DECLARED = (
+    *("risk", "reversible", "affects", "impact", "preview", "secret"),
+    *("bucket", "matters"),
+)
+_RULES = (
+    *("on_reject", "idempotent", "verify", "limit", "unknown", "asks", "later", "unseen"),
+    "earns",
+)
 
 
 def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> Gated:  # noqa: ANN401
@@ -157,6 +177,7 @@ def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> G
         asks=given.get("asks", False),
         later=given.get("later", False),
         unseen=bound_of(given.get("unseen")),
+        earns=_flag(given.get("earns", True), "earns"),
         terms=terms,  # type: ignore[arg-type]
     )
     if rules.asks and rules.unseen is not None:
@@ -204,6 +225,12 @@ def _callable(verify: object) -> Callable[..., Any] | None:
     if verify is not None and not callable(verify):
         raise BadValue(f"verify= is a function, not {type(verify).__name__}.")
     return verify
+
+
+def _flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadValue(f"{name}={value!r}: it is True or False.")
+    return value
 
 
 def _exceptions(unknown: object) -> tuple[type[BaseException], ...]:

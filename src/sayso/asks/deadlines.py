@@ -14,6 +14,7 @@ from typing import Any
 from sayso.asks.opening import without
 from sayso.asks.spending import resolution
 from sayso.asks.standing import Standing, grow, stamped
+from sayso.asks.vouching import learned
 from sayso.model.actor import CLOCK, Origin
 from sayso.model.agenda import Deed, due, reminder
 from sayso.model.ruled import NEVER_BY_TIMEOUT
@@ -52,7 +53,9 @@ def keep_time(store: Store, at: Standing, now: datetime | None = None) -> Kept |
     if found.deed == "settle" and not _still_stands(at):
         kind, payload = "ask.taken_back", stamped(_ORIGIN, note=_LEFT)
     event, ask = grow(at.ask, kind, at=at.now, actor=CLOCK, payload=payload)
-    settled = resolution(store, ask) if ask.decision is not None else []
+    settled: list[Append] = []
+    if ask.decision is not None:
+        settled = [*resolution(store, ask), *learned(store, at, ask)]
     return Kept(found.deed, store.commit(Append(event=event, ask=ask), *settled))
 
 

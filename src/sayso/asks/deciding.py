@@ -25,6 +25,7 @@ from sayso.asks.ruling import (
 )
 from sayso.asks.spending import resolution
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
+from sayso.asks.vouching import learned
 from sayso.errors import (
     AskChanged,
     AskClosed,
@@ -94,7 +95,7 @@ def decide(
         if not _lawful(store, at, asked, said, seen, person):
             continue
         appends, ask = _appends(at, person, ballot, said)
-        if not appends or store.commit(*appends, *resolution(store, ask)):
+        if not appends or store.commit(*appends, *resolution(store, ask), *learned(store, at, ask)):
             return ask
 
 
@@ -233,6 +234,11 @@ def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]
     """Return the checked verdict as it goes into the journal."""
     if ballot.kind is not None and (ballot.verdict != "reject" or ballot.kind not in REJECT_KINDS):
         raise BadValue(f"kind={ballot.kind!r}: a rejection may be {', '.join(REJECT_KINDS)}.")
+    if ballot.harmful is not None and ballot.verdict != "edit":
+        raise BadValue(
+            "harmful= goes with edit: it says whether the call would have done harm unedited. Reject "
+            "with kind='harmful' what must not be done at all."
+        )
     if ballot.end and ballot.verdict != "reject":
         raise BadValue("end=True goes with reject only: it ends the run.")
     check_words(ballot.note, "note")
@@ -249,6 +255,7 @@ def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]
         note=ballot.note or None,
         kind=ballot.kind,
         end=ballot.end or None,
+        harmful=ballot.harmful,
     )
 
 

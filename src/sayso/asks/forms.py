@@ -206,6 +206,7 @@ class Forms:
     ) -> None:
         self.agent = check_word(agent, "agent") or agent
         self.team = check_team(team)
+        self.version: Callable[[Callable[..., Any]], str] = lambda _: ""  # of whose code asks
         self._now = now
         self._look = look
 
@@ -435,6 +436,7 @@ class Forms:
         *,
         task: str | None = None,
         title: str = "How good is this?",
+        of: str | None = None,
         **terms: Unpack[Terms],
     ) -> Form[Feedback | None]:
         """Ask what people think of a result; `None` if nobody says within the time given."""
@@ -446,6 +448,7 @@ class Forms:
             terms,
             sentence="The program asks how well it did.",
             facts=_text({**given, "result": result}, "result"),
+            about=check_word(of, "of"),
         )
         return Form(content, _feedback)
 

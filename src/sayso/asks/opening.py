@@ -13,6 +13,7 @@ from sayso.asks.lawbook import Lawbook
 from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled
 from sayso.asks.standing import grow, stamped, standing, tries
+from sayso.asks.trusting import granted, spared, staked
 from sayso.errors import KeyConflict, UnknownRole, Unsatisfiable
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
@@ -23,6 +24,7 @@ from sayso.model.event import GENESIS, Event, link
 from sayso.model.folding import opened
 from sayso.model.ids import short_id
 from sayso.model.requirement import ONE_REVIEWER
+from sayso.model.stake import Stake
 from sayso.policy.ruling import Ruling
 from sayso.store.contract import Append, Lease, Opening, Store
 
@@ -58,12 +60,15 @@ def open_ask(
     known = None if key is None else _same(store, asked, key)
     if known is not None:
         return known
-    ruling = None
+    ruling = stake = None
+    alone = False
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
+        stake = staked(law, content, ruling)
         content = ruled(content, ruling, now, requested=requested)
-    asks = law if ruling is not None and ruling.effect == "ask" else None
+        alone = spared(store, law, stake)
+    asks = law if ruling is not None and ruling.effect == "ask" and not alone else None
     while True:
         solo, people = check_decidable(store, content)
         ask_id = new_id(store)
@@ -76,8 +81,13 @@ def open_ask(
             lease=lease,
             people=people,
             once=True,
+            stake=stake,
         )
-        ask, append, more = _decided_or_paced(store, line, ruling, asks, origin)
+        ask, append, more = (
+            _let_alone(store, line)
+            if alone
+            else _decided_or_paced(store, line, ruling, asks, origin)
+        )
         if append is None or store.commit(append, *more):
             return ask.grown(solo=True) if solo else ask
         known = _same(store, asked, key) if key is not None else _counted(store, ask, origin)
@@ -85,6 +95,12 @@ def open_ask(
             return known
         if people is None or people == store.people_now():
             _lengths[store] = _lengths.get(store, 4) + 1
+
+
+def _let_alone(store: Store, append: Opening) -> tuple[Ask, Opening | None, list[Append]]:
+    """Return an ask that nobody has to be asked, decided as it opens."""
+    ask, decided = granted(append.ask, store)
+    return ask, replace(append, ask=ask), [decided]
 
 
 def _decided_or_paced(
@@ -195,9 +211,12 @@ def opening(
     people: int | None = None,
     once: bool = False,
     paced: bool = False,
+    stake: Stake | None = None,
 ) -> Opening:
     """Return the write that opens an ask. With a lease, its program waits for the answer."""
-    text, asked = write(ask_id, content, origin=origin, key=key, held=lease is not None)
+    text, asked = write(
+        ask_id, content, origin=origin, key=key, held=lease is not None, stake=stake
+    )
     event = link(
         ask_id,
         1,
@@ -229,6 +248,7 @@ def _same(store: Store, content: Content, key: str) -> Ask | None:
 
 
 def _question(content: dict[str, Any]) -> str:
-    # What the policy made of it, and which cases were known by then, is not what was asked.
-    ruled = ("due_at", "needs", "deny", "sentence", "ruling", "unseen")
+    # What the policy made of it, which cases were known by then and which version of the code asks
+    # is not what was asked.
+    ruled = ("due_at", "needs", "deny", "sentence", "ruling", "unseen", "stakes")
     return canonical({name: value for name, value in content.items() if name not in ruled})

@@ -29,6 +29,7 @@ class Reviews:
         end: bool = False,
         tool: str | None = None,
         hold: Span = 0,
+        harmful: bool | None = None,
     ) -> Ask:
         """Record one person's verdict, and return the ask afterwards.
 
@@ -48,6 +49,7 @@ class Reviews:
             end: With a rejection: end the run.
             tool: The tool an edit is meant for; it can never change it.
             hold: For how long the decision can be taken back before it counts.
+            harmful: With an edit: whether the call would have done harm as it was proposed.
 
         Raises:
             AskClosed: somebody was faster; the error carries their decision.
@@ -67,6 +69,7 @@ class Reviews:
             end=end,
             tool=tool,
             hold=span(hold).total_seconds() if hold else 0.0,
+            harmful=harmful,
         )
         digest = _seen(ask, seen)
         return self.docket.decide(id_of(ask), ballot, seen=digest, by=by)
@@ -93,9 +96,16 @@ class Reviews:
         by: str | None = None,
         seen: str | None = None,
         hold: Span = 0,
+        harmful: bool | None = None,
     ) -> Ask:
-        """Say yes with changes: a patch of arguments, the new text of a draft, new steps of a plan."""
-        return self.decide(ask, "edit", args=changes, note=note, by=by, seen=seen, hold=hold)
+        """Say yes with changes: a patch of arguments, the new text of a draft, new steps of a plan.
+
+        `harmful` says whether the call would have done harm as it was: it counts for the trust in the
+        agent where the edit touches what matters.
+        """
+        return self.decide(
+            ask, "edit", args=changes, note=note, by=by, seen=seen, hold=hold, harmful=harmful
+        )
 
     def reject(
         self,

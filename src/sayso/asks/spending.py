@@ -23,6 +23,7 @@ from sayso.asks.ruling import (
     unchanged,
 )
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
+from sayso.asks.trusting import still_granted
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import CLOCK, Actor, Origin
 from sayso.model.ask import Ask, Decision
@@ -92,6 +93,8 @@ def begin(
         if of_run(at.ask) and commit is None:
             raise NotApproved(at.ask, f"the run {at.ask.content.run} carries it out itself.")
         _check_law(at, law, risk)
+        if not still_granted(store, at.ask):
+            raise NotApproved(at.ask, "the grant it was to run under has ended since. Ask again.")
         actor = Actor("agent", at.ask.content.agent)
         given_up = []
         if again is not None and at.ask.effect is not None and at.ask.effect.status == "intended":
@@ -132,7 +135,9 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
     _check_age(at, decision, ruling.execute_within)
     if ruling.cool_off > ask.content.ruled.cool_off:
         _check_settled(at, decision, ruling.cool_off)
-    if decision.by.kind == "policy":
+    if decision.grant is not None:
+        strict = ruling.asks and not ruling.earnable
+    elif decision.by.kind == "policy":
         strict = ruling.effect != "allow"
     elif decision.by == CLOCK and ruling.effect != "allow" and ruling.on_timeout != "approve":
         strict = True

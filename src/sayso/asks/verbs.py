@@ -87,14 +87,16 @@ class Verbs(ABC):
         *,
         task: str | None = None,
         title: str = "How good is this?",
+        of: str | None = None,
         **terms: Unpack[Terms],
     ) -> Feedback | None:
         """Block until somebody rates the result; `None` once its time (`within=`) is over.
 
         What they say is remembered for tasks like `task` of the agent that made it: `agent=`,
-        unless it is the one that asks.
+        unless it is the one that asks. `of` is the id of the ask whose call made the result: a
+        rating that calls it harmful is then an incident of that call.
         """
-        return self._ask(self.forms.feedback(result, task=task, title=title, **terms))
+        return self._ask(self.forms.feedback(result, task=task, title=title, of=of, **terms))
 
 
 class LaterVerbs:
@@ -158,10 +160,11 @@ class LaterVerbs:
         *,
         task: str | None = None,
         title: str = "How good is this?",
+        of: str | None = None,
         **terms: Unpack[Terms],
     ) -> Later[Feedback | None]:
         """Ask what people think of a result."""
-        return self._put(self._forms.feedback(result, task=task, title=title, **terms))
+        return self._put(self._forms.feedback(result, task=task, title=title, of=of, **terms))
 
     def _put(self, form: Form[T]) -> Later[T]:
         return Later(form, lambda asked: self._open(asked.content), self._wait, self._wait_async)

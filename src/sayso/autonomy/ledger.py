@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Literal, NamedTuple
 
 from sayso.autonomy.terms import ALPHA, Terms
+from sayso.model.digest import written
+from sayso.model.ids import short_id
 
 Standing = Literal["reviewed", "proposed", "granted", "suspended", "locked"]
 What = Literal[
@@ -29,18 +32,25 @@ What = Literal[
     "reopened",  # a named person lets a locked key earn again
 ]
 
+_ID_LENGTH = 10
 ENDS = 3  # after so many ended grants a key is locked
 FORGIVING = 50  # clean audits in a row that forgive one of them
 
 
 class Key(NamedTuple):
-    """Whose calls of what are counted together."""
+    """Whose calls of what are counted together. A namesake in another team is another agent."""
 
     agent: str
     version: str
     tool: str
     bucket: str
     tier: str
+    team: str = ""
+
+    @property
+    def id(self) -> str:
+        """The name of its stream: the same on every machine, without anybody giving it out."""
+        return short_id("k", sha256(written([*self]).encode()).digest(), _ID_LENGTH)
 
 
 class Happening(NamedTuple):
@@ -96,7 +106,11 @@ def begun(others: Iterable[Ledger]) -> Ledger:
     """
     known = tuple(others)
     ends = max((one.ends for one in known), default=0)
-    locked = any(one.standing == "locked" for one in known)
+    return inherited(ends, locked=any(one.standing == "locked" for one in known))
+
+
+def inherited(ends: int, *, locked: bool) -> Ledger:
+    """Return the ledger of a key that begins with what its earlier versions left it."""
     return Ledger(ends=ends, standing="locked" if locked else "reviewed")
 
 

@@ -22,7 +22,11 @@ _log = logging.getLogger("sayso.channels")
 _READ = 500  # events at a time
 _ID_LENGTH = 16  # 80 bits: nobody looks whether it is free
 _TO_PEOPLE = ("ask.opened", "ask.decided")
-_OF_TEAMS = ("ask.opened", "run.started")  # what begins a stream that may belong to a team
+_OF_TEAMS = (
+    "ask.opened",
+    "run.started",
+    "trust.begun",
+)  # what begins a stream that may belong to a team
 
 
 def message_id() -> str:

@@ -144,6 +144,21 @@ def _settling(said: Said) -> Pieces:
     return *_decided(said), f"; counts at {said['until'][11:19]}"
 
 
+def _key(said: Said) -> str:
+    bucket = f", {one_line(str(said['bucket']), 40)}" if said.get("bucket") else ""
+    agent, tool = one_line(str(said.get("agent")), 60), one_line(str(said.get("tool")), 60)
+    return f"{tool} by {agent}{bucket}"
+
+
+def _picked(said: Said) -> str:
+    return ", picked by chance" if "rho" in said else ""
+
+
+def _grant_ended(said: Said) -> str:
+    locked = "; only a person can let it earn again" if said.get("locked") else ""
+    return f"ended its grant, the {said['ends']}. time{locked}"
+
+
 def _one(words: Callable[[Said], str]) -> Callable[[Said], Pieces]:
     """Say it in our words alone."""
     return lambda said: (words(said),)
@@ -171,6 +186,23 @@ _SENTENCES: Mapping[str, Callable[[Said], Pieces]] = {
     "payload.erased": lambda said: ("erased what was said", *_note(said)),
     "preference.edited": lambda said: _about("put the preference into other words", said["text"]),
     "preference.removed": _one(lambda _: "removed the preference"),
+    "incident.reported": lambda said: _about("reported harm", said.get("harm")),
+    "trust.begun": _one(lambda said: f"began a record of {_key(said)}"),
+    "trust.fine": _one(lambda said: f"found {said['ask']} fine{_picked(said)}"),
+    "trust.flagged": _one(lambda said: f"found {said['ask']} harmful{_picked(said)}"),
+    "trust.confirmed": _one(lambda said: f"confirmed that {said.get('flagged')} was harmful"),
+    "trust.overturned": _one(lambda said: f"found that {said.get('flagged')} was not harmful"),
+    "trust.incident": lambda said: _about(f"reported harm by {said['ask']}", said.get("harm")),
+    "trust.proposed": _one(
+        lambda said: f"proposed to let it run alone: {said['ask']}, score {said['score']:.1f}"
+    ),
+    "trust.ratified": _one(lambda said: f"let it run alone, in {said['ask']}"),
+    "trust.declined": _one(
+        lambda said: f"wants to see more before it runs alone, in {said['ask']}"
+    ),
+    "trust.ended": _one(_grant_ended),
+    "trust.revoked": lambda said: ("ended its grant", *_note(said)),
+    "trust.reopened": lambda said: ("let it earn again", *_note(said)),
     "run.started": _one(lambda said: f"started {one_line(str(said['workflow']), 60)}"),
     "step.begun": _one(lambda said: f"began to call {one_line(str(said.get('name')), 60)}"),
     "step.done": _step,

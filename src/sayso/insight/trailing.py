@@ -82,6 +82,10 @@ def _whose(store: Store, streams: Iterable[str]) -> Mapping[str, _Whose]:
             found[run_id] = _Whose(str(starts[run_id].get("team") or ""))
         elif (listed_run := store.run(run_id)) is not None:  # its beginning is no longer to be read
             found[run_id] = _Whose(listed_run.team or "")
+    for key in [stream for stream in found if stream.startswith("k-")]:
+        row = store.trust_of(key)
+        if row is not None:
+            found[key] = _Whose(row.team, row.tool)
     return found
 
 
@@ -91,7 +95,7 @@ def row_of(event: Event, team: str, tool: str) -> TrailRow:
     actor = event.who
     if event.kind == "ask.decided" and said.get("settled"):
         actor = f"person:{said['settled']}"  # the clock only wrote it down
-    if not of_ask(event):
+    if not (of_ask(event) or event.stream.startswith("k-")):
         tool = _called(event.kind, said)
     verdict = said.get("verdict") if event.kind.startswith("ask.") else None
     return TrailRow(

@@ -11,6 +11,7 @@ from sayso.model.content import Content, Proposal, Risk
 from sayso.model.digest import read
 from sayso.model.lifecycle import AskStatus, EffectStatus
 from sayso.model.requirement import Requirement
+from sayso.model.stake import Stake
 from sayso.model.text import one_line
 from sayso.model.verdicts import VERDICTS, Kind, Meaning, RejectKind, Verdict
 
@@ -21,7 +22,8 @@ class Ballot(NamedTuple):
     """What somebody wants to say to an ask: a verdict and what goes with it.
 
     The `args` of an edit are a patch, unless they are the `whole` of it: then what is not among
-    them is taken away. What is hidden stays in either case.
+    them is taken away. What is hidden stays in either case. `harmful` says of an edit whether the
+    call would have done harm as it was proposed.
     """
 
     verdict: Verdict
@@ -34,6 +36,7 @@ class Ballot(NamedTuple):
     tool: str | None = None
     hold: float = 0.0
     whole: bool = False
+    harmful: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,7 @@ class Vote:
     note: str | None = None
     kind: RejectKind | None = None
     end: bool = False
+    harmful: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +71,8 @@ class Decision:
     note: str | None = None
     kind: RejectKind | None = None
     end: bool = False
+    harmful: bool | None = None  # of an edit: what was proposed would have done harm
+    grant: str | None = None  # the key under whose grant nobody had to be asked
     votes: tuple[Vote, ...] = ()
 
     @property
@@ -97,6 +103,13 @@ class Effect:
     error: str | None = None
     doubt: str | None = None
     late: tuple[Any, ...] = ()
+
+
+class Harm(NamedTuple):
+    """What a call turned out to have done, and who reported it."""
+
+    what: str
+    by: Actor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +144,8 @@ class Ask:
     solo: bool = False
     original: dict[str, Any] | None = None
     evidence: tuple[dict[str, Any], ...] = ()
+    stake: Stake | None = None
+    harm: Harm | None = None
 
     @classmethod
     def fresh(cls, **given: Any) -> Ask:  # noqa: ANN401 - its fields

@@ -14,6 +14,7 @@ from sayso.model import digest
 from sayso.model.actor import Origin
 from sayso.model.content import LIMIT, Content
 from sayso.model.digest import check_size, text_digest, written
+from sayso.model.stake import Stake
 
 # A few pages of an inbox, and no texts that would fill the memory.
 _MOST = 128
@@ -34,10 +35,17 @@ class Asked:
     digest: str
     key: str | None = None
     held: bool = False
+    stake: Stake | None = None
 
 
 def write(
-    ask_id: str, content: Content, *, origin: Origin, key: str | None, held: bool
+    ask_id: str,
+    content: Content,
+    *,
+    origin: Origin,
+    key: str | None,
+    held: bool,
+    stake: Stake | None = None,
 ) -> tuple[str, Asked]:
     """Return the canonical text that puts this question, and what it will be read as.
 
@@ -49,13 +57,15 @@ def write(
         payload["key"] = key
     if held:
         payload["held"] = True
+    if stake is not None:
+        payload["trust"] = stake.to_json()
     if origin.request is not None:
         payload["request"] = origin.request
     text = written(payload | {"via": origin.via, "account": origin.account}, what="ask")
     check_size(text, 2 * LIMIT, "ask")
     if content.files:  # what is remembered is not their bytes
         content = content.changed(files=tuple(note.bare for note in content.files))
-    asked = Asked(ask_id, content, text_digest(text), key, held)
+    asked = Asked(ask_id, content, text_digest(text), key, held, stake)
     _remember(text, asked)
     return text, asked
 
@@ -72,7 +82,8 @@ def read(text: str) -> Asked:
     payload = digest.read(text)
     content = Content.from_json(payload["content"])
     held = payload.get("held", False)
-    asked = Asked(payload["ask"], content, text_digest(text), payload.get("key"), held)
+    stake = Stake.from_json(payload["trust"]) if "trust" in payload else None
+    asked = Asked(payload["ask"], content, text_digest(text), payload.get("key"), held, stake)
     _remember(text, asked)
     return asked
 

@@ -31,7 +31,7 @@ LIMIT = 1024 * 1024
 _LABEL = 200  # characters of an option
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
-_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen")
+_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "stakes")
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
@@ -145,6 +145,7 @@ class Content:
     tags: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     unseen: str | None = None
+    stakes: str | None = None
     requester: str | None = None
     owner: str | None = None
     optional: bool | None = None
@@ -260,12 +261,13 @@ class Content:
 _UNSTATED = {field.name: field.default for field in fields(Content) if field.default is not MISSING}
 
 # What makes two questions the same, besides the call, who must agree, the team and the files. When it is due, what the
-# policy said and which cases were known then does not.
+# policy said, which cases were known then and whose code asks does not.
+_APART = ("ruling", "unseen", "stakes")
 _ALIKE = itemgetter(
     *(
         field.name
         for field in fields(Content)
-        if field.name not in ("proposal", "needs", "due_at", "ruling", "unseen", "team", "files")
+        if field.name not in (*_APART, "proposal", "needs", "due_at", "team", "files")
     )
 )
 

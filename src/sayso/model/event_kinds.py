@@ -15,7 +15,7 @@ from typing import Literal
 from sayso.errors import BadValue
 from sayso.model.actor import ActorKind
 
-Stream = Literal["ask", "run", "people", "access", "webhooks", "seals", "desk"]
+Stream = Literal["ask", "run", "trust", "people", "access", "webhooks", "seals", "desk"]
 
 ALL = "*"
 
@@ -62,12 +62,18 @@ _VOTE = {
     "note": "what they said to it",
     "kind": "of a rejection: `harmful`, `taste` or `not-now`",
     "end": "of a rejection: that the run ends with it",
+    "harmful": "of an edit: whether the call would have done harm as it was proposed",
 }
 _RESULT = {
     "result": "what the call returned",
     "unrecorded": "in its place, if that has no form in JSON or is too large: what it was",
     "error": "in their place: what it raised",
     "attempt": "which try it was",
+}
+_LABEL = {
+    "ask": "the call",
+    "detection": "the share of bad calls that reviewers are taken to notice",
+    "rho": "if chance had picked it: the share of calls that it picks",
 }
 _STEP = {
     "key": "its place in the run",
@@ -87,6 +93,7 @@ _TABLE = (
             "content": "everything shown",
             "key": "the idempotency key",
             "held": "that a program waits for it",
+            "trust": "the key that the decision counts for, if something can be earned by it",
         },
         becomes="open",
         told=True,
@@ -97,7 +104,7 @@ _TABLE = (
         ("person",),
         "Somebody changed what is proposed, which makes the next version. It is their vote, too.",
         {
-            **{name: _VOTE[name] for name in ("verdict", "seen", "note")},
+            **{name: _VOTE[name] for name in ("verdict", "seen", "note", "harmful")},
             "args": "all arguments as they now stand",
             "raised": "if the policy wants more for the edited call: the fields of `ask.raised`",
         },
@@ -180,7 +187,11 @@ _TABLE = (
         ("person", "policy", "clock"),
         "The vote that decides; or the policy allowed it as it opened; or time was up; or what "
         "was settling counts from now on.",
-        {**_VOTE, "settled": "by the clock: whose decision it is that counts from now on"},
+        {
+            **_VOTE,
+            "settled": "by the clock: whose decision it is that counts from now on",
+            "grant": "by the policy: the key that has earned to run alone",
+        },
         becomes="decided",
         told=True,
     ),
@@ -281,6 +292,134 @@ _TABLE = (
         "ask",
         ("person",),
         "The preference that the ask left was removed: agents are no longer told of it.",
+    ),
+    # --- the trust in agents ---
+    EventKind(
+        "incident.reported",
+        "ask",
+        ("person",),
+        "A call that was carried out turned out to have done harm.",
+        {"harm": "what it did", "rated": "the rating that said so, if it was one"},
+        told=True,
+    ),
+    EventKind(
+        "trust.begun",
+        "trust",
+        ("policy",),
+        "The first call of a key was judged: of an agent in one version, a tool, a kind of call and "
+        "a tier. It is the first event of its stream.",
+        {
+            "agent": "whose calls",
+            "version": "of the agent: its model, what it is told, its tools",
+            "tool": "of which tool",
+            "bucket": "the kind of call, if the tool sorts them",
+            "tier": "by the policy",
+            "team": "whose agent it is",
+            "needs": "who decides its calls",
+            "ends": "how many grants of its earlier versions ended by harm",
+            "locked": "that they are locked, and so is this one",
+        },
+    ),
+    EventKind(
+        "trust.fine",
+        "trust",
+        ("person",),
+        "A call was looked at before it ran, and was fine. The score grows.",
+        _LABEL,
+    ),
+    EventKind(
+        "trust.flagged",
+        "trust",
+        ("person",),
+        "A call was found to be harmful. Nothing of its key runs alone until somebody else has looked.",
+        {
+            **_LABEL,
+            "flag": "the ask that was put to others about it",
+            "solo": "that nobody else is there, so it counts as confirmed",
+        },
+    ),
+    EventKind(
+        "trust.confirmed",
+        "trust",
+        ("person",),
+        "Somebody else agreed that it was harmful.",
+        {
+            "ask": "in which ask",
+            "flagged": "the call",
+            "rho": _LABEL["rho"],
+            "voters": "who was asked and spoke",
+        },
+    ),
+    EventKind(
+        "trust.overturned",
+        "trust",
+        ("person",),
+        "Somebody else found that it was not.",
+        {
+            "ask": "in which ask",
+            "flagged": "the call",
+            "rho": _LABEL["rho"],
+            "voters": "who was asked and spoke",
+        },
+    ),
+    EventKind(
+        "trust.incident",
+        "trust",
+        ("person",),
+        "Harm of a call was reported after it had run. A grant ends with it.",
+        {"ask": "the call", "harm": "what it did", "detection": _LABEL["detection"]},
+    ),
+    EventKind(
+        "trust.proposed",
+        "trust",
+        ("policy",),
+        "The score has reached the bar. People are asked whether the key may run alone.",
+        {
+            "ask": "in which ask",
+            "score": "how good the record is",
+            "bar": "how good it has to be",
+            "fine": "calls that were fine",
+            "harms": "confirmed harms",
+        },
+        told=True,
+    ),
+    EventKind(
+        "trust.ratified",
+        "trust",
+        ("person",),
+        "People let the key run alone, but for what chance picks.",
+        {"ask": "in which ask", "voters": "who agreed"},
+        told=True,
+    ),
+    EventKind(
+        "trust.declined",
+        "trust",
+        ("person",),
+        "People want to see more: the key earns from the beginning.",
+        {"ask": "in which ask", "voters": "who was asked and spoke"},
+    ),
+    EventKind(
+        "trust.ended",
+        "trust",
+        ("policy",),
+        "A grant ended by harm. The key is reviewed again, and the bar is twice as high.",
+        {"ends": "how often by now", "locked": "that only a person can let it earn again"},
+        told=True,
+    ),
+    EventKind(
+        "trust.revoked",
+        "trust",
+        ("person",),
+        "Somebody ended a grant.",
+        {"note": "why"},
+        told=True,
+    ),
+    EventKind(
+        "trust.reopened",
+        "trust",
+        ("person",),
+        "Somebody let a locked key earn again.",
+        {"note": "why"},
     ),
     # --- runs ---
     EventKind(

@@ -15,7 +15,7 @@ from typing import Any
 
 from sayso.errors import Tampered
 from sayso.model.actor import Actor, Origin
-from sayso.model.ask import CONSENTS, Ask, Decision, Effect, Vote
+from sayso.model.ask import CONSENTS, Ask, Decision, Effect, Harm, Vote
 from sayso.model.asked import Asked, read
 from sayso.model.content import Content, shown
 from sayso.model.digest import written
@@ -79,6 +79,7 @@ def opened(event: Event, asked: Asked, *, solo: bool = False) -> Ask:
         changed_at=at,
         key=asked.key,
         held=asked.held,
+        stake=asked.stake,
         solo=solo,
     )
 
@@ -200,6 +201,8 @@ def _judged(
         note=said.get("note"),
         kind=said.get("kind"),
         end=said.get("end", False),
+        harmful=said.get("harmful"),
+        grant=said.get("grant"),
         votes=votes,
     )
     return votes, decision
@@ -297,6 +300,12 @@ def _erased(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     return _grown(ask, event, decision=replace(ask.decision, verdict=verdict))
 
 
+def _harmed(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
+    if ask.effect is None:
+        raise Tampered(f"The journal of {ask.id} tells of harm by what was never carried out.")
+    return _grown(ask, event, harm=Harm((payload or {}).get("harm", "(erased)"), event.actor))
+
+
 _STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {
     "ask.edited": _edited,
     "ask.raised": _raised,
@@ -316,6 +325,7 @@ _STEPS: Mapping[str, Callable[[Ask, Event, dict[str, Any] | None], Ask]] = {
     "effect.late": _late,
     "doubt.evidence": _evidence,
     "payload.erased": _erased,
+    "incident.reported": _harmed,
 }
 
 
@@ -341,6 +351,7 @@ def _vote(by: Actor, at: datetime, origin: Origin, said: dict[str, Any], ask: As
         note=said.get("note"),
         kind=said.get("kind"),
         end=said.get("end", False),
+        harmful=said.get("harmful"),
     )
 
 

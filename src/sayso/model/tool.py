@@ -18,6 +18,7 @@ from sayso.model.text import one_line
 
 HIDDEN = "(hidden)"
 _RECEIVERS = ("self", "cls")
+_BUCKET = 60  # characters of its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,8 @@ class Tool:
     affects: str | None = None
     impact: str | Callable[..., Any] | None = None
     preview: Callable[..., Any] | None = None
+    bucket: Callable[..., Any] | None = None
+    matters: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, fn: Callable[..., Any], *, name: str | None = None, **declared: Any) -> Tool:  # noqa: ANN401
@@ -118,6 +121,7 @@ class Tool:
         if risk is not None and not callable(risk) and risk not in RISKS:
             raise BadValue(f"risk={risk!r}: it is one of {', '.join(RISKS)}, or a function.")
         returns = return_type(fn)
+        _check_sorting(fn, declared, known)
         return cls(
             fn=fn,
             name=name or fn.__name__,
@@ -219,6 +223,18 @@ class Tool:
             return "critical"
         return said if said in RISKS else "critical"
 
+    def bucket_of(self, bound: Bound) -> str | None:
+        """Return the kind of call this is, as the tool sorts them; `None` if that could not be told."""
+        if self.bucket is None:
+            return ""
+        try:
+            said = self.bucket(**self.thaw(bound.args, bound))
+        except Exception:  # noqa: BLE001 - whatever it is, the call is of no kind that is known
+            return None
+        if not isinstance(said, str) or not said.isprintable() or len(said) > _BUCKET:
+            return None
+        return said
+
     def proposal(self, bound: Bound) -> Proposal:
         """Return one call as it is proposed. Its arguments fit: they were made by the very types.
 
@@ -227,6 +243,24 @@ class Tool:
         """
         arguments = canonical(bound.args, limit=LIMIT, what="arguments")
         return Proposal(self.name, arguments, self.shape)
+
+
+def _check_sorting(
+    fn: Callable[..., Any], declared: dict[str, Any], known: Mapping[str, Any]
+) -> None:
+    """Take what a tool says of its calls for the sake of trust, and refuse what makes no sense."""
+    bucket, matters = declared.get("bucket"), declared.get("matters")
+    if bucket is not None and not callable(bucket):
+        raise BadValue(
+            f"bucket= is a function of the arguments that names the kind of call, not {bucket!r}."
+        )
+    if matters is None:
+        return
+    names = (matters,) if isinstance(matters, str) else tuple(matters)
+    for name in names:
+        if name not in known:
+            raise BadValue(f"matters={name!r}: {fn.__name__} has no such parameter.")
+    declared["matters"] = names
 
 
 @lru_cache(maxsize=512)

@@ -19,6 +19,7 @@ from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import hides, one_line
 from sayso.model.verdicts import KINDS
 from sayso.policy.conditions import Condition
+from sayso.policy.earning import read_earning
 from sayso.policy.paces import read_paces
 from sayso.policy.places import normal
 from sayso.policy.rules import Policy, Rule
@@ -31,7 +32,17 @@ TERMS = ("needs", "deny", "within", "on_timeout", "cool_off", "execute_within", 
 TIER = ("alone", *TERMS)
 RULE = ("name", "tool", "tools", "when", "effect", "tier", "why", *TERMS)
 RUNG = ("after", "to")
-SECTIONS = ("tiers", "rules", "groups", "roles", "implies", "tools", "agents", "default")
+SECTIONS = (
+    "tiers",
+    "rules",
+    "groups",
+    "roles",
+    "implies",
+    "tools",
+    "agents",
+    "autonomy",
+    "default",
+)
 ELSEWHERE = ("desk", "serve")  # sayso.toml also says where the desk is, and how it is served
 _LONGEST_NAME = 100
 
@@ -60,6 +71,7 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
         roles=_lists(given.table("roles"), "person", "role"),
         implied=implied,
         paces=read_paces(given.table("agents")),
+        earning=read_earning(given.table("autonomy")),
         version=_version(text, default if kept else None),
         source=source or "given",
     )

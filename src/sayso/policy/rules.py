@@ -20,6 +20,7 @@ from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import one_line
 from sayso.policy.conditions import Condition, Conditions, Verdict
+from sayso.policy.earning import Earning
 from sayso.policy.facts import Facts
 from sayso.policy.paces import Pace, pace_of
 from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
@@ -104,6 +105,7 @@ class Policy:
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     implied: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(IMPLIED))
     paces: Mapping[str, Pace] = field(default_factory=dict)
+    earning: Earning = field(default_factory=Earning)
     version: str | None = None
     source: str = "built in"
     _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
@@ -212,6 +214,8 @@ class Policy:
         grave = facts.risk is not None and (
             facts.risk in NEVER_BY_TIMEOUT or facts.risk not in self.tiers
         )
+        if facts.unreadable:
+            said = replace(said, earnable=False)
         return replace(said, on_timeout="reject") if grave or facts.unreadable else said
 
     def _declared(self, facts: Facts) -> list[Ruling]:

@@ -39,6 +39,8 @@ class Ruling:
     """The word of the policy on one call.
 
     `tier` is the highest of those it belongs to; `critical` says whether that one is among them.
+    `earnable` says that people are asked because of the tier alone, which an agent can earn to be
+    spared. What a rule asks for, a person is asked for.
     """
 
     effect: Effect
@@ -55,6 +57,7 @@ class Ruling:
     requester: bool = False
     critical: bool = False
     version: str | None = None
+    earnable: bool = False
 
     def __post_init__(self) -> None:
         """Bring the ladder into its one form, so that equal ladders are equal."""
@@ -123,6 +126,7 @@ def _two(one: Ruling, other: Ruling, order: tuple[str, ...]) -> Ruling:
         remind=tuple(sorted({*one.remind, *other.remind})),
         ladder=_climbed(one, other),
         requester=one.requester and other.requester,
+        earnable=one.earnable and other.earnable,
         version=one.version or other.version,
     )
 

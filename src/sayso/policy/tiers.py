@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sayso.model.requirement import Requirement
 from sayso.model.ruled import OnTimeout
@@ -59,7 +59,8 @@ class Tier:
             return Ruling(
                 effect="allow", sentence=sentence, rules=rules, tier=self.name, version=version
             )
-        return self.terms.asking(sentence, rules, tier=self.name, version=version)
+        asked = self.terms.asking(sentence, rules, tier=self.name, version=version)
+        return replace(asked, earnable=True)
 
 
 def _asks(name: str, *needs: str) -> Tier:

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,6 +24,7 @@ from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled
 from sayso.asks.spending import Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
+from sayso.asks.trusting import granted, spared, staked
 from sayso.errors import (
     FinishedLate,
     SaysoError,
@@ -45,6 +46,7 @@ from sayso.store.contract import (
     Append,
     HoldRun,
     LeaveRun,
+    Opening,
     RunChange,
     RunRow,
     StartRun,
@@ -262,11 +264,14 @@ class Journal:
         Raises:
             Denied: the policy does not allow it.
         """
-        paced = False
+        paced, stake, alone = False, None, False
         if self.law is not None:
             now = self.store.now()
-            content = ruled(content, rule(self.law, content, now, always=True), now)
-            paced = check_pace(self.store, self.law, content.agent)
+            ruling = rule(self.law, content, now, always=True)
+            stake = staked(self.law, content, ruling)
+            content = ruled(content, ruling, now)
+            alone = spared(self.store, self.law, stake)
+            paced = not alone and check_pace(self.store, self.law, content.agent)
             check_decidable(self.store, content, fresh=True)
         ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         name = f"{self.id}:{key}"
@@ -278,12 +283,26 @@ class Journal:
             key=name,
             at=self._now(),
             paced=paced,
+            stake=stake,
         )
+        return self._let_alone(key, append) if alone else self._put(key, append)
+
+    def _put(self, key: str, append: Opening) -> Ask:
         with self._lock:
             self._add(append)
             self.asks[key] = append.ask
             self.opened.append(append.ask)
         return append.ask
+
+    def _let_alone(self, key: str, append: Opening) -> Ask:
+        """Write an ask that nobody has to be asked, decided as it opens: it is carried out next."""
+        with self._lock:
+            ask, decided = granted(append.ask, self.store)
+            self._add(replace(append, ask=ask))
+            self._add(decided)
+            self.asks[key] = ask
+            self.flush()
+        return ask
 
     def finish(self, key: str, came: Finished) -> Ask:
         """Add what came of a call."""

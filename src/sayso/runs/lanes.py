@@ -13,6 +13,8 @@ LANE: ContextVar[Lane | None] = ContextVar("sayso_lane", default=None)
 INSIDE: ContextVar[str | None] = ContextVar("sayso_inside", default=None)
 # Who works for whom: the agents around the code that runs here, the outermost first.
 CHAIN: ContextVar[tuple[str, ...]] = ContextVar("sayso_chain", default=())
+# The version of the innermost of them: its model, its instructions and its tools.
+VERSION: ContextVar[str] = ContextVar("sayso_version", default="")
 
 
 class Lane:

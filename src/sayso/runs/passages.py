@@ -34,7 +34,7 @@ from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
 from sayso.runs.failures import failure_of
 from sayso.runs.journal import Entry, Journal
-from sayso.runs.lanes import CHAIN, INSIDE, LANE, Lane
+from sayso.runs.lanes import CHAIN, INSIDE, LANE, VERSION, Lane
 from sayso.runs.laters import RunLater
 from sayso.runs.retrying import rule_of
 from sayso.runs.seats import Seats
@@ -68,6 +68,7 @@ class RunForms(Forms):
         super().__init__(
             journal.actor.id, store.now, lambda *call: precedents(store, *call), row.team
         )
+        self.version = lambda _: VERSION.get() or journal.code
         self._filed: dict[str, Any] = {"run": row.id, "thread": row.thread}
         if row.team is not None:
             self._filed["team"] = row.team

@@ -36,6 +36,7 @@ _SENSELESS = (SaysoError, KeyError, TypeError, ValueError, AttributeError, Overf
 _SEAL = re.compile(r"sayso-seal:([0-9]{1,18}):([0-9a-f]{64})")
 
 Progress = Callable[[int, int], None]
+Unlike = Callable[[Store, Sequence[Event]], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +110,17 @@ class _Findings:
         self.problems.append(Problem(what, stream, seq, detail))
 
 
-def verify(store: Store, *, seal: Seal | None = None, progress: Progress | None = None) -> Report:
+def verify(
+    store: Store,
+    *,
+    seal: Seal | None = None,
+    progress: Progress | None = None,
+    unlike: Unlike | None = None,
+) -> Report:
     """Read the whole journal and name everything that is not as it was written.
 
-    `seal` is one that was kept elsewhere: the journal must contain it.
+    `seal` is one that was kept elsewhere: the journal must contain it. `unlike` says in what the list
+    differs from a stream, for streams that only others can read.
     """
     total = store.total()
     found = _Findings(store, _sealed(store))
@@ -123,6 +131,8 @@ def verify(store: Store, *, seal: Seal | None = None, progress: Progress | None 
         _note_index(events, found)
         _check_files(events, found)
         _check_run(events, found)
+        for each in unlike(store, events) if unlike is not None else ():
+            found.problem("index", events[0].stream, 0, each)
         found.events += len(events)
         found.streams += 1
         if progress is not None:

@@ -53,6 +53,7 @@ from sayso.store.fleet import SqlFleet, Teams
 from sayso.store.outbox import SqlOutbox
 from sayso.store.tallies import SqlTallies
 from sayso.store.trail import SqlTrail
+from sayso.store.trust import SqlTrust
 
 Row = Sequence[Any]
 _EVENT = 9  # columns of an event, always the last ones of a row
@@ -68,6 +69,7 @@ class SqlStore(
     SqlFleet,
     SqlEpochs,
     SqlBoards,
+    SqlTrust,
     ABC,
 ):
     """The journal in a SQL database."""

@@ -28,6 +28,7 @@ from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
 from sayso.store.tallies import Tallies
 from sayso.store.trail import Trail
+from sayso.store.trust import TrustRows
 
 COUNT_LIMIT = 1000
 SOON = timedelta(hours=2)  # whatever expires within this time comes first
@@ -285,7 +286,7 @@ class Wakeups(Protocol):
         ...
 
 
-class Store(Casebook, Tallies, Trail, Accounts, Outbox, Fleet, Epochs, Boards, Protocol):
+class Store(Casebook, Tallies, Trail, Accounts, Outbox, Fleet, Epochs, Boards, TrustRows, Protocol):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell

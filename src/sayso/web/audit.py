@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
+from sayso.asks.books import unlike
 from sayso.channels.record import kept_record
 from sayso.errors import BadValue
 from sayso.insight.trail import look, pass_by
@@ -151,7 +152,7 @@ async def verify_audit(request: Request, caller: Caller = needs("audit:read")) -
     """
     service, visit = service_of(request), visit_of(request, caller)
     with service.verifying.taking(caller.credential):
-        found = await service.work(lambda: told(visit, verify(service.store)))
+        found = await service.work(lambda: told(visit, verify(service.store, unlike=unlike)))
     return JSONResponse(found)
 
 

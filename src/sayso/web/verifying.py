@@ -12,6 +12,7 @@ from typing import Any
 
 from anyio import to_thread
 
+from sayso.asks.books import unlike
 from sayso.errors import SaysoError
 from sayso.store.audit import Report, Seal, verify
 from sayso.store.contract import Store
@@ -95,7 +96,7 @@ class Verifying:
             if self.last is not None:
                 self.last = replace(self.last, read=read, total=max(read, total))
 
-        return verify(store, seal=seal, progress=told)
+        return verify(store, seal=seal, progress=told, unlike=unlike)
 
     def _end(self, store: Store, **said: Any) -> None:  # noqa: ANN401 - fields of a verification
         if self.last is not None:

@@ -9,7 +9,7 @@ from sayso.model.event import Event
 from sayso.store.contract import Store
 
 _KEEP = 50_000  # streams in memory
-_ASK, _RUN = "a-", "r-"
+_ASK, _RUN, _KEY = "a-", "r-", "k-"
 
 
 class Wall(NamedTuple):
@@ -30,7 +30,7 @@ class Walls:
         return {
             event.stream
             for event in events
-            if event.stream.startswith((_ASK, _RUN)) and event.stream not in self._known
+            if event.stream.startswith((_ASK, _RUN, _KEY)) and event.stream not in self._known
         }
 
     def look_up(self, store: Store, streams: Iterable[str]) -> dict[str, Wall]:
@@ -44,6 +44,9 @@ class Walls:
             row = store.run(stream) if stream.startswith(_RUN) else None
             if row is not None:
                 found[stream] = Wall(row.team, None)
+            key = store.trust_of(stream) if stream.startswith(_KEY) else None
+            if key is not None:
+                found[stream] = Wall(key.team or None, None)
         return found
 
     def learn(self, found: dict[str, Wall]) -> None:

@@ -1,0 +1,431 @@
+"""What people's decisions mean for the trust in an agent: labels, grants, flags, incidents.
+
+A decision on a call of a key writes the next line of its book in the same commit, so a harmful call
+stops the next one before anybody could ask for it. Whether a key may run alone, and whether a flag
+holds, is asked of people like everything else: by an ask, whose decision is written into the book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
+from sayso.asks.identity import identify, reviewer
+from sayso.asks.opening import new_id, opening, without
+from sayso.asks.standing import Standing, grow, stamped, standing, tries
+from sayso.asks.trusting import key_of
+from sayso.autonomy.book import Book
+from sayso.autonomy.ledger import Happening, What, refusal
+from sayso.autonomy.terms import DETECTION
+from sayso.errors import (
+    AlreadyReported,
+    BadValue,
+    Forbidden,
+    Misuse,
+    Tampered,
+    UnknownKey,
+    UnknownRole,
+    Unsatisfiable,
+)
+from sayso.model.actor import Actor, Origin, Roster
+from sayso.model.ask import Ask, Decision
+from sayso.model.content import Content, Proposal, check_words, pairs
+from sayso.model.digest import read
+from sayso.model.requirement import Requirement
+from sayso.model.stake import Stake
+from sayso.model.text import one_line
+from sayso.model.verdicts import offered
+from sayso.policy.ruling import together
+from sayso.store.contract import Append, Opening, Store
+
+ASKER = "sayso"  # who asks about keys: no agent speaks for itself
+_NOTHING = Proposal(None, "{}", "{}")
+_TWO = Requirement.parse(["2 reviewer"])
+
+
+def learned(store: Store, at: Standing, ask: Ask) -> list[Append]:
+    """Return what a decided ask means for its key, to be written with the decision."""
+    decision, stake = ask.decision, ask.stake
+    if decision is None or decision.by.kind != "person":
+        return []
+    if ask.kind == "feedback":
+        return _rated(store, at, ask, decision)
+    if stake is None:
+        return []
+    if stake.settles is not None:
+        return _settled(store, at, ask, stake, decision)
+    what = label_of(ask)
+    if what is None:
+        return []
+    pen = _pen(store, ask, stake)
+    return [] if pen is None else _labelled(pen, at, ask, decision, what)
+
+
+def label_of(ask: Ask) -> str | None:
+    """Return what a decision says of the call as it was proposed: fine, flagged, or nothing.
+
+    Only harm counts against it: a matter of taste or of time does not. An edit says nothing if it
+    touches what matters, unless whoever made it said whether the call would have done harm.
+    """
+    decision = ask.decision
+    if decision is None:
+        return None
+    if decision.verdict == "approve":
+        return "fine"
+    if decision.verdict == "reject":
+        return "flagged" if decision.kind == "harmful" else None
+    if decision.verdict != "edit":
+        return None
+    harmful = _harmful(decision)
+    if harmful is not None:
+        return "flagged" if harmful else "fine"
+    return None if touched(ask) else "fine"
+
+
+def _harmful(decision: Decision) -> bool | None:
+    """Return what whoever edited said of the call before: of several, the gravest word counts."""
+    said = [vote.harmful for vote in decision.votes] + [decision.harmful]
+    if True in said:
+        return True
+    return False if False in said else None
+
+
+def touched(ask: Ask) -> list[str]:
+    """Return the arguments that matter, of those that an edit changed; all do unless some are named."""
+    before = ask.original
+    if before is None:
+        return []
+    changed = [name for name in {*before, *ask.args} if before.get(name) != ask.args.get(name)]
+    matters = matters_of(ask.content)
+    return sorted(name for name in changed if matters is None or name in matters)
+
+
+def matters_of(content: Content) -> tuple[str, ...] | None:
+    """Return the arguments that its tool says matter; `None` if it names none, and so all do."""
+    said = {} if content.stakes is None else read(content.stakes)
+    return tuple(said["matters"]) if "matters" in said else None
+
+
+def _pen(store: Store, ask: Ask, stake: Stake) -> Pen | None:
+    book = book_of(store, stake.key)
+    if book is not None:
+        return Pen(store, book)
+    key = key_of(ask.content, stake.version, stake.bucket, stake.tier)
+    if key.id != stake.key:
+        raise Tampered(f"The key of {ask.id} is not that of its call. Run: sayso audit verify")
+    return Pen.begun(store, key, ask.content.needs)
+
+
+def _labelled(pen: Pen, at: Standing, ask: Ask, decision: Decision, what: str) -> list[Append]:
+    stake, book = ask.stake, pen.book
+    detection = stake.detection if stake is not None else None
+    said: dict[str, Any] = {"ask": ask.id, "detection": detection or DETECTION}
+    if book.audited(ask.opened_at):
+        said["rho"] = book.terms.audit
+    if what == "flagged" and book.ledger.standing in ("reviewed", "proposed", "granted"):
+        flag = flag_opening(pen.store, at.roster, ask, decision, pen.book)
+        if flag is None:  # nobody else is there to look
+            said["solo"] = True
+        else:
+            said["flag"] = flag.ask.id
+            pen.beside.append(flag)
+    pen.write(what, decision.by, decision.origin, **said)
+    return put_up(pen, at, book, ask).appends()
+
+
+def _settled(
+    store: Store, at: Standing, ask: Ask, stake: Stake, decision: Decision
+) -> list[Append]:
+    """Write what people said to an ask about a key into its book."""
+    book = book_of(store, stake.key)
+    if book is None:
+        return []
+    agreed = bool(decision)
+    if stake.settles == "grant":
+        if book.grant_ask != ask.id or book.ledger.standing != "proposed":
+            return []
+        what, more = ("ratified" if agreed else "declined"), {}
+    else:
+        if book.flag_ask != ask.id or book.ledger.standing != "suspended":
+            return []
+        what = "confirmed" if agreed else "overturned"
+        more = {"flagged": book.flagged, "rho": book.flag_rho}
+    pen = Pen(store, book)
+    voters = [vote.by.id for vote in decision.votes]
+    pen.write(what, decision.by, decision.origin, ask=ask.id, voters=voters or None, **more)
+    return put_up(pen, at, book, ask).appends()
+
+
+# --- harm that shows only afterwards -----------------------------------------------------------
+
+
+def _rated(store: Store, at: Standing, ask: Ask, decision: Decision) -> list[Append]:
+    """Take a rating that calls a result harmful for an incident of the call that it is about."""
+    about = ask.content.about
+    if about is None or decision.verdict != "reject" or decision.kind != "harmful":
+        return []
+    of = standing(store, about)
+    if of.ask.effect is None or of.ask.harm is not None:
+        return []
+    harm = decision.note or f"Called harmful in {ask.id}."
+    payload = stamped(decision.origin, harm=harm, rated=ask.id)
+    event, harmed = grow(of.ask, "incident.reported", at=of.now, actor=decision.by, payload=payload)
+    return [
+        Append(event=event, ask=harmed),
+        *harms(store, at, harmed, decision.by, decision.origin, harm),
+    ]
+
+
+def harms(
+    store: Store, at: Standing, ask: Ask, by: Actor, origin: Origin, harm: str
+) -> list[Append]:
+    """Return what reported harm means for the key of a call, and for its other versions.
+
+    An agent that has changed since is not spared: whatever it may do alone by now, it may not any
+    longer.
+    """
+    if ask.stake is None or ask.stake.settles is not None:
+        return []
+    own = _pen(store, ask, ask.stake)
+    pens = [] if own is None else [own]
+    pens += [Pen(store, book) for book in _other_versions(store, ask, ask.stake)]
+    written: list[Append] = []
+    for pen in pens:
+        before = pen.book
+        detection = ask.stake.detection or DETECTION
+        pen.write("incident", by, origin, ask=ask.id, harm=harm, detection=detection)
+        written += put_up(pen, at, before, ask).appends()
+    return written
+
+
+def _other_versions(store: Store, ask: Ask, stake: Stake) -> Iterator[Book]:
+    content = ask.content
+    kin = store.trust_kin(content.team or "", content.agent, content.proposal.tool or "")
+    for row in kin:
+        if row.id == stake.key or row.bucket != stake.bucket:
+            continue
+        book = book_of(store, row.id)
+        if book is not None and book.ledger.standing in ("proposed", "granted", "suspended"):
+            yield book
+
+
+def incident(store: Store, ask_id: str, harm: str, *, by: str | None, origin: Origin) -> Ask:
+    """Report that a call which was carried out did harm, whoever had let it.
+
+    Raises:
+        UnknownAsk: there is none of this id, or none that this person sees.
+        AlreadyReported: somebody did so before; it counts once.
+        Misuse: it was never carried out.
+        BadValue: what it did is not said.
+    """
+    if not isinstance(harm, str) or not harm.strip():
+        raise BadValue("An incident says what harm was done, in words.")
+    check_words(harm, "harm")
+    for _ in tries(ask_id):
+        at = standing(store, ask_id)
+        person = reviewer(at.ask, at.roster, by, origin)
+        if at.ask.harm is not None:
+            raise AlreadyReported(at.ask, at.ask.harm.by.id)
+        if at.ask.effect is None:
+            raise Misuse(
+                f'{at.ask.id} "{at.ask.label}" was never carried out, so it has done no harm. To say '
+                "that a proposal is harmful, reject it as such."
+            )
+        payload = stamped(origin, harm=harm)
+        event, ask = grow(at.ask, "incident.reported", at=at.now, actor=person, payload=payload)
+        more = harms(store, at, ask, person, origin, harm)
+        if store.commit(Append(event=event, ask=ask), *more):
+            return ask
+    raise AssertionError("unreachable: trying ends with an error")
+
+
+# --- what follows for the key ------------------------------------------------------------------
+
+
+def put_up(pen: Pen, at: Standing, before: Book, ask: Ask) -> Pen:
+    """Say what has changed, and put before people what they have to settle now.
+
+    Args:
+        pen: With the line that was just written.
+        at: The moment, and who is there.
+        before: The book without that line.
+        ask: What was decided: it is closed already.
+    """
+    ledger = pen.book.ledger
+    if ledger.ends > before.ledger.ends:
+        locked = ledger.standing == "locked"
+        pen.write("ended", SYSTEM, ORIGIN, ends=ledger.ends, locked=locked or None)
+    for open_before, open_now in (
+        (before.grant_ask, pen.book.grant_ask),
+        (before.flag_ask, pen.book.flag_ask),
+    ):
+        if open_before not in (None, open_now, ask.id):
+            pen.beside += _withdrawn(pen.store, str(open_before))
+    if ledger.standing == "proposed" and not _stands(pen.store, pen.book.grant_ask):
+        _propose(pen, at, ask)
+    return pen
+
+
+def _stands(store: Store, ask_id: str | None) -> bool:
+    return ask_id is not None and not standing(store, ask_id).ask.closed
+
+
+def _withdrawn(store: Store, ask_id: str) -> list[Append]:
+    """Take back a question about a key that has settled itself."""
+    at = standing(store, ask_id)
+    if at.ask.closed:
+        return []
+    payload = stamped(ORIGIN, note="The key has changed since it was asked.")
+    actor = Actor("agent", ASKER)
+    event, ask = grow(at.ask, "ask.withdrawn", at=at.now, actor=actor, payload=payload)
+    return [Append(event=event, ask=ask)]
+
+
+def _propose(pen: Pen, at: Standing, ask: Ask) -> None:
+    """Ask those who decide its calls whether a key may run alone, with its numbers."""
+    book = pen.book
+    terms, key = book.terms, book.key
+    needs = Requirement.parse(book.needs or None)
+    content = _about_key(
+        book,
+        f"Let {key.agent} run {key.tool} alone?",
+        needs=together(needs, _TWO) if key.tier == "high" else needs,
+        owner=ask.content.owner,
+        sentence=(
+            "The record of this agent is good enough for it to go without asking. Whoever decides "
+            "its calls decides that, too."
+        ),
+        why=(
+            f"{book.fine:,} of its calls were found to be fine, {book.harms} harmful; its score of "
+            f"{book.ledger.score:.1f} has reached {book.ledger.bar:g}."
+        ),
+        facts={
+            **_named(book),
+            "Calls found to be fine": book.fine,
+            "Confirmed harms": book.harms,
+            "Incidents": book.incidents,
+            "Score": round(book.ledger.score, 2),
+            "Needed": book.ledger.bar,
+            "Still looked at, picked by chance": f"{terms.audit:.1%} of its calls",
+            "Ends with": _ends_with(terms.strikes),
+            "Bad calls it may let through, at most": (
+                f"{terms.exposure:.1f} expected, if reviewers notice {book.detection:.0%} of them"
+            ),
+        },
+    )
+    opened = _opened(pen.store, at.roster, content, Stake(key=book.id, settles="grant"))
+    if opened is None:
+        return
+    pen.beside.append(opened)
+    pen.write(
+        "proposed",
+        SYSTEM,
+        ORIGIN,
+        ask=opened.ask.id,
+        score=round(book.ledger.score, 4),
+        bar=book.ledger.bar,
+        fine=book.fine,
+        harms=book.harms,
+    )
+
+
+def _ends_with(strikes: int) -> str:
+    harms = "a confirmed harm" if strikes == 1 else f"{strikes} confirmed harms"
+    return f"{harms}, or one incident"
+
+
+def flag_opening(
+    store: Store, roster: Roster, ask: Ask, decision: Decision, book: Book
+) -> Opening | None:
+    """Return the ask whether a flag holds, for somebody else; `None` if nobody else is there."""
+    if roster.solo:
+        return None
+    content = _about_key(
+        book,
+        f"Was {ask.id} harmful?",
+        needs=Requirement(),
+        requester=decision.by.id,
+        sentence=(
+            f"{decision.by.id} says so. Until somebody else has looked, nothing of this kind runs "
+            "alone. Approve if it was harmful, reject if it was not."
+        ),
+        why=decision.note,
+        facts={
+            **_named(book),
+            "Ask": ask.id,
+            "Call": ask.tool,
+            "Arguments": ask.args if ask.original is None else ask.original,
+            "Flagged by": decision.by.id,
+        },
+    )
+    return _opened(store, roster, content, Stake(key=book.id, settles="flag"))
+
+
+def _named(book: Book) -> dict[str, Any]:
+    key = book.key
+    named = {
+        "Agent": key.agent,
+        "Version": key.version or "not stated",
+        "Tool": key.tool,
+        "Calls of the kind": key.bucket,
+        "Tier": key.tier,
+        "Key": book.id,
+    }
+    return {name: value for name, value in named.items() if value}
+
+
+def _about_key(book: Book, title: str, *, facts: dict[str, Any], **more: Any) -> Content:  # noqa: ANN401
+    return Content.fresh(
+        kind="action",
+        title=one_line(title, 200),
+        agent=ASKER,
+        proposal=_NOTHING,
+        allow=offered("action", ("approve", "reject")),
+        facts=pairs(facts, "facts"),
+        team=book.key.team or None,
+        **more,
+    )
+
+
+def _opened(store: Store, roster: Roster, content: Content, stake: Stake) -> Opening | None:
+    """Return the opening of an ask about a key; `None` if nobody here could decide it."""
+    try:
+        if not roster.solo:
+            content.needs.check(without(roster, content))
+    except (UnknownRole, Unsatisfiable):
+        return None
+    return opening(new_id(store), content, store=store, origin=ORIGIN, stake=stake)
+
+
+# --- what people do about a key without being asked --------------------------------------------
+
+
+def steer(
+    store: Store, key: str, what: What, *, note: str | None, by: str | None, origin: Origin
+) -> Book:
+    """Revoke a grant, or reopen a key that is locked.
+
+    Raises:
+        UnknownKey: there is none of this id, or none that this person sees.
+        Forbidden: they could not decide its calls, and so cannot reopen it.
+        Misuse: it does not apply to how the key stands.
+    """
+    check_words(note, "note")
+    for _ in tries(key):
+        book = book_of(store, key) if isinstance(key, str) else None
+        roster = store.roster()
+        if book is None or (by is not None and not roster.sees(by, book.key.team or None)):
+            raise UnknownKey(key)
+        person = identify(roster.within(book.key.team or None), by, origin)
+        needs = Requirement.parse(book.needs or None)
+        if what == "reopened" and not roster.solo and not needs.takes(roster.people[person.id]):
+            raise Forbidden(f"Reopening {key} needs {needs}, and {person.id} is none of these.")
+        refused = refusal(book.ledger, Happening(what, person.id))
+        if refused is not None:
+            raise Misuse(refused)
+        pen = Pen(store, book)
+        pen.write(what, person, origin, note=note or None)
+        if store.commit(*pen.appends()):
+            return pen.book
+    raise AssertionError("unreachable: trying ends with an error")

@@ -1,0 +1,212 @@
+"""The book of one key: everything that was ever said of it, added up.
+
+A key has a stream of its own in the journal, and its book is the fold of that stream, as an ask is
+the fold of its own. So the ledger can be made again from the journal at any time, and a row that
+was changed by hand lets nothing run alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, get_args
+
+from sayso.autonomy.ledger import Happening, Key, Ledger, What, after, inherited
+from sayso.autonomy.terms import DETECTION, Terms, terms_of
+from sayso.errors import Tampered
+from sayso.model.event import GENESIS, Event, follows
+
+FAMILY = "trust."
+_WHATS = frozenset(get_args(What))
+_MARKS = 60  # how much of the record is drawn
+_MARK: Mapping[str, str] = {
+    "fine": "+",
+    "flagged": "?",
+    "confirmed": "x",
+    "overturned": "o",
+    "incident": "!",
+    "ratified": "G",
+    "declined": "D",
+    "revoked": "R",
+    "reopened": "O",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Book:
+    """What is known of one key.
+
+    Attributes:
+        id: The name of its stream.
+        key: Whose calls of what.
+        ledger: How it stands.
+        detection: The share of bad calls that reviewers were last taken to notice.
+        seq: Of its last event.
+        head: The hash of that, which the next one follows.
+        changed_at: When that was.
+        begun_at: When the first of its calls was judged.
+        needs: Who decides its calls, and so whether it may run alone.
+        fine: Calls that people found to be fine.
+        audits: Those of them that were picked by the coin, and how many were harmful.
+        bad_audits: Of the audits, those that were harmful.
+        harms: Confirmed harms.
+        incidents: Harm that was reported after the fact.
+        granted_at: Since when it runs alone.
+        grant_ask: The open ask whether it may.
+        flag_ask: The open ask whether a flag holds.
+        flagged: The call that was flagged, and the audit rate if the coin had picked it.
+        flag_rho: That rate.
+        marks: The end of its record, a character for each thing that was said.
+    """
+
+    id: str
+    key: Key
+    ledger: Ledger
+    detection: float = DETECTION
+    seq: int = 0
+    head: bytes = GENESIS
+    changed_at: datetime | None = None
+    begun_at: datetime | None = None
+    needs: tuple[str, ...] = ()
+    fine: int = 0
+    audits: int = 0
+    bad_audits: int = 0
+    harms: int = 0
+    incidents: int = 0
+    granted_at: datetime | None = None
+    grant_ask: str | None = None
+    flag_ask: str | None = None
+    flagged: str | None = None
+    flag_rho: float | None = None
+    marks: str = ""
+
+    @property
+    def terms(self) -> Terms:
+        """What its tier asks of it.
+
+        Raises:
+            Tampered: nothing of its tier is ever granted, so nobody wrote this through sayso.
+        """
+        found = terms_of(self.key.tier, self.detection)
+        if found is None:
+            raise Tampered(f"The book {self.id} is of a tier that never runs alone.")
+        return found
+
+    @property
+    def alone(self) -> bool:
+        """Whether its calls run without a person, but for audits."""
+        return self.ledger.alone
+
+    @property
+    def exposure(self) -> float | None:
+        """How many bad calls its grant may be expected to let through from now on, at most."""
+        if not self.alone:
+            return None
+        left = max(0, self.terms.strikes - self.ledger.strikes)
+        return self.terms.exposure * left / self.terms.strikes
+
+    @property
+    def missing(self) -> int | None:
+        """How many more calls must be found to be fine before a grant is proposed."""
+        from math import ceil, log
+
+        if self.ledger.standing != "reviewed":
+            return None
+        return max(0, ceil(log(self.ledger.bar / self.ledger.score) / log(self.terms.fine)))
+
+    def audited(self, opened_at: datetime) -> bool:
+        """Whether a call that people decide was picked by the coin: it opened under the grant."""
+        return self.alone and self.granted_at is not None and opened_at >= self.granted_at
+
+
+def read(events: Iterable[Event]) -> Book:
+    """Return the book that these events, in order and from the first, describe.
+
+    Raises:
+        Tampered: they cannot be the history of a key.
+    """
+    steps = iter(events)
+    first = next(steps, None)
+    if first is None or first.kind != "trust.begun":
+        raise Tampered("The book of a key must begin with trust.begun. Run: sayso audit verify")
+    book = opened(first)
+    for event in steps:
+        book = grown(book, event)
+    return book
+
+
+def opened(event: Event) -> Book:
+    """Return a book after its first event."""
+    said = event.payload or {}
+    key = Key(
+        said.get("agent", ""),
+        said.get("version", ""),
+        said.get("tool", ""),
+        said.get("bucket", ""),
+        said.get("tier", ""),
+        said.get("team", ""),
+    )
+    ledger = inherited(int(said.get("ends", 0)), locked=bool(said.get("locked", False)))
+    book = Book(id=event.stream, key=key, ledger=ledger, needs=tuple(said.get("needs", ())))
+    if not follows(event, GENESIS) or key.id != event.stream:
+        raise _changed(event)
+    return _moved(book, event, begun_at=event.at)
+
+
+def grown(book: Book, event: Event) -> Book:
+    """Return a book after one more event.
+
+    Raises:
+        Tampered: it does not follow the one before it, or makes no sense.
+    """
+    if event.seq != book.seq + 1 or event.text is None or not follows(event, book.head):
+        raise _changed(event)
+    said = event.payload or {}
+    what = event.kind.removeprefix(FAMILY)
+    if what == "proposed":
+        return _moved(book, event, grant_ask=said.get("ask"))
+    if what not in _WHATS:
+        return _moved(book, event)
+    happening = Happening(what, event.actor.id)  # type: ignore[arg-type]
+    book = replace(book, detection=float(said.get("detection", book.detection)))
+    ledger = after(book.ledger, happening, book.terms, solo=bool(said.get("solo", False)))
+    return _moved(book, event, ledger=ledger, **_counted(book, ledger, what, said, event))
+
+
+def _counted(
+    book: Book, ledger: Ledger, what: str, said: Mapping[str, Any], event: Event
+) -> dict[str, Any]:
+    """Return what changes besides how it stands."""
+    audited, solo = "rho" in said, bool(said.get("solo", False))
+    harmed = what == "confirmed" or (what == "flagged" and solo)
+    changes: dict[str, Any] = {
+        "marks": (book.marks + ("x" if what == "flagged" and solo else _MARK[what]))[-_MARKS:],
+        "fine": book.fine + (what == "fine"),
+        "audits": book.audits + (audited and (what == "fine" or harmed)),
+        "bad_audits": book.bad_audits + (audited and harmed),
+        "harms": book.harms + harmed,
+        "incidents": book.incidents + (what == "incident"),
+    }
+    if ledger.alone and not book.alone and what == "ratified":
+        changes["granted_at"] = event.at
+    elif not ledger.alone and ledger.standing != "suspended":
+        changes["granted_at"] = None
+    if ledger.standing != "proposed":
+        changes["grant_ask"] = None
+    suspended = ledger.standing == "suspended"
+    changes["flag_ask"] = said.get("flag", book.flag_ask) if suspended else None
+    if what == "flagged":
+        changes |= {"flagged": said.get("ask"), "flag_rho": said.get("rho")}
+    return changes
+
+
+def _moved(book: Book, event: Event, **changes: Any) -> Book:  # noqa: ANN401 - its fields
+    return replace(book, seq=event.seq, head=event.hash, changed_at=event.at, **changes)
+
+
+def _changed(event: Event) -> Tampered:
+    return Tampered(
+        f"The book {event.stream} was changed at event {event.seq}, so nothing of it runs alone. "
+        "Run: sayso audit verify"
+    )

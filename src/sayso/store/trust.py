@@ -1,0 +1,126 @@
+"""How the keys of agents stand, as a list: what each stream of a key came to, in a row.
+
+A row is written with the event that changes it. Nothing runs alone because of a row: whoever asks
+for that reads the stream.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from sayso.model.event import micros, moment
+from sayso.store.fleet import Teams
+from sayso.store.rows import RowChange
+
+
+class TrustRow(NamedTuple):
+    """One key, and how it stands."""
+
+    id: str
+    team: str
+    agent: str
+    version: str
+    tool: str
+    bucket: str
+    tier: str
+    standing: str
+    score: float
+    ends: int
+    strikes: int
+    grants: int
+    fine: int
+    audits: int
+    harms: int
+    incidents: int
+    marks: str
+    grant_ask: str | None
+    flag_ask: str | None
+    changed_at: datetime
+    seq: int
+
+
+def put_trust(row: TrustRow) -> RowChange:
+    """Keep how a key stands."""
+    return RowChange("put_trust", row._asdict() | {"changed_at": micros(row.changed_at)})
+
+
+class TrustRows(Protocol):
+    """What a store can say of keys. Every method is one short transaction."""
+
+    def trusted(
+        self,
+        *,
+        standing: str | None = None,
+        agent: str | None = None,
+        tool: str | None = None,
+        teams: Teams = None,
+        limit: int = 200,
+    ) -> list[TrustRow]:
+        """Keys: those that want somebody first, then those that run alone."""
+        ...
+
+    def trust_counts(self, teams: Teams = None) -> Mapping[str, int]:
+        """How many keys stand how."""
+        ...
+
+    def trust_of(self, key: str) -> TrustRow | None:
+        """How one key stands, or `None` if there is none of this id."""
+        ...
+
+    def trust_kin(self, team: str, agent: str, tool: str) -> list[TrustRow]:
+        """All keys of a tool in the hands of one agent, whatever version and bucket."""
+        ...
+
+
+class SqlTrust(ABC):
+    """The same in a SQL database."""
+
+    @abstractmethod
+    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
+        """Run one named query and return its rows."""
+
+    @abstractmethod
+    def _teams(self, teams: Sequence[str] | None) -> object:
+        """Return the teams as the dialect's query takes them."""
+
+    def trusted(
+        self,
+        *,
+        standing: str | None = None,
+        agent: str | None = None,
+        tool: str | None = None,
+        teams: Teams = None,
+        limit: int = 200,
+    ) -> list[TrustRow]:
+        """Return keys: those that want somebody first."""
+        found = self._rows(
+            "trusted",
+            standing=standing,
+            agent=agent,
+            tool=tool,
+            teams=self._teams(teams),
+            limit=limit,
+        )
+        return [_row(row) for row in found]
+
+    def trust_counts(self, teams: Teams = None) -> Mapping[str, int]:
+        """Return how many keys stand how."""
+        found = self._rows("trust_counts", teams=self._teams(teams))
+        return {str(standing): int(count) for standing, count in found}
+
+    def trust_of(self, key: str) -> TrustRow | None:
+        """Return how one key stands."""
+        found = self._rows("trust_of", id=key)
+        return _row(found[0]) if found else None
+
+    def trust_kin(self, team: str, agent: str, tool: str) -> list[TrustRow]:
+        """Return all keys of a tool in the hands of one agent."""
+        return [_row(row) for row in self._rows("trust_kin", team=team, agent=agent, tool=tool)]
+
+
+def _row(row: Sequence[Any]) -> TrustRow:
+    found = TrustRow(*row)
+    return found._replace(changed_at=moment(row[-2]))
