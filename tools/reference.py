@@ -130,6 +130,10 @@ def _row(error: type[SaysoError]) -> str:
 _STREAMS = {
     "ask": ("Of an ask", "In the stream of the ask, whose name is its id (`a-7f3k`)."),
     "run": ("Of a run", "In the stream of the run, whose name is its id (`r-7f3k2a`)."),
+    "trust": (
+        "Of the trust in an agent",
+        "In the stream of the key, whose name is its id (`k-7f3k9m2p0q`).",
+    ),
     "people": ("Of the people", "In the stream `people`."),
     "access": ("Of tokens, passwords and sessions", "In the stream `access`. No secret is in it."),
     "webhooks": ("Of webhooks", "In the stream `webhooks`."),

@@ -45,6 +45,7 @@ def told() -> list[Event]:
         _asks(desk, clock)
         _effects(desk, clock)
         _runs(desk)
+        _trust(clock)
         _access(desk)
         _upkeep(desk)
         return list(desk.events())
@@ -114,6 +115,41 @@ def _effects(desk: sayso.Desk, clock: FakeClock) -> None:
     edited = desk.edit(desk.open("book", {"minutes": 30}), {"minutes": 15}, by="anna")
     desk.preferences.edit(edited.id, "shorter", by="anna")
     desk.preferences.remove(edited.id, by="anna")
+
+
+def _trust(clock: FakeClock) -> None:
+    """An agent earns to run alone, loses it four times over, and is let earn again."""
+    Path("trust.toml").write_text('[tools]\nnote = "low"\n[tiers.low]\nneeds = ["1 senior"]\n')
+    with sayso.Desk(URL, clock=clock, policy="trust.toml") as desk:
+        desk.people.add("eric", roles=["senior"])
+        desk.law.coin = lambda: 0.999
+        numbers = iter(range(10_000))
+
+        def note() -> sayso.Ask:
+            return desk.open("note", {"text": f"Note {next(numbers)}"})
+
+        def earned(verdict: str) -> None:
+            while (ask := desk.trust.key(key).grant_ask) is None:
+                desk.approve(note(), by="anna")
+            getattr(desk, verdict)(desk.get(ask), by="anna")
+
+        first = desk.approve(note(), by="anna")
+        key = first.stake.key if first.stake else ""
+        for verdict in ("reject", "approve"):
+            bad = desk.reject(note(), kind="harmful", by="anna")
+            assert bad.decision is not None
+            flag = desk.trust.key(key).flag_ask
+            getattr(desk, verdict)(desk.get(flag or ""), by="eric")
+        desk.edit(note(), {"text": "Other words"}, harmful=False, by="anna")
+        earned("reject")
+        earned("approve")
+        desk.trust.revoke(key, "Holidays", by="anna")
+        for _ in range(3):
+            earned("approve")
+            ran = note()
+            desk.finish(desk.begin(ran), result="noted")
+            desk.incident(ran, "It was read by everybody", by="anna")
+        desk.trust.reopen(key, "A new model", by="anna")
 
 
 def _runs(desk: sayso.Desk) -> None:

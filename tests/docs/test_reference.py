@@ -12,6 +12,7 @@ import pytest
 
 import sayso
 from sayso.asks.spending import Ending
+from sayso.autonomy.ledger import What
 from sayso.errors import SaysoError
 from sayso.model.event import Event
 from sayso.model.event_kinds import EVENTS, FAMILIES, STAMP
@@ -38,6 +39,7 @@ NO_KIND = re.compile(r"sayso\..*|.*\.(?:sql|toml)")
 GAPS = {
     "effect.": get_args(Ending),
     "run.": tuple(set(get_args(RunStatus)) - {"ready", "running", "waiting"}),
+    "trust.": (*get_args(What), "proposed", "ended"),
 }
 
 
@@ -212,7 +214,7 @@ def test_every_payload_but_that_of_a_step_says_how_it_came_in(journal: list[Even
 
 
 def test_an_event_is_written_by_whom_the_table_names_and_where(journal: list[Event]) -> None:
-    streams = {"a-": "ask", "r-": "run"}
+    streams = {"a-": "ask", "r-": "run", "k-": "trust"}
     for event in journal:
         kind = EVENTS[event.kind]
         assert event.actor.kind in kind.by, event.kind

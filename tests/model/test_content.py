@@ -72,6 +72,7 @@ def test_what_is_not_stated_is_not_written() -> None:
 CHANGES: list[dict[str, Any]] = [
     {"optional": True},
     {"unseen": '{"bound":0.35,"nearest":[],"of":0,"unseen":true}'},
+    {"stakes": '{"bucket":"small","version":"2"}'},
     {"kind": "draft"},
     {"title": "Refund order 8"},
     {"agent": "other"},

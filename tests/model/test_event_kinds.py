@@ -26,8 +26,8 @@ def test_every_event_that_changes_an_ask_is_in_its_stream() -> None:
     assert {name for name in _STEPS if EVENTS[name].stream != "ask"} == set()
 
 
-def test_events_that_people_are_told_of_are_of_asks() -> None:
-    assert {EVENTS[name].stream for name in TOLD} == {"ask"}
+def test_events_that_people_are_told_of_are_of_asks_and_of_trust() -> None:
+    assert {EVENTS[name].stream for name in TOLD} == {"ask", "trust"}
 
 
 def test_every_kind_is_told_in_sentences_and_names_who_writes_it() -> None:
