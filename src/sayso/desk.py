@@ -197,12 +197,14 @@ class Desk(Asking, Gates, RunDesk):
         """Take what happened into the indexes for searching; whoever searches does so again."""
         from sayso.insight.counting import count_on
         from sayso.insight.indexing import catch_up, catch_up_texts
+        from sayso.insight.labelling import label_on
         from sayso.insight.trailing import read_trail
 
         try:
             catch_up(self.store, most=_READ_ON)
             catch_up_texts(self.store, most=_READ_ON)
             count_on(self.store, most=_READ_ON)
+            label_on(self.store, most=_READ_ON)
             read_trail(self.store, most=_READ_ON)
         except StoreError as error:
             _log.warning("The indexes for searching are behind: %s", error)
@@ -250,6 +252,26 @@ class Desk(Asking, Gates, RunDesk):
         teams = None if self.forms.team is None else seen_by_team(self.forms.team)
         found = measure(self.store, days=days, agent=agent, tool=tool, tier=tier, teams=teams)
         return found.to_json()
+
+    def calibration(
+        self, *, agent: str | None = None, tool: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return how far the confidence that agents state can be relied upon.
+
+        One entry for each agent and tool, those with most decisions first: what they stated by
+        tenths and how often that was left as it was, the mean distance between the two (`ece`), and
+        what a stated number is worth.
+
+        Args:
+            agent: Only this agent.
+            tool: Only calls of this tool.
+        """
+        from sayso.insight.calibrating import calibrations
+        from sayso.store.casebook import seen_by_team
+
+        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
+        found = calibrations(self.store, agent=agent, tool=tool, teams=teams)
+        return [one.to_json() for one in found]
 
     def outlook(self) -> dict[str, Any]:
         """Return how everything stands now: what runs, how long asks wait, what needs a person.

@@ -81,7 +81,9 @@ def test_an_action_shows_why_who_what_risk_and_until_when(desk: Desk) -> None:
     assert row(text, "Title") == "Refund order 7"
     assert "│ Charged twice" in row(text, "Why")
     assert "the agent says:" in row(text, "Why")
-    assert row(text, "Sure") == "■□□ Low confidence: needs your input. 62%, stated by the agent."
+    sure, *record = row(text, "Sure").split("\n")
+    assert sure == "■□□ Low confidence: needs your input. 62%, stated by the agent."
+    assert " ".join(record).startswith("○ No record: nobody has decided on such a call")
     assert row(text, "Who").split("\n")[0] == "shop asks. Whom it affects is not stated."
     assert "in a team it would need 1 senior" in row(text, "Who")
     assert row(text, "What").split("\n") == ["refund", "amount  40", 'note    "40"', "order   7"]
@@ -131,8 +133,32 @@ def test_a_missing_reason_is_said_to_be_missing(desk: Desk) -> None:
 def test_confidence_is_words_a_shape_a_number_and_where_it_comes_from(
     desk: Desk, stated: float | None, shown: str
 ) -> None:
-    assert row(card(desk, desk.open("f", confidence=stated)), "Sure") == shown
-    assert row(card(desk, desk.later.draft("Hi", confidence=stated).ask), "Sure") == shown
+    for ask in (desk.open("f", confidence=stated), desk.later.draft("Hi", confidence=stated).ask):
+        assert row(card(desk, ask), "Sure").split("\n")[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("good", "shown", "light"),
+    [
+        (60, "■■■ High confidence.", "● Worth 99"),
+        (48, "■■□ Medium confidence: please review.", "◆ Worth 8"),
+        (20, "■□□ Low confidence: needs your input.", "▲ Worth 33"),
+    ],
+)
+def test_beside_a_confidence_stands_what_it_is_worth_and_how_often_it_was_right(
+    desk: Desk, good: int, shown: str, light: str
+) -> None:
+    for number in range(60):
+        ask = desk.open("pay", {"amount": number}, confidence=0.97)
+        desk.approve(ask) if number < good else desk.reject(ask)
+    desk.calibration()  # reads what was decided, which otherwise is read once a second
+
+    sure, *record = row(card(desk, desk.open("pay", confidence=0.97)), "Sure").split("\n")
+
+    assert sure == f"{shown} 97%, stated by the agent."
+    said = " ".join(record)
+    assert said.startswith(light)
+    assert said.endswith(f"approved unchanged {good} of 60 times when it was about as sure.")
 
 
 def test_what_proposes_nothing_is_not_called_unsure(desk: Desk) -> None:

@@ -70,6 +70,14 @@ def test_the_explanation_is_data_too(desk: Desk) -> None:
         "words": "Medium confidence: please review",
         "confidence": 0.8,
         "rests_on": "stated by the agent",
+        "record": {
+            "labels": 0,
+            "good": 0,
+            "near": 0,
+            "light": "red",
+            "words": "No record: nobody has decided on such a call of this agent yet, and it takes "
+            "50 to make one.",
+        },
     }
     assert record["touches"] == [
         {"argument": "to", "count": 2, "somebody": True, "hidden": False},

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from sayso.asks.files import kept_with
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.pacing import check_pace
-from sayso.asks.ruling import rule, ruled
+from sayso.asks.ruling import rule, ruled, weighed
 from sayso.asks.standing import grow, stamped, standing, tries
 from sayso.asks.trusting import granted, spared, staked
 from sayso.errors import KeyConflict, UnknownRole, Unsatisfiable
@@ -62,6 +62,7 @@ def open_ask(
         return known
     ruling = stake = None
     alone = False
+    content = weighed(store, content)
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
@@ -248,7 +249,7 @@ def _same(store: Store, content: Content, key: str) -> Ask | None:
 
 
 def _question(content: dict[str, Any]) -> str:
-    # What the policy made of it, which cases were known by then and which version of the code asks
-    # is not what was asked.
-    ruled = ("due_at", "needs", "deny", "sentence", "ruling", "unseen", "stakes")
+    # What the policy made of it, what was known of the past by then and which version of the code
+    # asks is not what was asked.
+    ruled = ("due_at", "needs", "deny", "sentence", "ruling", "unseen", "worth", "stakes")
     return canonical({name: value for name, value in content.items() if name not in ruled})

@@ -15,14 +15,17 @@ from typing import Any
 from sayso.asks.lawbook import Lawbook
 from sayso.errors import Denied
 from sayso.model.ask import Ask
+from sayso.model.confidence import heard_as
 from sayso.model.content import RISKS, Content
 from sayso.model.digest import Decoded, read, written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
 from sayso.model.ruled import CRITICAL
 from sayso.model.unreadable import unreadable
+from sayso.model.worth import percent
 from sayso.policy.facts import Facts
 from sayso.policy.rules import GATED, UNREADABLE
 from sayso.policy.ruling import Ruling, Rung, joined, together
+from sayso.store.contract import Store
 
 
 def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
@@ -45,6 +48,15 @@ def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
     )
 
 
+def weighed(store: Store, content: Content) -> Content:
+    """Return content with what its confidence is worth by the record; most state none."""
+    if content.confidence is None:
+        return content
+    from sayso.insight.calibrating import weighed as by_record  # only for whoever states one
+
+    return by_record(store, content)
+
+
 def carried_out(content: Content) -> bool:
     """Whether a yes makes something happen: a call of a tool."""
     return content.kind == "action" and content.proposal.tool is not None
@@ -65,9 +77,30 @@ def rule(
     """
     facts = facts_of(content, always=always, requested=requested)
     ruling = law.policy.ruling(facts, now)
+    if facts.confidence is not None and content.worth is not None:
+        ruling = _by_record(law, content, facts, ruling, now)
     if ruling.effect == "allow" and content.needs != ONE_REVIEWER:
         return replace(ruling, effect="ask", sentence="The program asks for people itself.")
     return ruling
+
+
+def _by_record(
+    law: Lawbook, content: Content, facts: Facts, ruling: Ruling, now: datetime
+) -> Ruling:
+    """Return the ruling joined with what the policy says to a confidence that is worth less.
+
+    Joined, not replaced: a rule may be about calls that an agent is sure of.
+    """
+    stated = content.confidence or 0.0
+    heard = heard_as(stated, content.worth)
+    if heard >= stated:
+        return ruling
+    lowered = law.policy.ruling(facts._replace(confidence=heard), now)
+    if lowered == ruling:
+        return ruling
+    said = f"By its record {percent(stated)} is worth {percent(heard)}."
+    lowered = replace(lowered, sentence=f"{lowered.sentence} {said}".strip())
+    return joined([ruling, lowered], law.policy.order)
 
 
 def ruled(

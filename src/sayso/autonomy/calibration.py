@@ -14,9 +14,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-FEWEST = 50
+from sayso.model.worth import FEWEST, Light
+
 MANY = 1000
 GREEN, AMBER = 0.95, 0.70
 _NEWTON = 50  # steps at most; a handful is usual
@@ -24,15 +25,17 @@ _RIDGE = 1e-3  # keeps the curve finite where the labels are all alike
 _EDGE = 1e-4  # a stated 0 or 1 has no logit
 _STEPS = 30  # halvings of a step of Newton that goes too far
 
-Light = Literal["green", "amber", "red"]
-
 
 class Label(NamedTuple):
-    """One stated confidence, whether it was right, and how much it counts."""
+    """One stated confidence, whether it was right, and how much it counts.
+
+    Or several that were alike, as one: then `weight` is what they weigh together.
+    """
 
     stated: float
     right: bool
     weight: float = 1.0
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,10 @@ Curve = Platt | Isotonic
 
 def calibrated(labels: Sequence[Label]) -> Curve | None:
     """Return what stated confidences are worth; `None` while there are too few labels."""
-    if len(labels) < FEWEST:
+    count = sum(one.times for one in labels)
+    if count < FEWEST:
         return None
-    return isotonic(labels) if len(labels) > MANY else platt(labels)
+    return isotonic(labels) if count > MANY else platt(labels)
 
 
 def light(worth: float | None) -> Light:
@@ -205,7 +209,8 @@ def reliability(labels: Sequence[Label]) -> Reliability | None:
 def _bin(tenth: int, labels: Sequence[Label]) -> Bin:
     weight = sum(one.weight for one in labels)
     stated = sum(one.weight * one.stated for one in labels) / weight
-    return Bin(tenth / 10, (tenth + 1) / 10, len(labels), stated, _mean(labels))
+    count = sum(one.times for one in labels)
+    return Bin(tenth / 10, (tenth + 1) / 10, count, stated, _mean(labels))
 
 
 def _mean(labels: Sequence[Label]) -> float:

@@ -26,6 +26,7 @@ from sayso.channels.explanation import (
     STALE,
     affected,
     asks_for,
+    confidence_of,
     in_the_end,
     policy_words,
     undone,
@@ -39,10 +40,11 @@ from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask, Vote
-from sayso.model.confidence import Confidence, Level
+from sayso.model.confidence import Level
 from sayso.model.span import say_span
 from sayso.model.tally import missing
 from sayso.model.text import one_line, visible
+from sayso.model.worth import Light, Worth
 
 RISKS: Mapping[str | None, tuple[str, str, str]] = {
     "critical": ("▲▲", "critical", "bold red"),
@@ -55,6 +57,11 @@ _SURE: Mapping[Level, tuple[str, str]] = {
     "high": ("■■■", "green"),
     "medium": ("■■□", "yellow"),
     "low": ("■□□", "red"),
+}
+_LIGHTS: Mapping[Light, tuple[str, str]] = {
+    "green": ("●", "green"),
+    "amber": ("◆", "yellow"),
+    "red": ("▲", "red"),
 }
 _DOOR = ("via", "account", "request")  # how it came, which is for the journal
 
@@ -176,13 +183,19 @@ def _why(ask: Ask, *, full: bool) -> RenderableType:
 
 
 def _sure(ask: Ask) -> RenderableType | None:
-    sure = Confidence.of(ask.content.confidence)
+    sure = confidence_of(ask)
     # A notice, a request for feedback and a doubt propose nothing to be sure of.
     if sure.stated is None and ask.kind in ("notice", "feedback", "doubt"):
         return None
     meter, style = _SURE[sure.level] if sure.stated is not None else ("□□□", "red")
     basis = f"{sure.percent}, {sure.rests_on}." if sure.percent else "None was stated."
-    return Text.assemble((f"{meter} {sure.words}", style), f". {basis}")
+    words = Text.assemble((f"{meter} {sure.words}", style), f". {basis}")
+    return words if sure.worth is None else told(words, _light(sure.worth))
+
+
+def _light(worth: Worth) -> Text:
+    shape, style = _LIGHTS[worth.light]
+    return Text.assemble((shape if worth.value is not None else "○", style), f" {worth.words}")
 
 
 def _who(ask: Ask, roster: Roster) -> RenderableType:

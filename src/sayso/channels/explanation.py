@@ -160,15 +160,22 @@ def look_alikes(ask: Ask) -> list[str]:
     return list(dict.fromkeys(word for text in texts for word in disguised(text)))
 
 
+def confidence_of(ask: Ask) -> Confidence:
+    """Return how sure the agent is, and what that is worth by its record."""
+    return Confidence.of(ask.content.confidence, ask.content.worth)
+
+
 def explained(ask: Ask) -> dict[str, Any]:
     """Return the explanation as data, under the names it has on the card."""
-    sure = Confidence.of(ask.content.confidence)
+    sure = confidence_of(ask)
+    record = None if sure.worth is None else sure.worth.json | {"words": sure.worth.words}
     return {
         "sure": {
             "level": sure.level,
             "words": sure.words,
             "confidence": sure.stated,
             "rests_on": sure.rests_on,
+            "record": record,
         },
         "touches": [_touched(one) for one in touched(ask)],
         "ruling": ruling_of(ask),

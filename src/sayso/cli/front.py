@@ -8,6 +8,7 @@ import click
 
 import sayso
 from sayso.cli.audit import audit
+from sayso.cli.calibration import calibration
 from sayso.cli.cases import cases
 from sayso.cli.db import db
 from sayso.cli.demo import demo
@@ -73,7 +74,7 @@ def front() -> None:
 
 _COMMANDS = (
     *(run, inbox, runs, top, worker, serve, people, tokens, webhooks, policy),
-    *(cases, preferences, metrics, audit, db, doctor, demo),
+    *(cases, preferences, metrics, calibration, audit, db, doctor, demo),
 )
 for command in _COMMANDS:
     front.add_command(command)

@@ -1,17 +1,18 @@
 """How sure an agent is, in three words, with the number and what it rests on.
 
-A number that a model states means little by itself. So it is called what it is,
-and what nobody stated counts as low. It can add review and never removes any.
+A number that a model states means little by itself. So it is called what it is, the record of what
+people made of such numbers stands beside it, and what nobody stated counts as low. It can add review
+and never removes any.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Decimal
 from typing import Literal
 
 from sayso.errors import BadValue
 from sayso.model.text import one_line
+from sayso.model.worth import Worth, percent, worth_of
 
 Level = Literal["high", "medium", "low"]
 HIGH = 0.95
@@ -25,17 +26,23 @@ _WORDS: dict[Level, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How sure the agent is, as people are told."""
+    """How sure the agent is, as people are told.
+
+    The level is that of what was stated or of what that is worth, whichever is less.
+    """
 
     level: Level
     stated: float | None
+    worth: Worth | None = None
 
     @classmethod
-    def of(cls, stated: float | None) -> Confidence:
-        """Return the level of a number from 0 to 1, or of none."""
-        if stated is None or stated < MEDIUM:
-            return cls("low", stated)
-        return cls("high" if stated >= HIGH else "medium", stated)
+    def of(cls, stated: float | None, worth: str | None = None) -> Confidence:
+        """Return the level of a number from 0 to 1, or of none; `worth` as it is on the ask."""
+        if stated is None:
+            return cls("low", None)
+        heard = heard_as(stated, worth)
+        level: Level = "high" if heard >= HIGH else "medium" if heard >= MEDIUM else "low"
+        return cls(level, stated, worth_of(worth))
 
     @property
     def words(self) -> str:
@@ -49,11 +56,14 @@ class Confidence:
 
     @property
     def percent(self) -> str | None:
-        """The number in percent. It is cut, not rounded: 94.97% must not read as 95%."""
-        if self.stated is None:
-            return None
-        hundredth = (Decimal(repr(self.stated)) * 100).quantize(Decimal("0.1"), ROUND_DOWN)
-        return f"{hundredth}%".replace(".0%", "%")
+        """The number in percent."""
+        return None if self.stated is None else percent(self.stated)
+
+
+def heard_as(stated: float, worth: str | None) -> float:
+    """Return how sure an agent counts as: as it says, or as its record says if that is less."""
+    known = worth_of(worth)
+    return stated if known is None or known.value is None else min(stated, known.value)
 
 
 def check_confidence(value: object) -> float | None:

@@ -31,7 +31,7 @@ LIMIT = 1024 * 1024
 _LABEL = 200  # characters of an option
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
-_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "stakes")
+_AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "worth", "stakes")
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
@@ -145,6 +145,7 @@ class Content:
     tags: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     unseen: str | None = None
+    worth: str | None = None
     stakes: str | None = None
     requester: str | None = None
     owner: str | None = None
@@ -261,8 +262,8 @@ class Content:
 _UNSTATED = {field.name: field.default for field in fields(Content) if field.default is not MISSING}
 
 # What makes two questions the same, besides the call, who must agree, the team and the files. When it is due, what the
-# policy said, which cases were known then and whose code asks does not.
-_APART = ("ruling", "unseen", "stakes")
+# policy said, what was known of the past then and whose code asks does not.
+_APART = ("ruling", "unseen", "worth", "stakes")
 _ALIKE = itemgetter(
     *(
         field.name

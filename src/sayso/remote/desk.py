@@ -134,6 +134,13 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
         found.pop("by", None)
         return found
 
+    def calibration(
+        self, *, agent: str | None = None, tool: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return how far stated confidences can be relied upon, as `desk.calibration` everywhere."""
+        found: dict[str, Any] = self._line.get("/calibration", agent=agent, tool=tool)
+        return list(found["calibrations"])
+
     def outlook(self) -> dict[str, Any]:
         """Return how everything stands now, as `desk.outlook` everywhere."""
         found: dict[str, Any] = self._line.get("/outlook")

@@ -21,7 +21,7 @@ from typing import Any
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import check_decidable, opening
 from sayso.asks.pacing import check_pace
-from sayso.asks.ruling import rule, ruled
+from sayso.asks.ruling import rule, ruled, weighed
 from sayso.asks.spending import Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
 from sayso.asks.trusting import granted, spared, staked
@@ -265,6 +265,7 @@ class Journal:
             Denied: the policy does not allow it.
         """
         paced, stake, alone = False, None, False
+        content = weighed(self.store, content)
         if self.law is not None:
             now = self.store.now()
             ruling = rule(self.law, content, now, always=True)

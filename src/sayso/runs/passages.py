@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from sayso.asks.carrying import Gated, Pause
 from sayso.asks.forms import Form, Forms, Terms
-from sayso.asks.ruling import denied, rule
+from sayso.asks.ruling import denied, rule, weighed
 from sayso.errors import BadValue, Denied, Diverged, Misuse, Outcome, Rejected, StepFailed
 from sayso.insight.unseen import precedents
 from sayso.model.ask import Ask
@@ -456,7 +456,7 @@ class Passages:
             return True
         if journal.law is None or journal.place(key) in journal.asks:
             return False
-        content = gate.content(self.forms, bound)
+        content = weighed(journal.store, gate.content(self.forms, bound))
         ruling = rule(journal.law, content, journal.store.now(), always=always)
         if ruling.effect == "deny":
             failure = StepFailed(gate.tool.name, "Denied", str(denied(content, ruling)))

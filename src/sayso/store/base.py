@@ -50,6 +50,7 @@ from sayso.store.contract import (
 )
 from sayso.store.epochs import SqlEpochs
 from sayso.store.fleet import SqlFleet, Teams
+from sayso.store.labels import SqlLabels
 from sayso.store.outbox import SqlOutbox
 from sayso.store.tallies import SqlTallies
 from sayso.store.trail import SqlTrail
@@ -63,6 +64,7 @@ _STREAM = attrgetter("stream")
 class SqlStore(
     SqlCasebook,
     SqlTallies,
+    SqlLabels,
     SqlTrail,
     SqlAccounts,
     SqlOutbox,

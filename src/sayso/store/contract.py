@@ -24,6 +24,7 @@ from sayso.store.boards import Boards
 from sayso.store.casebook import Casebook
 from sayso.store.epochs import Epochs
 from sayso.store.fleet import Fleet, Teams
+from sayso.store.labels import Labels
 from sayso.store.outbox import Outbox
 from sayso.store.rows import RowChange
 from sayso.store.tallies import Tallies
@@ -286,7 +287,9 @@ class Wakeups(Protocol):
         ...
 
 
-class Store(Casebook, Tallies, Trail, Accounts, Outbox, Fleet, Epochs, Boards, TrustRows, Protocol):
+class Store(
+    Casebook, Tallies, Labels, Trail, Accounts, Outbox, Fleet, Epochs, Boards, TrustRows, Protocol
+):
     """A database that keeps the journal. Every method is one short transaction."""
 
     bell: Bell

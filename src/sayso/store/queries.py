@@ -23,7 +23,7 @@ def _worded(dialect: str, words: tuple[tuple[str, str], ...]) -> dict[str, str]:
     queries: dict[str, str] = {}
     for file in (
         *("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"),
-        *("tallies.sql", "trail.sql", "accounts.sql", "outbox.sql", "files.sql"),
+        *("tallies.sql", "labels.sql", "trail.sql", "accounts.sql", "outbox.sql", "files.sql"),
         *("fleet.sql", "epochs.sql", "boards.sql", "keys.sql"),
         *(("postgres_wakeups.sql", "postgres_fleet.sql") if dialect == "postgres" else ()),
     ):

@@ -337,6 +337,49 @@ class MetricsDocument(FiguresDocument):
     by: dict[str, FiguresDocument] | None = None
 
 
+class TenthDocument(Document):
+    """What was stated within a tenth, and how often people left that as it was."""
+
+    low: float
+    high: float
+    labels: int
+    stated: float
+    right: float
+
+
+class WorthDocument(Document):
+    """What a stated confidence is worth by the record."""
+
+    stated: float
+    worth: float
+    light: Literal["green", "amber", "red"]
+
+
+class CalibrationDocument(Document):
+    """How far one agent's confidence in one tool can be relied upon."""
+
+    team: str | None
+    agent: str
+    tool: str | None = Field(description="`null` for plans and drafts.")
+    kind: str
+    labels: int = Field(description="How many times people decided.")
+    good: int = Field(description="How many of them unchanged, and not found harmful since.")
+    record: bool = Field(description="Whether that is enough to say what a confidence is worth.")
+    bins: list[TenthDocument]
+    ece: float = Field(description="The mean distance between stated and right; 0 is perfect.")
+    brier: float = Field(description="The mean square of that distance for each; 0 is perfect.")
+    auroc: float | None = Field(
+        description="The chance that of a right and a wrong one the right one was stated surer."
+    )
+    worth: list[WorthDocument] = Field(description="Of each tenth; empty without a record.")
+
+
+class CalibrationsDocument(Document):
+    """How far the confidence of agents can be relied upon, those with most decisions first."""
+
+    calibrations: list[CalibrationDocument]
+
+
 class CountDocument(Document):
     """How many there are; exact up to 1,000."""
 

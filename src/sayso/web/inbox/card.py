@@ -14,6 +14,7 @@ from sayso.channels.explanation import (
     GONE,
     affected,
     asks_for,
+    confidence_of,
     in_the_end,
     undone,
     warnings,
@@ -172,7 +173,7 @@ def shape_of(ask: Ask) -> Shape:
 
 
 def _sure(ask: Ask) -> Confidence | None:
-    sure = Confidence.of(ask.content.confidence)
+    sure = confidence_of(ask)
     return None if sure.stated is None and ask.kind in _UNSURE else sure
 
 

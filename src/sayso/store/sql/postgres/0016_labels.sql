@@ -1,0 +1,19 @@
+-- How what agents stated of themselves turned out, as sums: what their confidence is worth is read off
+-- them. All of it comes from the journal, as the tallies do: dropped, it is made again.
+create table labels (
+    team        text             not null,  -- '' for none, here and below
+    agent       text             not null,
+    tool        text             not null,
+    kind        text             not null,  -- of the ask
+    stated      bigint           not null,  -- the confidence, in thousandths
+    n           bigint           not null,  -- how many people decided
+    good        bigint           not null,  -- how many of them unchanged, and not found harmful since
+    weight      double precision not null,  -- the same, with audits counted for all they stand for
+    good_weight double precision not null,
+    primary key (team, agent, tool, kind, stated)
+);
+
+-- What was approved and found harmful afterwards: each ask is taken off once.
+create table turned_labels (
+    id text primary key
+);

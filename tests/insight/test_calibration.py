@@ -1,0 +1,329 @@
+"""What a stated confidence is worth: read from decisions, shown on the ask, heard by the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sayso
+from sayso import Ask, Desk
+from sayso.asks.lawbook import Lawbook
+from sayso.asks.ruling import rule
+from sayso.insight import calibrating
+from sayso.insight.calibrating import worth_by
+from sayso.insight.labelling import label_again, label_of, label_on
+from sayso.model.content import Content, Proposal
+from sayso.model.requirement import Requirement
+from sayso.model.worth import FEWEST, Worth, worth_of
+from sayso.policy.rules import Policy, Rule
+from sayso.policy.tiers import Terms
+from tests.places import Place
+from tests.policy.comparing import stricter_than
+from tests.runs.people import begun
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def decided(desk: Desk, count: int, good: int, *, stated: float = 0.97, **more: Any) -> list[Ask]:
+    """Let people decide on so many calls of an agent that is sure, and leave so many as they were."""
+    asks = []
+    for number in range(count):
+        ask = desk.open("pay", {"amount": number}, confidence=stated, **more)
+        asks.append(desk.approve(ask) if number < good else desk.reject(ask))
+    label_on(desk.store)
+    return asks
+
+
+def worth(ask: Ask) -> Worth:
+    found = worth_of(ask.content.worth)
+    assert found is not None
+    return found
+
+
+def test_before_fifty_decisions_there_is_no_record(desk: Desk) -> None:
+    decided(desk, FEWEST - 1, FEWEST - 1)
+
+    found = worth(desk.open("pay", confidence=0.97))
+    assert (found.value, found.light, found.labels) == (None, "red", FEWEST - 1)
+    assert found.words.startswith("No record: people have decided on 49 such calls")
+
+    decided(desk, 1, 1)
+    found = worth(desk.open("pay", {"amount": 7}, confidence=0.97))
+    assert found.value is not None
+    assert (found.light, found.good, found.near) == ("green", 50, 50)
+
+
+def test_the_light_is_that_of_the_record_with_the_count(desk: Desk) -> None:
+    decided(desk, 60, 48)
+
+    ask = desk.open("pay", confidence=0.97)
+
+    found = worth(ask)
+    assert found.value == pytest.approx(0.8, abs=0.01)
+    assert found.light == "amber"
+    said = "approved unchanged 48 of 60 times when it was about as sure."
+    assert found.words.endswith(said)
+
+
+def test_what_nobody_was_as_sure_of_says_so(desk: Desk) -> None:
+    decided(desk, 50, 45)
+
+    found = worth(desk.open("pay", confidence=0.4))
+
+    assert (found.good, found.near, found.labels) == (0, 0, 50)
+    assert found.words.endswith("of 50 decisions, none of them when it was about as sure.")
+
+
+def test_without_a_stated_confidence_nothing_is_looked_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibrating, "weighed", None)
+
+    assert desk.open("pay").content.worth is None
+
+
+def test_it_is_part_of_what_is_shown_and_so_of_the_digest(desk: Desk) -> None:
+    decided(desk, 50, 25)
+    ask = desk.open("pay", confidence=0.97)
+
+    again = desk.get(ask.id)
+
+    assert worth(again) == worth(ask)
+    assert again.digest == ask.digest
+    assert ask.content.to_json()["worth"]["labels"] == 50
+
+
+def test_the_same_question_is_the_same_whatever_was_decided_meanwhile(desk: Desk) -> None:
+    first = desk.open("pay", {"to": "ada"}, confidence=0.97, key="once")
+    like = desk.open("mail", {"to": "ada"}, confidence=0.97)
+    decided(desk, 50, 25)
+
+    assert desk.open("pay", {"to": "ada"}, confidence=0.97, key="once").id == first.id
+    assert desk.open("mail", {"to": "ada"}, confidence=0.97).id == like.id
+
+
+@pytest.mark.parametrize("verdict", ["edit", "reject", "respond"])
+def test_only_what_was_approved_as_it_was_is_right(desk: Desk, verdict: str) -> None:
+    ask = desk.open("pay", {"amount": 7}, confidence=0.9)
+    match verdict:
+        case "edit":
+            ask = desk.edit(ask, {"amount": 6})
+        case "reject":
+            ask = desk.reject(ask, kind="not-now")
+        case _:
+            ask = desk.respond(ask, "Ask Carl")
+
+    label = label_of(ask)
+
+    assert label is not None
+    assert (label.right, label.stated, label.weight) == (False, 900, 1.0)
+
+
+def test_what_nobody_decided_or_proposed_labels_nothing(desk: Desk) -> None:
+    @desk.gate(risk="low", confidence=0.99)
+    def look(at: int) -> int:
+        return at
+
+    look(1)
+    desk.withdraw(desk.open("pay", confidence=0.9))
+    question = desk.later.question("Where?", confidence=0.9).ask
+    desk.respond(question, "Here")
+    desk.approve(desk.open("mail"))
+
+    assert desk.calibration() == []
+
+
+def test_an_agent_and_a_tool_have_a_record_of_their_own(desk: Desk) -> None:
+    decided(desk, 50, 50)
+
+    other_tool = desk.open("mail", confidence=0.97)
+    other_agent = desk.open("pay", confidence=0.97, agent="clerk")
+
+    assert worth(other_tool).labels == worth(other_agent).labels == 0
+
+
+def test_a_namesake_in_another_team_is_another_agent(desk: Desk) -> None:
+    for name, team in (("anna", "north"), ("ben", "south")):
+        desk.people.add(name, teams=[team])
+    for number in range(50):
+        ask = desk.open("pay", {"amount": number}, confidence=0.97, team="north")
+        desk.approve(ask, by="anna")
+    label_on(desk.store)
+
+    assert worth(desk.open("pay", confidence=0.97, team="south")).labels == 0
+    assert worth(desk.open("pay", {"n": 1}, confidence=0.97)).labels == 0
+    assert worth(desk.open("pay", {"n": 2}, confidence=0.97, team="north")).labels == 50
+
+
+def test_a_team_sees_the_table_of_its_own(desk: Desk, place: Place) -> None:
+    for name, team in (("anna", "north"), ("ben", "south")):
+        desk.people.add(name, teams=[team])
+        desk.approve(desk.open("pay", confidence=0.97, team=team), by=name)
+
+    with Desk(place.url, team="south") as south:
+        assert [one["team"] for one in south.calibration()] == ["south"]
+    assert sorted(one["team"] for one in desk.calibration()) == ["north", "south"]
+
+
+def test_labels_are_counted_once_and_made_again_from_the_journal(desk: Desk) -> None:
+    decided(desk, 20, 15)
+    label_on(desk.store)
+    before = desk.calibration()
+
+    label_again(desk.store)
+
+    assert desk.calibration() == before
+    assert (before[0]["labels"], before[0]["good"]) == (20, 15)
+
+
+def test_the_rows_do_not_grow_with_what_is_decided(desk: Desk, place: Place) -> None:
+    decided(desk, 30, 20, stated=0.9)
+    decided(desk, 30, 20, stated=0.9001)
+
+    assert place.sql("select count(*) from labels") == [(1,)]
+
+
+def test_the_table_says_how_far_it_can_be_relied_upon(desk: Desk) -> None:
+    decided(desk, 40, 20, stated=0.95)
+    decided(desk, 20, 5, stated=0.55)
+
+    (table,) = desk.calibration(agent="shop", tool="pay")
+
+    assert [(one["labels"], one["right"]) for one in table["bins"]] == [(20, 0.25), (40, 0.5)]
+    assert table["ece"] == pytest.approx((40 * 0.45 + 20 * 0.30) / 60)
+    assert table["record"] is True
+    assert [one["light"] for one in table["worth"]] == ["red", "red"]
+    assert [one["worth"] for one in table["worth"]] == pytest.approx([0.25, 0.5], abs=0.02)
+    assert desk.calibration(tool="mail") == []
+
+
+# --- the policy --------------------------------------------------------------------------------
+
+
+def test_an_agent_that_is_too_sure_is_asked_about_after_all(desk: Desk) -> None:
+    done = []
+
+    @sayso.tool(risk="low", confidence=0.97)
+    def pay(amount: int) -> None:
+        done.append(amount)
+
+    @desk.workflow(name="settle")
+    def settle(run, amount):
+        run.call(pay, amount)
+
+    assert begun(desk, settle, 1).status == "done"
+    decided(desk, 60, 20)
+
+    run = begun(desk, settle, 2)
+
+    assert run.status == "waiting"
+    said = run.state.pending[0].content.sentence
+    assert said.startswith("The agent is not sure of it. By its record 97% is worth 33")
+    assert done == [1]
+
+
+def test_a_gate_of_low_risk_asks_by_the_record_too(desk: Desk) -> None:
+    decided(desk, 60, 20)
+
+    ask = desk.docket.open(
+        desk.forms.action("pay", {"amount": 7}, risk="low", confidence=0.97), declared=True
+    )
+
+    assert ask.open
+    assert ask.content.ruled.rules == ("unsure",)
+
+
+def test_an_agent_that_is_better_than_it_says_gains_nothing(desk: Desk) -> None:
+    decided(desk, 60, 60, stated=0.5)
+
+    ask = desk.docket.open(
+        desk.forms.action("pay", {"amount": 7}, risk="low", confidence=0.5), declared=True
+    )
+
+    assert worth(ask).light == "green"
+    assert ask.content.ruled.rules == ("unsure",)
+
+
+def test_where_the_index_is_broken_the_stated_number_stands(desk: Desk, place: Place) -> None:
+    decided(desk, 60, 20)
+    calibrating._looked.clear()
+    place.sql("alter table labels rename to gone")
+    try:
+        ask = desk.docket.open(
+            desk.forms.action("pay", {"amount": 7}, risk="low", confidence=0.97), declared=True
+        )
+    finally:
+        place.sql("alter table gone rename to labels")
+
+    assert worth(ask) == Worth()
+    assert worth(ask).light == "red"
+    assert ask.decision is not None, "0.97 is sure enough for a low risk"
+
+
+shares = st.integers(0, 1000)
+sums = st.lists(
+    st.tuples(shares, st.integers(1, 400), st.floats(0, 1), st.sampled_from([1.0, 4.2, 20.0])),
+    max_size=12,
+    unique_by=lambda row: row[0],
+)
+bounds = st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9, 0.95])
+conditions = st.one_of(
+    st.none(),
+    st.builds("confidence {} {}".format, st.sampled_from(["<", "<=", ">", ">="]), bounds),
+    st.builds("has(confidence) && confidence > {}".format, bounds),
+)
+needs = st.sampled_from([None, ["1 senior"], ["2 reviewer"], ["1 senior", "1 security"]])
+
+
+def _terms(needs: Sequence[str] | None, cool_off: float) -> Terms:
+    return Terms(needs=None if needs is None else Requirement.parse(needs), cool_off=cool_off)
+
+
+effects = st.one_of(
+    st.builds(lambda effect: {"effect": effect}, st.sampled_from(["allow", "deny"])),
+    st.builds(
+        lambda needs, cool: {"effect": "ask", "terms": _terms(needs, cool)},
+        needs,
+        st.sampled_from([0.0, 8.0]),
+    ),
+    st.builds(lambda tier: {"tier": tier}, st.sampled_from(["low", "medium", "high", "critical"])),
+)
+rules = st.lists(st.tuples(conditions, effects), max_size=4)
+
+
+@settings(max_examples=300, deadline=None)
+@given(sums, rules, st.integers(0, 1000), st.sampled_from([None, "low", "medium", "high"]))
+def test_a_record_never_makes_a_ruling_less_strict(
+    rows: list[tuple[int, int, float, float]], said: list[Any], stated: int, risk: Any
+) -> None:
+    found = tuple(
+        (at, n, good := round(share * n), n * weight, good * weight)
+        for at, n, share, weight in sorted(rows)
+    )
+    policy = Policy(
+        rules=tuple(
+            Rule(name=f"rule {number}", when=when, **effect)
+            for number, (when, effect) in enumerate(said)
+        )
+    )
+    law = Lawbook(policy)
+    content = Content(
+        kind="action",
+        title="pay",
+        agent="shop",
+        proposal=Proposal.of("pay", {}),
+        allow=("approve",),
+        confidence=stated / 1000,
+        risk=risk,
+    )
+    recalibrated = content.changed(worth=worth_by(found, stated / 1000).text)
+
+    without, with_ = rule(law, content, NOON), rule(law, recalibrated, NOON)
+
+    assert not stricter_than(without, with_)
+    assert with_.cool_off >= without.cool_off or with_.effect != without.effect
