@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sayso.agent import Agent, ScriptedModel
     from sayso.insight.case import Case
     from sayso.insight.preference import Preference
+    from sayso.model.agreement import agreement
     from sayso.runs.handle import Run
     from sayso.runs.memory import ActionStep, AnswerStep, DecisionStep, PlanStep, TaskStep
     from sayso.runs.running import Running
@@ -86,6 +87,7 @@ __all__ = [
     "StillOpen",
     "StillRunning",
     "TaskStep",
+    "agreement",
     "cases",
     "choose",
     "confirm",
@@ -109,6 +111,7 @@ _LATER = {
     "ScriptedModel": "agent",
     "Run": "runs.handle",
     "Running": "runs.running",
+    "agreement": "model.agreement",
     **dict.fromkeys(_STEPS, "runs.memory"),
 }
 

@@ -110,6 +110,34 @@ def test_a_hostile_preference_is_made_visible_once(desk: Desk) -> None:
     assert "\n| short [U+202E RIGHT-TO-LEFT OVERRIDE]" in recalled(model)
 
 
+def test_calls_like_the_task_are_shown_with_what_people_decided(desk: Desk) -> None:
+    no = desk.open("pay", {"reason": "sales figures of March", "amount": 90}, agent="writer")
+    desk.reject(no, "Nobody \u202epays for figures")
+    yes = desk.open("pay", {"reason": "summary of the sales", "amount": 1}, agent="writer")
+    desk.approve(yes)
+    desk.approve(desk.open("pay", {"reason": "sales figures of March"}, agent="other"))
+    agent, model = learner()
+
+    begun(desk, agent, TASK)
+
+    told = recalled(model)
+    assert f"Past call ({no.id}) of pay, rejected:\n| " in told
+    assert "sam said:\n| Nobody [U+202E RIGHT-TO-LEFT OVERRIDE]pays for figures" in told
+    assert f"Past call ({yes.id}) of pay, approved:\n| " in told
+    assert told.count("Past call") == 2, "another agent's calls are its own"
+
+
+def test_a_call_that_left_a_preference_is_told_once(desk: Desk) -> None:
+    ask = desk.open("pay", {"reason": "sales figures of March", "amount": 90}, agent="writer")
+    desk.edit(ask, {"amount": 9})
+    agent, model = learner()
+
+    begun(desk, agent, TASK)
+
+    assert "| pay: amount 90 -> 9" in recalled(model)
+    assert "Past call" not in recalled(model)
+
+
 def test_an_unrelated_task_is_not_shown_it(desk: Desk) -> None:
     rated(desk)
     agent, model = learner()

@@ -29,6 +29,7 @@ LABELS = st.lists(
         st.floats(0, 1),
         st.booleans(),
         st.floats(0.1, 50),
+        st.just(1),
     ),
     min_size=1,
     max_size=80,
@@ -128,6 +129,22 @@ def test_reliability_is_within_its_bounds_and_counts_every_label(labels: list[La
     assert 0 <= found.brier <= 1
     assert found.auroc is None or 0 <= found.auroc <= 1
     assert (found.auroc is None) == (len({one.right for one in labels}) == 1)
+
+
+def test_labels_that_are_alike_may_come_as_one() -> None:
+    apart = [Label(0.9, number % 4 > 0, 2.0) for number in range(80)]
+    summed = [Label(0.9, True, 120.0, 60), Label(0.9, False, 40.0, 20)]
+    curve, sums = calibrated(apart), calibrated(summed)
+    assert curve is not None
+    assert sums is not None
+
+    assert sums(0.9) == pytest.approx(curve(0.9))
+    assert calibrated(summed[:1]) is not None, "it is sixty of them"
+    found, whole = reliability(summed), reliability(apart)
+    assert found is not None
+    assert whole is not None
+    assert found.bins[0].labels == whole.bins[0].labels == 80
+    assert found.brier == pytest.approx(whole.brier)
 
 
 def test_reliability_by_hand() -> None:

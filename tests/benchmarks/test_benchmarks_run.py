@@ -102,6 +102,11 @@ AUTONOMY = [
     "ours: worlds in which the drifter was revoked",
     "ours: calls until it was, median",
 ]
+CASE_LAW = [
+    f"{database}: {what}"
+    for database in ("SQLite", "PostgreSQL")
+    for what in ("k = 5 by no learning", "k = 5 by k = 1", "without context by no learning")
+]
 OPERATIONS = ["decide", "claim", "inbox page", "due timers", "looking around"]
 TABLES = [
     f"{database}: {what}"
@@ -248,6 +253,16 @@ def test_earned_autonomy_is_measured_beside_other_ways_to_trust() -> None:
     assert figures(printed) == AUTONOMY
     for scheme in ("ours", "document", "always ask", "wilson", "beta"):
         assert re.search(rf"^{scheme} +\d+\.\d% +\d+\.\d +\d+\.\d$", printed, re.MULTILINE)
+
+
+def test_learning_from_cases_is_measured_by_what_people_still_change() -> None:
+    printed = run("caselaw")
+
+    assert figures(printed) == CASE_LAW
+    for arm in ("no learning", "k = 1", "k = 5", "without context"):
+        assert (
+            len(re.findall(rf"^{arm} +[\d,]+ +\d+\.\d\d +\d+\.\d\d$", printed, re.MULTILINE)) == 2
+        )
 
 
 @pytest.mark.soak  # processes that are busy for a while

@@ -15,8 +15,8 @@ from sayso import Ask, Desk
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.ruling import rule
 from sayso.insight import calibrating
-from sayso.insight.calibrating import worth_by
-from sayso.insight.labelling import label_again, label_of, label_on
+from sayso.insight.calibrating import forget, worth_by
+from sayso.insight.labelling import label_again, label_of
 from sayso.model.content import Content, Proposal
 from sayso.model.requirement import Requirement
 from sayso.model.worth import FEWEST, Worth, worth_of
@@ -35,7 +35,7 @@ def decided(desk: Desk, count: int, good: int, *, stated: float = 0.97, **more: 
     for number in range(count):
         ask = desk.open("pay", {"amount": number}, confidence=stated, **more)
         asks.append(desk.approve(ask) if number < good else desk.reject(ask))
-    label_on(desk.store)
+    forget(desk.store)
     return asks
 
 
@@ -153,7 +153,7 @@ def test_a_namesake_in_another_team_is_another_agent(desk: Desk) -> None:
     for number in range(50):
         ask = desk.open("pay", {"amount": number}, confidence=0.97, team="north")
         desk.approve(ask, by="anna")
-    label_on(desk.store)
+    forget(desk.store)
 
     assert worth(desk.open("pay", confidence=0.97, team="south")).labels == 0
     assert worth(desk.open("pay", {"n": 1}, confidence=0.97)).labels == 0
@@ -172,7 +172,6 @@ def test_a_team_sees_the_table_of_its_own(desk: Desk, place: Place) -> None:
 
 def test_labels_are_counted_once_and_made_again_from_the_journal(desk: Desk) -> None:
     decided(desk, 20, 15)
-    label_on(desk.store)
     before = desk.calibration()
 
     label_again(desk.store)
@@ -186,6 +185,26 @@ def test_the_rows_do_not_grow_with_what_is_decided(desk: Desk, place: Place) -> 
     decided(desk, 30, 20, stated=0.9001)
 
     assert place.sql("select count(*) from labels") == [(1,)]
+
+
+def test_a_record_is_read_once_a_second_whatever_is_opened(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(desk, 1, 1)
+    looks: list[Any] = []
+    asked = desk.store.labels_of
+    monkeypatch.setattr(
+        desk.store, "labels_of", lambda *of: looks.append(of) or asked(*of), raising=True
+    )
+    monkeypatch.setattr(calibrating.time, "monotonic", lambda: 1000.0)
+    forget(desk.store)
+
+    for number in range(5):
+        desk.open("pay", {"n": number}, confidence=0.9)
+    monkeypatch.setattr(calibrating.time, "monotonic", lambda: 1001.0)
+    desk.open("pay", confidence=0.9)
+
+    assert len(looks) == 2
 
 
 def test_the_table_says_how_far_it_can_be_relied_upon(desk: Desk) -> None:
@@ -251,7 +270,7 @@ def test_an_agent_that_is_better_than_it_says_gains_nothing(desk: Desk) -> None:
 
 def test_where_the_index_is_broken_the_stated_number_stands(desk: Desk, place: Place) -> None:
     decided(desk, 60, 20)
-    calibrating._looked.clear()
+    forget(desk.store)
     place.sql("alter table labels rename to gone")
     try:
         ask = desk.docket.open(

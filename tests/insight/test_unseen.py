@@ -7,19 +7,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 import sayso
 from sayso import Agent, Ask, Desk, Run, ScriptedModel
 from sayso.agent import call
+from sayso.asks.lawbook import Lawbook
+from sayso.asks.ruling import rule
 from sayso.channels.card import Card
 from sayso.errors import BadValue
 from sayso.insight.bounds import NEAR
 from sayso.model.actor import Roster
-from sayso.model.digest import read
+from sayso.model.content import Content, Proposal
+from sayso.model.digest import canonical, read
+from sayso.policy.rules import Policy, Rule
 from sayso.testing import FakeClock
 from tests.agents import once
 from tests.places import Place
+from tests.policy.comparing import stricter_than
 from tests.runs.people import approved, ask_of, begun, carried_on
 
 LATE = "The parcel came three weeks late and the box was crushed"
@@ -336,3 +343,64 @@ def test_a_replay_goes_by_what_was_seen_then(desk: Desk, flow: Any, paid: list[s
     approved(desk, waiting)
     assert waiting.status == "done"
     assert paid == [LATE]
+
+
+def test_the_card_says_what_most_of_the_five_nearest_came_to(desk: Desk, flow: Any) -> None:
+    for number in range(5):
+        run = begun(desk, flow, f"{LATE} again and again, {number} times")
+        if number < 4:
+            desk.reject(ask_of(run), kind="harmful")
+        else:
+            desk.approve(ask_of(run))
+        carried_on(desk, run)
+
+    ask = ask_of(begun(desk, flow, f"{LATE} again and again, 2 times"))
+
+    assert len(found(ask)["nearest"]) == 5
+    said = [case["verdict"] for case in found(ask)["nearest"]]
+    assert said.count("reject") == 4
+    assert "4 of the 5 nearest were rejected, 1 approved." in drawn(ask)
+
+
+named = st.sampled_from(["unseen", "!unseen", "unseen || conflict", "!unseen && !conflict", None])
+said = st.one_of(
+    st.builds(lambda effect: {"effect": effect}, st.sampled_from(["allow", "ask", "deny"])),
+    st.builds(lambda tier: {"tier": tier}, st.sampled_from(["low", "medium", "high", "critical"])),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(named, said), max_size=4),
+    st.booleans(),
+    st.sampled_from([None, "low", "medium", "high"]),
+    st.text(max_size=60),
+)
+def test_whatever_is_retrieved_a_ruling_gets_no_less_strict(
+    rules: list[Any], unseen: bool, risk: Any, text: str
+) -> None:
+    """Not even what a rule says of calls that were seen, and not by any words of a case."""
+    law = Lawbook(
+        Policy(
+            rules=tuple(
+                Rule(name=f"rule {number}", when=when, **effect)
+                for number, (when, effect) in enumerate(rules)
+            )
+        )
+    )
+    case = {"id": "a-1", "score": 0.9, "verdict": "approve", "by": "anna", "about": text}
+    near = {"bound": 0.35, "of": 1, "unseen": unseen, "nearest": [{**case, "said": text}]}
+    content = Content(
+        kind="action",
+        title="refund",
+        agent="shop",
+        proposal=Proposal.of("refund", {}),
+        allow=("approve",),
+        risk=risk,
+    )
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    without = rule(law, content, now)
+    with_ = rule(law, content.changed(unseen=canonical(near)), now)
+
+    assert not stricter_than(without, with_)

@@ -73,6 +73,7 @@ CHANGES: list[dict[str, Any]] = [
     {"optional": True},
     {"unseen": '{"bound":0.35,"nearest":[],"of":0,"unseen":true}'},
     {"stakes": '{"bucket":"small","version":"2"}'},
+    {"worth": '{"good":41,"labels":60,"light":"amber","near":46,"value":0.83}'},
     {"kind": "draft"},
     {"title": "Refund order 8"},
     {"agent": "other"},

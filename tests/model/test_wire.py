@@ -104,6 +104,7 @@ contents = st.builds(
     tags=st.lists(words, max_size=2).map(tuple),
     conflicts=st.lists(words, max_size=2).map(tuple),
     unseen=texts,
+    worth=texts,
     requester=maybe,
     owner=maybe,
     team=st.none() | names,

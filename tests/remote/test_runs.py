@@ -95,6 +95,16 @@ def test_what_makes_no_sense_starts_nothing(served: Served, anna: Any) -> None:
     bot.close()
 
 
+def test_calibration_is_that_of_the_desk_behind_the_server(served: Served) -> None:
+    local = served.desk
+    local.approve(local.open("pay", confidence=0.9), by="anna")
+    with Desk(served.url, token=served.token("anna", kind="person")) as desk:
+        there = desk.calibration(tool="pay")
+
+    assert there == local.calibration(tool="pay")
+    assert (there[0]["labels"], there[0]["good"], there[0]["record"]) == (1, 1, False)
+
+
 def test_figures_are_those_of_the_desk_behind_the_server(served: Served) -> None:
     local = served.desk
     local.approve(local.open("pay"), by="anna")

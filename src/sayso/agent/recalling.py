@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sayso.agent.job import Job
 from sayso.insight.case import Case
 from sayso.insight.nearest import cases_like
@@ -13,17 +15,19 @@ from sayso.store.casebook import CaseFilter, seen_by_team
 
 _PREFERENCES = 20
 _EXAMPLES = 3
+_CALLS = 5
+_ALIKE = 0.2  # arguments share fewer words with a task than another task does
 
 
 def recall_passage(job: Job, lane: Lane, key: str) -> Passage:
-    """Return what people said before: their preferences, and bad results of tasks like this."""
+    """Return what people said before: preferences, bad results, and calls like what is to be done."""
     yield from ()
     run, name = job.run, job.agent.name
     entry = run.entry(key, "recall", name)
     if entry is not None:
         return str(entry.said.get("result") or "")
     known = preferences(run.journal.store, name, limit=_PREFERENCES, teams=_teams(job))
-    text = reminder(known[::-1], _bad_ones(job))
+    text = reminder(known[::-1], _bad_ones(job), _calls(job, {one.id for one in known}))
     run.journal.record(key, "recall", name, result=text)
     return text
 
@@ -40,3 +44,12 @@ def _bad_ones(job: Job) -> list[Case]:
     found = cases_like(job.run.journal.store, job.task, wanted, limit=2 * _EXAMPLES)
     # What was said in this very run is in its task already.
     return [case for case in found if case.run != job.run.id][:_EXAMPLES]
+
+
+def _calls(job: Job, known: Collection[str]) -> list[Case]:
+    """Return the nearest calls that people decided on, but for those that left a preference."""
+    wanted = CaseFilter(kind="action", agent=job.agent.name, teams=_teams(job))
+    store, most = job.run.journal.store, _CALLS + len(known)
+    found = cases_like(store, job.task, wanted, limit=most, least=_ALIKE)
+    calls = [case for case in found if case.tool is not None and case.run != job.run.id]
+    return [case for case in calls if case.id not in known][:_CALLS]

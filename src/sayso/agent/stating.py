@@ -24,8 +24,9 @@ SCHEMA: Mapping[str, Any] = {
         "type": "number",
         "minimum": 0,
         "maximum": 1,
-        "description": "How sure you are that this call is right, from 0 to 1. Look for the flaw "
-        "first.",
+        "description": "Before you say how sure you are, hunt for the flaw: what is the likeliest way "
+        "in which this call is wrong? Then say from 0 to 1 how sure you are that a person who checks "
+        "it finds none, and approves it unchanged. Leave it out if you cannot tell.",
     },
     "_conflicts": {
         "type": "array",

@@ -77,6 +77,10 @@ def rule(
     """
     facts = facts_of(content, always=always, requested=requested)
     ruling = law.policy.ruling(facts, now)
+    if facts.unseen:
+        # What the past says is joined, not put in: a rule may be about calls that were seen before.
+        known = law.policy.ruling(facts._replace(unseen=False), now)
+        ruling = joined([ruling, known], law.policy.order)
     if facts.confidence is not None and content.worth is not None:
         ruling = _by_record(law, content, facts, ruling, now)
     if ruling.effect == "allow" and content.needs != ONE_REVIEWER:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -29,12 +30,30 @@ def cases_row(ask: Ask) -> RenderableType | None:
         return None
     found = read(ask.content.unseen)
     style = "yellow" if found["unseen"] else ""
-    return told(Text(_sentence(found), style=style), *_nearest(found["nearest"]))
+    return told(Text(_said(found), style=style), *_nearest(found["nearest"]))
 
 
 def precedent(ask: Ask) -> str | None:
     """Say whether anything like it was approved before; `None` if nobody looked."""
-    return None if ask.content.unseen is None else _sentence(read(ask.content.unseen))
+    return None if ask.content.unseen is None else _said(read(ask.content.unseen))
+
+
+def majority(verdicts: Sequence[str]) -> str:
+    """Say what people mostly decided on the nearest cases: `4 of the 5 nearest were rejected, ...`."""
+    (verdict, most), *others = Counter(verdicts).most_common()
+    if not others:
+        count = {1: "The nearest was", 2: "Both of the nearest were"}.get(
+            most, f"All {most} nearest were"
+        )
+        return f"{count} {PAST[verdict]}."
+    rest = ", ".join(f"{count} {PAST[other]}" for other, count in others)
+    were = "was" if most == 1 else "were"
+    return f"{most} of the {len(verdicts)} nearest {were} {PAST[verdict]}, {rest}."
+
+
+def _said(found: dict[str, Any]) -> str:
+    verdicts = [case["verdict"] for case in found["nearest"]]
+    return " ".join([_sentence(found), *([majority(verdicts)] if verdicts else [])])
 
 
 def _sentence(found: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import groupby
 from math import floor
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sayso.autonomy.calibration import (
@@ -32,11 +32,22 @@ from sayso.store.labels import LabelRow
 
 _log = logging.getLogger("sayso.insight")
 _NEAR = 25  # thousandths: within this of each other, two confidences are about the same
-_EVERY = 1.0  # seconds between two looks at the journal by those who open asks
+_EVERY = 1.0  # seconds between two looks at the journal by who opens asks
 _READ_ON = 2000  # events that whoever opens an ask reads at most
-_looked: WeakKeyDictionary[Store, float] = WeakKeyDictionary()
+_MOST = 1000  # records that are kept for that long
 
+Of = tuple[str, str, str, str]  # team, agent, tool, kind
 Sums = tuple[tuple[int, int, int, float, float], ...]  # stated, n, good, weight, good weight
+
+
+class _Known(NamedTuple):
+    """What was looked up since the journal was last read."""
+
+    at: float
+    records: dict[Of, Sums]
+
+
+_known: WeakKeyDictionary[Store, _Known] = WeakKeyDictionary()
 
 
 def weighed(store: Store, content: Content) -> Content:
@@ -48,11 +59,8 @@ def weighed(store: Store, content: Content) -> Content:
     if stated is None:
         return content
     try:
-        _read_on(store)
-        rows = store.labels_of(
-            content.team or "", content.agent, content.proposal.tool or "", content.kind
-        )
-        worth = worth_by(_sums(rows), stated)
+        of = content.team or "", content.agent, content.proposal.tool or "", content.kind
+        worth = worth_by(_record(store, of), stated)
     except Exception:  # noqa: BLE001 - whatever it is, it is no reason not to ask people
         _log.warning("What a confidence is worth could not be looked up", exc_info=True)
         worth = Worth()
@@ -75,12 +83,23 @@ def worth_by(sums: Sums, stated: float) -> Worth:
     )
 
 
-def _read_on(store: Store) -> None:
-    """Take in what was decided, but not at every call: a record does not change in a second."""
-    now = time.monotonic()
-    if now - _looked.get(store, -_EVERY) >= _EVERY:
-        _looked[store] = now
+def _record(store: Store, of: Of) -> Sums:
+    """Return the record of an agent and a tool. It is read once a second: it does not change much."""
+    now, known = time.monotonic(), _known.get(store)
+    if known is None or now - known.at >= _EVERY:
         label_on(store, most=_READ_ON)
+        known = _known[store] = _Known(now, {})
+    found = known.records.get(of)
+    if found is None:
+        if len(known.records) > _MOST:  # names come from agents
+            known.records.clear()
+        found = known.records[of] = _sums(store.labels_of(*of))
+    return found
+
+
+def forget(store: Store) -> None:
+    """Look at the journal again at the next ask, as if a second had passed."""
+    _known.pop(store, None)
 
 
 def _sums(rows: Sequence[LabelRow]) -> Sums:
@@ -160,6 +179,7 @@ def calibrations(
     many events of the journal are read for it.
     """
     label_on(store, most=most)
+    forget(store)
     found = store.labelled(agent=agent, tool=tool, teams=teams)
     return sorted(_tables(found), key=lambda one: (-one.labels, one.agent, one.tool or ""))
 

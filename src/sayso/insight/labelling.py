@@ -85,7 +85,7 @@ class _Labels(Reader):
 
     def take(self, events: Sequence[Event], before: str, after: str) -> bool:
         decided = {one.stream for one in events if of_ask(one) and one.kind == "ask.decided"}
-        harmed = [found for one in events if (found := found_harmful(one)) is not None]
+        harmed = [said for one in events if (said := found_harmful(one)) is not None]
         asks = {ask.id: ask for ask in asks_of(self.store, sorted(decided.union(harmed)))}
         found = [label_of(asks[ask_id]) for ask_id in sorted(decided) if ask_id in asks]
         turned = [asks[ask_id] for ask_id in dict.fromkeys(harmed) if ask_id in asks]

@@ -20,13 +20,19 @@ _HEAD = (
 )
 
 
-def reminder(preferences: Sequence[Preference], cases: Sequence[Case]) -> str:
-    """Return what a model is reminded of before a task; empty if there is nothing."""
+def reminder(
+    preferences: Sequence[Preference], cases: Sequence[Case], calls: Sequence[Case] = ()
+) -> str:
+    """Return what a model is reminded of before a task; empty if there is nothing.
+
+    `cases` are results that people called bad, `calls` those that they decided on.
+    """
     parts = []
     if preferences:
         lines = "\n".join(fenced(one.text) for one in preferences)
         parts.append(f"Preferences, the newest last:\n{lines}")
     parts += [_feedback(case) for case in cases]
+    parts += [_decided(case) for case in calls]
     return "\n\n".join([_HEAD, *parts]) if parts else ""
 
 
@@ -48,6 +54,24 @@ def fenced(text: str) -> str:
     """Return a text behind a bar, line by line, with nothing in it that hides."""
     cut = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return "\n".join(f"| {line}" for line in visible(cut, lines=True).split("\n"))
+
+
+_SAID = {
+    "approve": "approved",
+    "edit": "approved with edits",
+    "reject": "rejected",
+    "respond": "not approved, but answered",
+}
+
+
+def _decided(case: Case) -> str:
+    what = f"Past call ({case.id}) of {visible(case.tool or '')}, {_SAID[case.verdict]}:"
+    lines = [what, fenced(case.about)]
+    if case.edits:
+        lines += ["what was changed:", fenced("\n".join(case.edits))]
+    if case.note:
+        lines += [f"{visible(case.by)} said:", fenced(case.note)]
+    return "\n".join(lines)
 
 
 def _feedback(case: Case) -> str:

@@ -25,7 +25,7 @@ from sayso.model.digest import canonical
 from sayso.store.casebook import CaseFilter, CaseRow, seen_by_team
 from sayso.store.contract import Store
 
-_SHOWN = 3
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)

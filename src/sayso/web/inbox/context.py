@@ -12,7 +12,7 @@ from sayso.asks.standing import Standing
 from sayso.channels.explanation import LEFT, next_step, policy_words, said_in_a_word
 from sayso.channels.facts import facts_from
 from sayso.channels.headline import headline, named
-from sayso.channels.precedents import precedent
+from sayso.channels.precedents import majority, precedent
 from sayso.errors import SaysoError
 from sayso.insight.case import Case, proposed
 from sayso.insight.nearest import cases_like
@@ -51,7 +51,7 @@ from sayso.web.visit import Visit
 NUMBER = re.compile(r"[0-9]{1,9}")  # a place in a run, as its keys write it
 _STEPS = 30
 _STEPS_TO_COME = 10
-_SIMILAR = 3
+_SIMILAR = 5
 _RECORD = 20
 _TITLE = 200
 _OVER = ("done", "failed", "cancelled")
@@ -97,10 +97,12 @@ def row_of(visit: Visit, ask: Ask) -> RunRow | None:
 
 def context_of(visit: Visit, at: Standing, run: Told | None, filters: Filters) -> Context:
     """Return what stands beside an ask."""
+    similar = _similar(visit, at.ask, filters)
     return Context(
         run=None if run is None else run_view(run, filters),
         record=_record(visit, at.ask),
-        similar=_similar(visit, at.ask, filters),
+        similar=similar,
+        majority=majority([case.verdict for case in similar]) if similar else None,
         policy=tuple(_policy(at.ask)),
         siblings=tuple(_sibling(one, filters) for one in siblings(at.ask, run)),
     )

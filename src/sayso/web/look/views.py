@@ -277,6 +277,7 @@ class Context:
     run: RunView | None = None
     record: RecordView | None = None
     similar: tuple[SimilarCase, ...] = ()
+    majority: str | None = None
     policy: tuple[str, ...] = ()
     siblings: tuple[Sibling, ...] = ()
 
