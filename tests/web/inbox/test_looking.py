@@ -450,6 +450,7 @@ def test_what_was_decided_before_on_the_like_is_shown_and_not_itself(
     ask = desk.open("post", args, agent=agent, risk="low")
 
     cases = anna.go(f"/inbox/{ask.id}").page.one("section", aria_label="Decided before")
+    assert "The nearest was rejected." in cases.text
     assert "not on Sundays" in cases.text
     assert [a.attrs["href"] for a in cases.all("a")] == [f"/inbox/{before.id}"]
     assert "Nobody" in anna.page.one("section", aria_label="Track record").text  # another agent's
@@ -457,6 +458,26 @@ def test_what_was_decided_before_on_the_like_is_shown_and_not_itself(
     anna.go(f"/inbox/{own.id}")
     assert "1 rejected" in anna.page.one("section", aria_label="Track record").text
     assert "not on Sundays" not in ben.go(f"/inbox/{ask.id}").answer.text
+
+
+def test_what_a_confidence_is_worth_stands_on_the_page_with_the_count(
+    anna: Tab, desk: Desk, agent: str
+) -> None:
+    def opened(number: int) -> Ask:
+        return desk.open("ship", {"order": number}, agent=agent, risk="low", confidence=0.97)
+
+    first = opened(0)
+    new = anna.go(f"/inbox/{first.id}").page.text
+    for number in range(1, 61):
+        ask = opened(number)
+        desk.approve(ask, by="anna") if number % 5 else desk.reject(ask, by="anna")
+    desk.calibration()  # what was decided is read once a second
+    known = anna.go(f"/inbox/{opened(61).id}").page.text
+
+    assert "High confidence 97%" in new
+    assert "No record: nobody has decided on such a call of this agent yet" in new
+    assert "Worth 80% by its record: approved unchanged 48 of 60 times" in known
+    assert "Medium confidence" in known, "the lesser of what it says and what that is worth"
 
 
 def test_what_expires_soon_comes_first(anna: Tab, desk: Desk, agent: str) -> None:
