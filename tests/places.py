@@ -17,7 +17,7 @@ TABLES = (
     *("events", "asks", "people", "runs", "workers", "cases", "readers"),
     *("tokens", "sessions", "passwords", "tries", "links", "identities"),
     *("webhooks", "deliveries", "texts", "files", "ask_files", "tallies", "trail"),
-    *("trust", "labels", "turned_labels"),
+    *("trust", "labels"),
 )
 
 

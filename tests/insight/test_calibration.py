@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import Ask, Desk
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import Lawbook, default_policy
 from sayso.asks.ruling import rule
 from sayso.insight import calibrating
 from sayso.insight.calibrating import forget, worth_by
-from sayso.insight.labelling import label_again, label_of
+from sayso.insight.labelling import label_again, label_of, label_on
 from sayso.model.content import Content, Proposal
 from sayso.model.requirement import Requirement
 from sayso.model.worth import FEWEST, Worth, worth_of
+from sayso.policy.reading import read as read_policy
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.tiers import Terms
+from sayso.testing import FakeClock
+from tests.asks.test_trust import LAW, grant
 from tests.places import Place
 from tests.policy.comparing import stricter_than
 from tests.runs.people import begun
@@ -121,7 +124,7 @@ def test_only_what_was_approved_as_it_was_is_right(desk: Desk, verdict: str) -> 
     label = label_of(ask)
 
     assert label is not None
-    assert (label.right, label.stated, label.weight) == (False, 900, 1.0)
+    assert (label.right, label.stated) == (False, 900)
 
 
 def test_what_nobody_decided_or_proposed_labels_nothing(desk: Desk) -> None:
@@ -221,6 +224,66 @@ def test_the_table_says_how_far_it_can_be_relied_upon(desk: Desk) -> None:
     assert desk.calibration(tool="mail") == []
 
 
+# --- harm that shows later, and audits ---------------------------------------------------------
+
+
+def summed(desk: Desk, tool: str = "pay") -> tuple[int, int, float, float]:
+    """Return how many decided and good ones there are, and what they weigh."""
+    label_on(desk.store)
+    (row,) = desk.store.labelled(agent="shop", tool=tool, teams=None)
+    return row.n, row.good, round(row.weight, 6), round(row.good_weight, 6)
+
+
+@pytest.mark.parametrize("between", [True, False], ids=["read between", "read at once"])
+def test_what_did_harm_afterwards_was_not_right(desk: Desk, between: bool) -> None:
+    ask, other = (desk.open("pay", {"n": n}, confidence=0.97) for n in range(2))
+    desk.approve(ask)
+    desk.approve(other)
+    desk.finish(desk.begin(ask), "paid")
+    if between:
+        assert summed(desk) == (2, 2, 2, 2)
+
+    desk.incident(ask, "It went to the wrong account")
+
+    assert summed(desk) == (2, 1, 2, 1)
+    label_again(desk.store)
+    assert summed(desk) == (2, 1, 2, 1)
+
+
+def test_harm_of_what_was_not_right_anyway_takes_nothing_more(desk: Desk) -> None:
+    ask = desk.edit(desk.open("pay", {"n": 1}, confidence=0.97), {"n": 2})
+    desk.finish(desk.begin(ask), "paid")
+    desk.incident(ask, "It went to the wrong account")
+
+    assert summed(desk) == (1, 0, 1, 0)
+
+
+def test_an_audit_stands_for_all_that_ran_alone(place: Place, clock: FakeClock) -> None:
+    policy = read_policy(LAW, source="law.toml", default=default_policy())
+    with Desk(place.url, policy=policy, agent="shop", account="sam@till", clock=clock) as desk:
+        desk.law.coin = lambda: 0.999
+        rate = grant(desk).terms.audit
+        assert desk.open("refund", {"n": 1}, confidence=0.9).decision, "it runs alone: no label"
+        desk.law.coin = lambda: 0.0
+        asks = [desk.open("refund", {"n": 2 + n}, confidence=0.9) for n in range(2)]
+        desk.approve(asks[0])
+        desk.finish(desk.begin(asks[0]), "paid")
+        desk.reject(asks[1])
+        desk.approve(desk.open("refund", {"n": 9}, confidence=0.6))  # a rule asked, not the coin
+
+        label_on(desk.store)
+        high = desk.store.labels_of("", "shop", "refund", "action")[-1]
+        assert (high.n, high.good) == (2, 1)
+        assert high.weight == pytest.approx(1 / rate + 1), "a no of no kind says nothing of the key"
+        assert high.good_weight == pytest.approx(1 / rate)
+
+        desk.incident(asks[0], "It went to the wrong account")
+        label_on(desk.store)
+        high = desk.store.labels_of("", "shop", "refund", "action")[-1]
+        assert (high.n, high.good) == (2, 0)
+        assert high.good_weight == pytest.approx(0)
+
+
 # --- the policy --------------------------------------------------------------------------------
 
 
@@ -255,6 +318,23 @@ def test_a_gate_of_low_risk_asks_by_the_record_too(desk: Desk) -> None:
 
     assert ask.open
     assert ask.content.ruled.rules == ("unsure",)
+
+
+def test_a_key_that_runs_alone_is_asked_for_once_its_confidence_is_worth_little(
+    place: Place, clock: FakeClock
+) -> None:
+    policy = read_policy(LAW, source="law.toml", default=default_policy())
+    with Desk(place.url, policy=policy, agent="shop", account="sam@till", clock=clock) as desk:
+        desk.law.coin = lambda: 0.0
+        for number in range(60):
+            ask = desk.open("refund", {"n": number}, confidence=0.97)
+            desk.approve(ask) if number % 3 else desk.reject(ask, kind="taste")
+        forget(desk.store)
+        desk.law.coin = lambda: 0.999
+        grant(desk)
+
+        assert desk.open("refund", {"n": 99}).decision, "nothing was stated"
+        assert desk.open("refund", {"n": 99}, confidence=0.97).open
 
 
 def test_an_agent_that_is_better_than_it_says_gains_nothing(desk: Desk) -> None:
@@ -346,3 +426,5 @@ def test_a_record_never_makes_a_ruling_less_strict(
 
     assert not stricter_than(without, with_)
     assert with_.cool_off >= without.cool_off or with_.effect != without.effect
+    if without.asks and with_.asks:
+        assert without.earnable or not with_.earnable, "no grant is earned by a record"

@@ -404,3 +404,5 @@ def test_whatever_is_retrieved_a_ruling_gets_no_less_strict(
     with_ = rule(law, content.changed(unseen=canonical(near)), now)
 
     assert not stricter_than(without, with_)
+    if without.asks and with_.asks:
+        assert without.earnable or not with_.earnable

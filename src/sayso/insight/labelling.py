@@ -1,13 +1,15 @@
 """Labels: whether what came with a stated confidence was left as it was, read from the journal.
 
 People's decisions label it. What was approved unchanged is right, all else is not: what was edited,
-rejected or sent back. What is found harmful afterwards was not right after all. A random audit stands
-for all the calls that ran alone, and weighs one over the audit rate.
+rejected or sent back. What did harm afterwards was not right after all. A call that chance picked for
+an audit stands for all those that ran alone, and weighs one over how often chance picks.
+
+All of it is added up, so that nothing depends on the order in which it is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sayso.insight.case import is_case
@@ -16,12 +18,12 @@ from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.verdicts import Kind
 from sayso.store.contract import Store
-from sayso.store.labels import LabelRow, TurnedLabel
+from sayso.store.labels import LabelRow
 
 THOUSANDTHS = 1000
 # Only what proposes something can be left as it was.
 _PROPOSE: tuple[Kind, ...] = ("action", "plan", "draft")
-_HARMFUL = frozenset({"trust.incident", "trust.confirmed"})
+_LOOKED_AT = frozenset({"trust.fine", "trust.flagged"})
 
 
 class Labelled(NamedTuple):
@@ -33,7 +35,10 @@ class Labelled(NamedTuple):
     kind: str
     stated: int
     right: bool
-    weight: float
+
+    def counting(self, n: int, good: int, weight: float, good_weight: float) -> LabelRow:
+        """Return what it adds to the sums of its agent and tool."""
+        return LabelRow(*self[:5], n, good, weight, good_weight)
 
 
 def label_on(store: Store, *, most: int | None = None) -> bool:
@@ -57,24 +62,21 @@ def label_of(ask: Ask) -> Labelled | None:
         return None
     right = decision.verdict == "approve" and ask.original is None
     stated = round(content.confidence * THOUSANDTHS)
-    named = content.team or "", content.agent, ask.tool or "", ask.kind
-    return Labelled(*named, stated, right, weight_of(ask))
+    return Labelled(content.team or "", content.agent, ask.tool or "", ask.kind, stated, right)
 
 
-def weight_of(ask: Ask) -> float:
-    """Return for how many calls a decision stands: of a random audit, one over how often it is."""
-    return 1.0
-
-
-def found_harmful(event: Event) -> str | None:
-    """Return the ask that an event says did harm, if it says so of one."""
-    if event.kind not in _HARMFUL:
-        return None
-    try:
-        said = (event.payload or {}).get("ask")
-    except SENSELESS:
-        return None
-    return said if isinstance(said, str) else None
+def audits_in(events: Iterable[Event]) -> dict[str, float]:
+    """Return the calls that chance had picked to be looked at, and for how many each stands."""
+    found = {}
+    for event in events:
+        if event.kind in _LOOKED_AT:
+            try:
+                said = event.payload or {}
+                if "rho" in said:
+                    found[str(said["ask"])] = 1 / float(said["rho"])
+            except (*SENSELESS, ZeroDivisionError):
+                continue
+    return found
 
 
 class _Labels(Reader):
@@ -84,33 +86,47 @@ class _Labels(Reader):
         return self.store.label_cursor()
 
     def take(self, events: Sequence[Event], before: str, after: str) -> bool:
-        decided = {one.stream for one in events if of_ask(one) and one.kind == "ask.decided"}
-        harmed = [said for one in events if (said := found_harmful(one)) is not None]
-        asks = {ask.id: ask for ask in asks_of(self.store, sorted(decided.union(harmed)))}
-        found = [label_of(asks[ask_id]) for ask_id in sorted(decided) if ask_id in asks]
-        turned = [asks[ask_id] for ask_id in dict.fromkeys(harmed) if ask_id in asks]
-        rows = added_up([one for one in found if one is not None])
-        return self.store.put_labels(rows, _turned(turned), before=before, after=after)
+        rows = added_up(self._said(events))
+        return self.store.put_labels(rows, before=before, after=after)
 
     def drop(self) -> None:
         self.store.drop_labels()
 
+    def _said(self, events: Sequence[Event]) -> Iterator[LabelRow]:
+        decided = {one.stream for one in events if of_ask(one) and one.kind == "ask.decided"}
+        harmed = {one.stream for one in events if one.kind == "incident.reported"}
+        audits = audits_in(events)
+        asks = asks_of(self.store, sorted(decided.union(harmed, audits)))
+        labels = {ask.id: (ask, label) for ask in asks if (label := label_of(ask)) is not None}
+        for ask_id, (ask, label) in labels.items():
+            right = int(label.right)
+            if ask_id in decided:
+                yield label.counting(1, right, 1.0, right)
+            if ask_id in audits:
+                more = audits[ask_id] - 1
+                yield label.counting(0, 0, more, more * right)
+            if ask_id in harmed and right:
+                yield label.counting(0, -1, 0.0, -self._weight(ask))
 
-def added_up(labels: Sequence[Labelled]) -> list[LabelRow]:
-    """Return labels as sums, one for each agent, tool and stated confidence."""
-    rows: dict[tuple[str, str, str, str, int], tuple[int, int, float, float]] = {}
-    for one in labels:
-        key = one.team, one.agent, one.tool, one.kind, one.stated
-        n, good, weight, good_weight = rows.get(key, (0, 0, 0.0, 0.0))
-        right = one.weight if one.right else 0.0
-        rows[key] = n + 1, good + one.right, weight + one.weight, good_weight + right
+    def _weight(self, ask: Ask) -> float:
+        """Return for how many calls one stands: of an audit its book says so."""
+        told: Mapping[str, float] = {}
+        if ask.stake is not None:
+            told = audits_in(self.store.stream(ask.stake.key))
+        return told.get(ask.id, 1.0)
+
+
+def added_up(said: Iterable[LabelRow]) -> list[LabelRow]:
+    """Return the sums of what was said, one for each agent, tool and stated confidence."""
+    rows: dict[tuple[object, ...], LabelRow] = {}
+    for one in said:
+        known = rows.get(one[:5])
+        rows[one[:5]] = one if known is None else LabelRow(
+            *one[:5],
+            known.n + one.n,
+            known.good + one.good,
+            known.weight + one.weight,
+            known.good_weight + one.good_weight,
+        )  # fmt: skip
     # In one order: two who add up must not wait for each other.
-    return [LabelRow(*key, *sums) for key, sums in sorted(rows.items())]
-
-
-def _turned(asks: Sequence[Ask]) -> Iterator[TurnedLabel]:
-    """Yield what was right until it was found harmful."""
-    for ask in asks:
-        label = label_of(ask)
-        if label is not None and label.right:
-            yield TurnedLabel(ask.id, *label[:5], label.weight)
+    return [rows[key] for key in sorted(rows)]  # type: ignore[type-var]

@@ -48,7 +48,7 @@ def agreement(samples: Iterable[T]) -> Agreement[T]:
     given = list(samples)
     if len(given) < _FEWEST:
         raise BadValue(f"agreement() compares two samples or more, not {len(given)}.")
-    keys = [canonical(one) for one in given]  # type: ignore[arg-type]
+    keys = [canonical(one) for one in given]
     counts = Counter(keys)
     most, times = counts.most_common(1)[0]
     return Agreement(given[keys.index(most)], times / len(given), len(counts), len(given))

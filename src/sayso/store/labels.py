@@ -29,18 +29,6 @@ class LabelRow(NamedTuple):
     good_weight: float
 
 
-class TurnedLabel(NamedTuple):
-    """An ask that was approved unchanged and found harmful afterwards."""
-
-    id: str
-    team: str
-    agent: str
-    tool: str
-    kind: str
-    stated: int
-    weight: float
-
-
 class Labels(Protocol):
     """What a store can do with labels. Every method is one short transaction."""
 
@@ -48,9 +36,7 @@ class Labels(Protocol):
         """How far into the journal they reach."""
         ...
 
-    def put_labels(
-        self, rows: Iterable[LabelRow], turned: Iterable[TurnedLabel], *, before: str, after: str
-    ) -> bool:
+    def put_labels(self, rows: Iterable[LabelRow], *, before: str, after: str) -> bool:
         """Add to the sums, and say how far they reach; nothing, if somebody else has got on."""
         ...
 
@@ -92,19 +78,15 @@ class SqlLabels(ABC):
         """Return how far into the journal labels reach."""
         return self._reached(LABELS)
 
-    def put_labels(
-        self, rows: Iterable[LabelRow], turned: Iterable[TurnedLabel], *, before: str, after: str
-    ) -> bool:
+    def put_labels(self, rows: Iterable[LabelRow], *, before: str, after: str) -> bool:
         """Add to the sums."""
         parts: list[Part] = [("put_label", row._asdict()) for row in rows]
-        for one in turned:
-            parts += [("turn_label", one._asdict()), ("put_turned_label", {"id": one.id})]
         return self._read(LABELS, parts, before, after)
 
     def drop_labels(self) -> None:
         """Forget all labels."""
         restart: Part = ("reader_restarts", {"reader": LABELS})
-        self._together([restart, ("drop_labels", {}), ("drop_turned_labels", {})], fenced=False)
+        self._together([restart, ("drop_labels", {})], fenced=False)
 
     def labels_of(self, team: str, agent: str, tool: str, kind: str) -> list[LabelRow]:
         """Return what one agent stated of one tool."""

@@ -8,20 +8,8 @@ on conflict (team, agent, tool, kind, stated) do update
        weight = labels.weight + excluded.weight,
        good_weight = labels.good_weight + excluded.good_weight
 
--- name: turn_label
--- What was found harmful twice was approved once.
-update labels set good = good - 1, good_weight = good_weight - :weight
- where team = :team and agent = :agent and tool = :tool and kind = :kind and stated = :stated
-   and not exists (select 1 from turned_labels where id = :id)
-
--- name: put_turned_label
-insert into turned_labels (id) values (:id) on conflict (id) do nothing
-
 -- name: drop_labels
 delete from labels
-
--- name: drop_turned_labels
-delete from turned_labels
 
 -- name: label_columns
 team, agent, tool, kind, stated, n, good, weight, good_weight

@@ -12,8 +12,3 @@ create table labels (
     good_weight double precision not null,
     primary key (team, agent, tool, kind, stated)
 );
-
--- What was approved and found harmful afterwards: each ask is taken off once.
-create table turned_labels (
-    id text primary key
-);
