@@ -48,8 +48,8 @@ class Agent:
         max_cost: How many dollars it may cost.
         max_time: How long it may work. Waiting for people does not count.
         price: What a million tokens cost in dollars, read and written; else as the model says.
-        learn: Recall before each task what people prefer of it, and what they called bad in
-            tasks like this one.
+        learn: Recall before each task what people prefer of it, what they called bad in tasks like
+            this one, and how they decided on calls like it.
         explain: Have the model state with each call why, how sure it is and what contradicts it.
         unseen: Look for past cases of each call of a tool that does not say so itself: `True`,
             or the score from 0 to 1 that one of them must reach.
