@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # most programs never look back: what does that comes when it
     from sayso.asks.trust import Trust
     from sayso.channels.webhooks import Webhooks
     from sayso.insight.case import Case
+    from sayso.insight.metrics import By
     from sayso.store.audit import Progress, Report, Seal
 
 _log = logging.getLogger("sayso.desk")
@@ -221,10 +222,9 @@ class Desk(Asking, Gates, RunDesk):
             least: The score from 0 to 1 they must reach; 0 finds whatever shares a word.
         """
         from sayso.insight.nearest import cases_like
-        from sayso.store.casebook import CaseFilter, seen_by_team
+        from sayso.store.casebook import CaseFilter
 
-        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
-        wanted = CaseFilter(tool=tool, teams=teams)
+        wanted = CaseFilter(tool=tool, teams=self._teams)
         return cases_like(self.store, text, wanted, limit=limit, least=least)
 
     def metrics(
@@ -234,6 +234,7 @@ class Desk(Asking, Gates, RunDesk):
         agent: str | None = None,
         tool: str | None = None,
         tier: str | None = None,
+        by: By | None = None,
     ) -> dict[str, Any]:
         """Return how people and agents got on in the last days: rates, counts and times.
 
@@ -245,12 +246,27 @@ class Desk(Asking, Gates, RunDesk):
             agent: Only what this agent proposed; then whole days of UTC are counted.
             tool: Only calls of this tool; likewise.
             tier: Only what was of this tier; likewise.
+            by: Besides, as `by`, the figures of each agent, tool, tier or reviewer; likewise.
         """
-        from sayso.insight.metrics import measure
-        from sayso.store.casebook import seen_by_team
+        from sayso.insight.metrics import measure, measured_by
 
-        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
-        found = measure(self.store, days=days, agent=agent, tool=tool, tier=tier, teams=teams)
+        of: dict[str, Any] = {"days": days, "teams": self._teams}
+        found = measure(self.store, agent=agent, tool=tool, tier=tier, **of).to_json()
+        return found if by is None else found | {"by": measured_by(self.store, by, **of)}
+
+    def staffing(
+        self, *, days: float = 7, within: float = 60, people: int | None = None
+    ) -> dict[str, Any]:
+        """Say whether people can keep up with what is asked in the busiest hour, and how many could.
+
+        Args:
+            days: How many to look back.
+            within: The seconds for which an ask may wait for somebody on average.
+            people: How many decide at the same time; unless given, as many as decided in these days.
+        """
+        from sayso.insight.forecast import forecast
+
+        found = forecast(self.store, days=days, within=within, people=people, teams=self._teams)
         return found.to_json()
 
     def calibration(
@@ -279,10 +295,15 @@ class Desk(Asking, Gates, RunDesk):
         Counts are exact up to 1,000; `more` says that there are more. Times are in seconds.
         """
         from sayso.runs.outlook import outlook
+
+        return outlook(self.store, teams=self._teams).to_json()
+
+    @property
+    def _teams(self) -> tuple[str, ...] | None:
+        """Whose asks are looked at; `None` is everybody's."""
         from sayso.store.casebook import seen_by_team
 
-        teams = None if self.forms.team is None else seen_by_team(self.forms.team)
-        return outlook(self.store, teams=teams).to_json()
+        return None if self.forms.team is None else seen_by_team(self.forms.team)
 
     @property
     def trust(self) -> Trust:

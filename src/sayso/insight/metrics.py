@@ -7,48 +7,23 @@ the day in which the window does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from sayso.errors import BadValue
-from sayso.insight.counting import DAY, HOUR, count_on, seconds_in
+from sayso.insight.counting import DAY, HOUR, count_on
+from sayso.insight.figures import Figures, ReviewerFigures, figures_of, reviewer_of
+from sayso.insight.waiting import Waiting, queue_age
 from sayso.model.event import micros, moment
 from sayso.store.contract import Store
-from sayso.store.tallies import Dimension, Grain, Sum, TallyFilter
+from sayso.store.tallies import Column, Dimension, Grain, Sum, TallyFilter
 
-# Whose rejection counts against an agent; the others are questions, ratings and doubts.
-REVIEWED = frozenset({"action", "plan", "draft"})
+By = Literal["agent", "tool", "tier", "reviewer"]
+
 LONGEST = 3660  # days
 _SLOTS = 12  # points of a trend at most
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What came of what agents proposed, and how long people took."""
-
-    proposed: int
-    alone: int
-    reviewed: int
-    approved: int
-    edited: int
-    rejected: int
-    sent_back: int
-    expired: int
-    withdrawn: int
-    asked: int
-    approval_rate: float | None
-    edit_rate: float | None
-    autonomous_rate: float | None
-    avg_approval_time: float | None
-    p50_approval_time: float | None
-    p90_approval_time: float | None
-    p99_approval_time: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return them by name, as `desk.metrics` and HTTP give them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +44,7 @@ class Metrics:
     before: Figures
     trend: tuple[Slot, ...]
     whole: bool
+    waiting: Waiting
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it: the figures of the window at the top, by their names."""
@@ -77,6 +53,9 @@ class Metrics:
             "until": self.until.isoformat(),
             "whole": self.whole,
             **self.now.to_json(),
+            "open": self.waiting.counted,
+            "open_more": self.waiting.more,
+            "oldest_open": self.waiting.oldest_seconds,
             "before": self.before.to_json(),
             "trend": [
                 {"since": slot.since.isoformat(), **slot.figures.to_json()} for slot in self.trend
@@ -101,7 +80,7 @@ def measure(
     """
     whole = count_on(store, most=most)
     until = store.now()
-    hours = _hours(days)
+    hours = hours_in(days)
     now = micros(until) // HOUR
     grain: Grain = "hour" if agent is tool is tier is None else "day"
     step = 1 if grain == "hour" else DAY
@@ -121,13 +100,14 @@ def measure(
     return Metrics(
         since=moment(since * HOUR),
         until=until,
-        now=_figures(one for slot in by_slot[slots:] for one in slot),
-        before=_figures(one for slot in by_slot[:slots] for one in slot),
+        now=figures_of(one for slot in by_slot[slots:] for one in slot),
+        before=figures_of(one for slot in by_slot[:slots] for one in slot),
         trend=tuple(
-            Slot(moment((since + number * width) * HOUR), _figures(slot))
+            Slot(moment((since + number * width) * HOUR), figures_of(slot))
             for number, slot in enumerate(by_slot[slots:])
         ),
         whole=whole,
+        waiting=queue_age(store, until, teams),
     )
 
 
@@ -143,64 +123,72 @@ def measure_by(
 
     They begin with the whole day of UTC in which the window begins.
     """
+    parts = _parts(store, "day", by, days, teams, most)
+    return {part: figures_of(sums) for part, sums in sorted(parts.items())}
+
+
+def measure_reviewers(
+    store: Store,
+    *,
+    days: float = 30,
+    teams: tuple[str, ...] | None = None,
+    most: int | None = None,
+    named: Callable[[str], bool] = lambda _: True,
+) -> dict[str, ReviewerFigures]:
+    """Return what each person decided in the last days, beginning with a whole day of UTC.
+
+    Those who are not to be `named` are counted together, as `""`.
+    """
+    people: dict[str, list[Sum]] = {}
+    for person, sums in _parts(store, "person", "person", days, teams, most).items():
+        people.setdefault(person if named(person) else "", []).extend(sums)
+    return {person: reviewer_of(sums) for person, sums in sorted(people.items())}
+
+
+def measured_by(
+    store: Store,
+    by: By,
+    *,
+    named: Callable[[str], bool] = lambda _: True,
+    **window: Any,  # noqa: ANN401 - as `measure_by`
+) -> dict[str, dict[str, Any]]:
+    """Return the figures of each agent, tool, tier or reviewer, as `desk.metrics` and HTTP give them.
+
+    Raises:
+        BadValue: figures are not told by that.
+    """
+    found: dict[str, Figures] | dict[str, ReviewerFigures]
+    if by == "reviewer":
+        found = measure_reviewers(store, named=named, **window)
+    elif by in ("agent", "tool", "tier"):
+        found = measure_by(store, by, **window)
+    else:
+        raise BadValue(f"by={by!r}: give agent, tool, tier or reviewer.")
+    return {part: figures.to_json() for part, figures in found.items()}
+
+
+def _parts(
+    store: Store,
+    grain: Grain,
+    by: Column,
+    days: float,
+    teams: tuple[str, ...] | None,
+    most: int | None,
+) -> dict[str, list[Sum]]:
     count_on(store, most=most)
-    since = (micros(store.now()) // HOUR - _hours(days) + 1) // DAY * DAY
+    since = (micros(store.now()) // HOUR - hours_in(days) + 1) // DAY * DAY
     parts: dict[str, list[Sum]] = {}
-    for one in store.tallied_by(TallyFilter("day", since, teams=teams), by):
+    for one in store.tallied_by(TallyFilter(grain, since, teams=teams), by):
         parts.setdefault(one.part, []).append(one)
-    return {part: _figures(sums) for part, sums in sorted(parts.items())}
+    return parts
 
 
-def _hours(days: float) -> int:
+def hours_in(days: float) -> int:
+    """Return how many hours a window has.
+
+    Raises:
+        BadValue: `days` is no number from an hour to ten years.
+    """
     if isinstance(days, bool) or not isinstance(days, int | float) or not 1 / 24 <= days <= LONGEST:
         raise BadValue(f"days={days!r}: give a number of days, from an hour (1/24) to {LONGEST}.")
     return max(1, round(timedelta(days=days) / timedelta(hours=1)))
-
-
-def _figures(sums: Iterable[Sum]) -> Figures:
-    known = list(sums)
-    of = {
-        what: sum(one.n for one in known if one.kind in REVIEWED and _plain(one.what) == what)
-        for what in ("approved", "edited", "rejected", "sent_back", "expired", "withdrawn")
-    }
-    calls = [one for one in known if one.kind == "action"]
-    alone = sum(one.n for one in calls if one.what == "alone")
-    settled = sum(one.n for one in calls if one.what not in ("alone", "asked", "withdrawn"))
-    judged = [one for one in known if one.kind in REVIEWED and _plain(one.what) in _BY_PEOPLE]
-    reviewed = sum(one.n for one in judged)
-    agreed = of["approved"] + of["edited"]
-    return Figures(
-        proposed=alone + settled,
-        alone=alone,
-        reviewed=reviewed,
-        **of,
-        asked=sum(one.n for one in known if one.what == "asked"),
-        approval_rate=_rate(agreed, reviewed),
-        edit_rate=_rate(of["edited"], agreed),
-        autonomous_rate=_rate(alone, alone + settled),
-        avg_approval_time=_rate(sum(one.micros for one in judged), reviewed * 1_000_000),
-        p50_approval_time=_quantile(judged, 0.5),
-        p90_approval_time=_quantile(judged, 0.9),
-        p99_approval_time=_quantile(judged, 0.99),
-    )
-
-
-_BY_PEOPLE = frozenset({"approved", "edited", "rejected", "sent_back"})
-
-
-def _plain(what: str) -> str:
-    return what.partition(".")[0]
-
-
-def _rate(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _quantile(judged: Sequence[Sum], share: float) -> float | None:
-    """Return the time that this share of decisions took at most; within half a bin, which is 4.5%."""
-    left = share * sum(one.n for one in judged)
-    for one in sorted(judged, key=lambda one: one.bin):
-        if left <= one.n:
-            return seconds_in(one.bin, left / one.n)
-        left -= one.n
-    return None

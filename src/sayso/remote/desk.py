@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from sayso.asks.asking import Asking
 from sayso.asks.docket import Docket, StoredDocket
@@ -26,6 +26,9 @@ from sayso.remote.line import Line
 from sayso.remote.runs import RemoteRuns
 from sayso.store import Store, SystemClock
 from sayso.store.contract import Lease
+
+if TYPE_CHECKING:
+    from sayso.insight.metrics import By
 
 # What a desk on a database has, and a server does not hand out.
 _ONLY_THERE = frozenset(
@@ -126,12 +129,21 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
         agent: str | None = None,
         tool: str | None = None,
         tier: str | None = None,
+        by: By | None = None,
     ) -> dict[str, Any]:
         """Return how people and agents got on in the last days, as `desk.metrics` everywhere."""
         found: dict[str, Any] = self._line.get(
-            "/metrics", days=days, agent=agent, tool=tool, tier=tier
+            "/metrics", days=days, agent=agent, tool=tool, tier=tier, by=by
         )
-        found.pop("by", None)
+        if by is None:
+            found.pop("by", None)
+        return found
+
+    def staffing(
+        self, *, days: float = 7, within: float = 60, people: int | None = None
+    ) -> dict[str, Any]:
+        """Say whether people can keep up with what is asked, as `desk.staffing` everywhere."""
+        found: dict[str, Any] = self._line.get("/staffing", days=days, within=within, people=people)
         return found
 
     def calibration(

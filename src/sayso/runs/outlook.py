@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from statistics import median
 from typing import Any, Literal
 
 from sayso.asks.inbox import listing
 from sayso.asks.stuck import stuck
+from sayso.insight.waiting import Waiting, queue_age
 from sayso.model.span import say_span
 from sayso.model.text import one_line
 from sayso.store.boards import COUNTED
@@ -43,29 +43,6 @@ class Attention:
             "more": self.more,
             "text": self.text,
             "command": self.command,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """How many asks wait for people, and for how long; exact up to 1,000 of them."""
-
-    count: int
-    oldest: timedelta | None
-    p50: timedelta | None
-
-    @property
-    def more(self) -> bool:
-        """Whether there are more than were counted."""
-        return self.count > COUNTED
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it by name, times in seconds."""
-        return {
-            "count": min(self.count, COUNTED),
-            "more": self.more,
-            "oldest_seconds": _seconds(self.oldest),
-            "p50_seconds": _seconds(self.p50),
         }
 
 
@@ -115,17 +92,6 @@ def outlook(
     ]
     waits = queue_age(store, now, teams)
     return Outlook(now, current.rows, current.counts, waits, tuple(needs), served)
-
-
-def queue_age(store: Store, now: datetime, teams: tuple[str, ...] | None) -> Waiting:
-    """Return how many asks wait for people now, and since when."""
-    since: Sequence[datetime] = store.open_since(COUNTED + 1, teams)
-    if not since:
-        return Waiting(0, None, None)
-    middle = median(at.timestamp() for at in since)
-    return Waiting(
-        len(since), now - min(since), timedelta(seconds=max(0.0, now.timestamp() - middle))
-    )
 
 
 def _doubts(store: Store, teams: tuple[str, ...] | None) -> Iterator[Attention]:
@@ -186,7 +152,3 @@ def _undelivered(store: Store) -> Iterator[Attention]:
 
 def _many(count: int, most: int) -> str:
     return f"{min(count, most):,}{'+' if count > most else ''}"
-
-
-def _seconds(span: timedelta | None) -> float | None:
-    return None if span is None else round(max(span.total_seconds(), 0.0), 3)

@@ -13,12 +13,17 @@ from typing import Any, Literal, NamedTuple, Protocol
 from sayso.store.casebook import Part, listed
 
 TALLIES = "tallies"  # the reader of the journal that counts
-Grain = Literal["hour", "day"]
+Grain = Literal["hour", "day", "person", "ever"]
 Dimension = Literal["agent", "tool", "tier"]
+Column = Literal["agent", "tool", "tier", "person"]
 
 
 class Tally(NamedTuple):
-    """One thing that was counted, and how often. By the hour, agent, tool and tier are left out."""
+    """One thing that was counted, and how often.
+
+    By the hour, agent, tool and tier are left out; for each person by the day, too. What was counted
+    for ever has no moment and no team.
+    """
 
     grain: Grain
     at: int
@@ -26,6 +31,7 @@ class Tally(NamedTuple):
     agent: str
     tool: str
     tier: str
+    person: str
     kind: str
     what: str
     bin: int
@@ -34,7 +40,7 @@ class Tally(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """How often something happened in a slot of time, or to a part, and how long it took."""
+    """How often something happened in a slot of time, or to a part, and how much it came to."""
 
     part: str
     kind: str
@@ -45,7 +51,10 @@ class Sum(NamedTuple):
 
 
 class TallyFilter(NamedTuple):
-    """What to sum up: since that hour, of an agent, a tool, a tier, as somebody of these teams sees it."""
+    """What to sum up: since that hour, of an agent, a tool, a tier, as somebody of these teams sees it.
+
+    `whats` are the things that are wanted; `None` means all.
+    """
 
     grain: Grain
     since: int
@@ -53,11 +62,12 @@ class TallyFilter(NamedTuple):
     tool: str | None = None
     tier: str | None = None
     teams: tuple[str, ...] | None = None
+    whats: tuple[str, ...] | None = None
 
     @property
     def values(self) -> dict[str, object]:
         """The filter as queries take it."""
-        return {**self._asdict(), "teams": listed(self.teams)}
+        return {**self._asdict(), "teams": listed(self.teams), "whats": listed(self.whats)}
 
 
 class Tallies(Protocol):
@@ -79,8 +89,8 @@ class Tallies(Protocol):
         """Sum up by slots of so many hours; parts are their numbers."""
         ...
 
-    def tallied_by(self, wanted: TallyFilter, by: Dimension) -> list[Sum]:
-        """Sum up by agent, tool or tier."""
+    def tallied_by(self, wanted: TallyFilter, by: Column) -> list[Sum]:
+        """Sum up by agent, tool, tier or person."""
         ...
 
 
@@ -121,6 +131,6 @@ class SqlTallies(ABC):
         """Sum up by slots of so many hours."""
         return [Sum._make(row) for row in self._rows("tallied", **wanted.values, width=width)]
 
-    def tallied_by(self, wanted: TallyFilter, by: Dimension) -> list[Sum]:
-        """Sum up by agent, tool or tier."""
+    def tallied_by(self, wanted: TallyFilter, by: Column) -> list[Sum]:
+        """Sum up by agent, tool, tier or person."""
         return [Sum._make(row) for row in self._rows("tallied_by", **wanted.values, by=by)]

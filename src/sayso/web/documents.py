@@ -303,6 +303,7 @@ class FiguresDocument(Document):
 
     proposed: int = Field(description="Calls that ran alone, or that people or the clock settled.")
     alone: int = Field(description="Calls that ran without asking anybody.")
+    granted: int = Field(description="Of these, under a grant that was earned.")
     reviewed: int = Field(description="Actions, plans and drafts that people decided.")
     approved: int
     edited: int
@@ -313,11 +314,53 @@ class FiguresDocument(Document):
     asked: int = Field(description="Asks of every kind that were put to people.")
     approval_rate: float | None = Field(description="Approved or edited, of what was reviewed.")
     edit_rate: float | None = Field(description="Edited, of what was approved or edited.")
+    override_rate: float | None = Field(description="Rejected or edited, of what was reviewed.")
+    edit_distance: float | None = Field(description="How much of a proposal an edit changed.")
     autonomous_rate: float | None = Field(description="Alone, of what was proposed.")
+    incidents: int = Field(description="Harm that was reported of what ran alone.")
+    audited: int = Field(description="Calls under a grant that the coin sent to people.")
+    audited_bad: int
+    unapproved_bad_rate: float | None = Field(
+        description="Bad calls under grants, estimated from the audits."
+    )
+    unapproved_bad_low: float | None = Field(description="Where its 95% interval begins.")
+    unapproved_bad_high: float | None
     avg_approval_time: float | None = Field(description="Seconds from the ask to the decision.")
     p50_approval_time: float | None
     p90_approval_time: float | None
     p99_approval_time: float | None
+    avg_queue_time: float | None = Field(description="Until somebody took it up, where known.")
+    p50_queue_time: float | None
+    p90_queue_time: float | None
+    p99_queue_time: float | None
+    avg_thinking_time: float | None = Field(description="From there to the decision.")
+    p50_thinking_time: float | None
+    p90_thinking_time: float | None
+    p99_thinking_time: float | None
+    split_share: float | None = Field(description="Of how many decisions both are known.")
+    sla_rate: float | None = Field(description="Decided in time, of what had a deadline.")
+    help_rate: float | None = Field(description="Asks for help, of all that was asked.")
+    useful_rate: float | None = Field(description="Asks in which people changed something.")
+    minutes_per_1000: float | None = Field(description="What 1,000 actions cost people.")
+    double_reviewed: int = Field(description="Asks on which two or more people spoke.")
+    agreement: float | None
+    kappa: float | None
+    pabak: float | None
+    ac1: float | None
+
+
+class ReviewerDocument(Document):
+    """What one person decided, and how long it took."""
+
+    decisions: int
+    approved: int
+    edited: int
+    rejected: int
+    sent_back: int
+    approval_rate: float | None
+    p50_approval_time: float | None
+    p50_thinking_time: float | None
+    minutes: float = Field(description="For how long they looked, at most.")
 
 
 class SlotDocument(FiguresDocument):
@@ -332,9 +375,27 @@ class MetricsDocument(FiguresDocument):
     since: str
     until: str
     whole: bool = Field(description="Whether everything that happened has been counted by now.")
+    open: int = Field(description="Asks that wait for people now; exact up to 1,000.")
+    open_more: bool
+    oldest_open: float | None = Field(description="Seconds that the oldest of them waits.")
     before: FiguresDocument
     trend: list[SlotDocument]
-    by: dict[str, FiguresDocument] | None = None
+    by: dict[str, FiguresDocument | ReviewerDocument] | None = None
+
+
+class StaffingDocument(Document):
+    """Whether people keep up in the busiest hour."""
+
+    hour: int | None = Field(description="Which it is, in UTC.")
+    per_hour: float | None = Field(description="How many asks come in it.")
+    service_time: float | None = Field(description="Seconds that an ask takes people, on average.")
+    known_share: float | None = Field(description="How many of their looks were timed.")
+    people: int
+    load: float | None = Field(description="The share of their time that they are busy.")
+    waits: float | None = Field(description="The chance that an ask waits for somebody.")
+    wait: float | None = Field(description="Seconds until somebody is free, on average.")
+    enough: int | None = Field(description="How many people would be enough.")
+    warning: str | None
 
 
 class TenthDocument(Document):

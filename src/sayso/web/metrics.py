@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from sayso.access.caller import Caller
-from sayso.insight.metrics import LONGEST, measure, measure_by
+from sayso.access.caller import ADMIN, Caller
+from sayso.insight.forecast import WITHIN, forecast
+from sayso.insight.metrics import LONGEST, By, measure, measured_by
 from sayso.runs.outlook import outlook
-from sayso.store.tallies import Dimension
 from sayso.web.callers import Door, needs
-from sayso.web.documents import MetricsDocument, OutlookDocument, answers
+from sayso.web.documents import MetricsDocument, OutlookDocument, StaffingDocument, answers
 from sayso.web.service import service_of
+from sayso.web.sight import in_sight
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(prefix="/api/v1", tags=["metrics"], route_class=Door)
@@ -38,13 +40,15 @@ async def get_metrics(
     tool: Annotated[_Name, Query(description="Only calls of this tool.")] = None,
     tier: Annotated[_Name, Query(description="Only what was of this tier.")] = None,
     by: Annotated[
-        Dimension | None, Query(description="Besides, the figures of each agent, tool or tier.")
+        By | None,
+        Query(description="Besides, the figures of each agent, tool, tier or reviewer."),
     ] = None,
 ) -> Response:
     """Return rates, counts and times of one's teams, and of what belongs to none.
 
     Rates are between 0 and 1, times in seconds, and `null` where there is nothing to divide by.
-    `whole` says whether everything that happened has been counted by now.
+    `whole` says whether everything that happened has been counted by now. Reviewers behind a wall are
+    counted together, under an empty name.
     """
     visit = visit_of(request, caller)
 
@@ -52,9 +56,51 @@ async def get_metrics(
         of: dict[str, Any] = {"days": days, "teams": visit.teams(), "most": MOST}
         said = measure(visit.store, agent=agent, tool=tool, tier=tier, **of).to_json()
         if by is not None:
-            parts = measure_by(visit.store, by, **of)
-            said["by"] = {part: figures.to_json() for part, figures in parts.items()}
+            said["by"] = measured_by(visit.store, by, named=_named(visit), **of)
         return said
+
+    return JSONResponse(await service_of(request).work(found))
+
+
+def _named(visit: Visit) -> Callable[[str], bool]:
+    """Whether a reviewer is one whom the caller sees; administrators also see who has left."""
+    roster = visit.store.register()
+    if roster.solo or ADMIN in visit.caller.scopes:
+        return lambda _: True
+    return in_sight(visit, roster).__contains__
+
+
+@router.get(
+    "/staffing",
+    operation_id="get_staffing",
+    summary="Whether people keep up with what is asked",
+    responses={200: {"model": StaffingDocument}, **answers(401, 403, 422)},
+)
+async def get_staffing(
+    request: Request,
+    caller: Caller = needs("runs:read"),
+    days: Annotated[
+        float, Query(ge=1 / 24, le=LONGEST, description="How many days to look back.")
+    ] = 7,
+    within: Annotated[
+        float,
+        Query(gt=0, le=604_800, description="Seconds for which an ask may wait on average."),
+    ] = WITHIN,
+    people: Annotated[
+        int | None,
+        Query(ge=1, le=1000, description="How many decide; unless given, who decided lately."),
+    ] = None,
+) -> Response:
+    """Return what to expect of the busiest hour of the day, by Erlang's formula.
+
+    Of one's teams, and of what belongs to none. `warning` is a sentence if they cannot keep up, or
+    soon could not, and `enough` is how many could.
+    """
+    visit = visit_of(request, caller)
+
+    def found() -> dict[str, Any]:
+        of: dict[str, Any] = {"teams": visit.teams(), "most": MOST}
+        return forecast(visit.store, days=days, within=within, people=people, **of).to_json()
 
     return JSONResponse(await service_of(request).work(found))
 

@@ -1,9 +1,9 @@
 -- What happened, counted: an index made from the journal.
 
 -- name: put_tally
-insert into tallies (grain, at, team, agent, tool, tier, kind, what, bin, n, micros)
-values (:grain, :at, :team, :agent, :tool, :tier, :kind, :what, :bin, :n, :micros)
-on conflict (grain, at, team, agent, tool, tier, kind, what, bin) do update
+insert into tallies (grain, at, team, agent, tool, tier, person, kind, what, bin, n, micros)
+values (:grain, :at, :team, :agent, :tool, :tier, :person, :kind, :what, :bin, :n, :micros)
+on conflict (grain, at, team, agent, tool, tier, person, kind, what, bin) do update
    set n = tallies.n + excluded.n, micros = tallies.micros + excluded.micros
 
 -- name: drop_tallies
@@ -15,6 +15,7 @@ delete from tallies
   and (cast(:tool as text) is null or tool = cast(:tool as text))
   and (cast(:tier as text) is null or tier = cast(:tier as text))
   and (cast(:teams as text) is null or cast(:teams as text) <> replace(cast(:teams as text), '|' || team || '|', ''))
+  and (cast(:whats as text) is null or cast(:whats as text) <> replace(cast(:whats as text), '|' || what || '|', ''))
 
 -- name: tallied
 -- Slots are spans of equal length, counted from the first hour that is wanted.
@@ -25,7 +26,7 @@ select cast(least_slot as text) as slot, kind, what, bin, cast(sum(n) as bigint)
 
 -- name: tallied_by
 select part, kind, what, bin, cast(sum(n) as bigint), cast(sum(micros) as bigint)
-  from (select case :by when 'agent' then agent when 'tool' then tool else tier end as part,
+  from (select case :by when 'agent' then agent when 'tool' then tool when 'tier' then tier else person end as part,
                kind, what, bin, n, micros
           from tallies where {@tally_filter}) counted
  group by part, kind, what, bin

@@ -12,7 +12,8 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from sayso.access.caller import Caller
-from sayso.insight.metrics import Figures, Metrics, measure, measure_by
+from sayso.insight.figures import Figures
+from sayso.insight.metrics import Metrics, measure, measure_by
 from sayso.insight.record import track_record
 from sayso.model.span import say_span
 from sayso.model.verdicts import Verdict
