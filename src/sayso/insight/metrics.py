@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sayso.errors import BadValue
 from sayso.insight.counting import DAY, HOUR, count_on
-from sayso.insight.figures import Figures, ReviewerFigures, figures_of, reviewer_of
+from sayso.insight.figures import Counted, Figures, ReviewerFigures, figures_of, reviewer_of
 from sayso.insight.waiting import Waiting, queue_age
 from sayso.model.event import micros, moment
 from sayso.store.contract import Store
@@ -165,6 +165,12 @@ def measured_by(
     else:
         raise BadValue(f"by={by!r}: give agent, tool, tier or reviewer.")
     return {part: figures.to_json() for part, figures in found.items()}
+
+
+def counted_ever(store: Store, *, most: int | None = None) -> Counted:
+    """Return what was counted since the desk began, on all of it."""
+    count_on(store, most=most)
+    return Counted(store.tallied(TallyFilter("ever", 0), 1))
 
 
 def _parts(

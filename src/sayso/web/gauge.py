@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from typing import NamedTuple, get_args
 
+from sayso.insight.figures import BY_PEOPLE, REVIEWED, Counted
+from sayso.insight.metrics import counted_ever
 from sayso.model.text import visible
 from sayso.model.verdicts import Kind
 from sayso.runs.fleet import Standing, look
@@ -20,6 +22,7 @@ from sayso.store.contract import Store
 TIERS = ("critical", "high", "medium", "low")
 _KEPT = 1.0  # seconds for which one look serves everybody
 _REST = 20  # and so many times as long as it took: it never takes more than a twentieth of a thread
+_COUNTED = 5000  # events that are counted for one look; the sweep counts all the time
 _WORKFLOWS = 20  # labels; what is beyond them is counted under an empty name
 
 Labels = tuple[tuple[str, str], ...]
@@ -49,8 +52,9 @@ class Gauge:
             if begun < self._until:
                 return self._text
             at, written = look(store), store.written()
+            counted = counted_ever(store, most=_COUNTED)
             took = time.monotonic() - begun
-            self._text = exposed(measured(at, written, took))
+            self._text = exposed((*measured(at, written, took), *decided(counted)))
             self._until = time.monotonic() + max(_KEPT, _REST * took)
             return self._text
 
@@ -95,6 +99,33 @@ def measured(at: Standing, written: int, took: float) -> Iterator[Metric]:
     events: dict[Labels, float] = {(): float(written)}
     yield Metric("sayso_journal_events_total", "counter", "Lines of the journal, about.", events)
     yield _plain("sayso_look_seconds", "How long it took to find all this out.", took)
+
+
+def decided(counted: Counted) -> Iterator[Metric]:
+    """Yield what was counted since the desk began."""
+    asked = {(("kind", kind),): float(counted.n("asked", of=[kind])) for kind in get_args(Kind)}
+    yield Metric("sayso_asks_total", "counter", "Asks that were put to people.", asked)
+    verdicts = {what: counted.n(what, of=REVIEWED) for what in sorted(BY_PEOPLE)}
+    yield _count("sayso_decisions_total", "Proposals that people decided.", "verdict", verdicts)
+    took = sum(one.micros for one in counted.rows(*BY_PEOPLE, of=REVIEWED)) / 1e6
+    yield _ever("sayso_decision_seconds_total", "From these asks to their decisions.", took)
+    looked = sum(one.micros for one in counted.rows("minded", "bounded")) / 1e6
+    yield _ever("sayso_people_seconds_total", "That people looked at asks, at most.", looked)
+    yield _ever("sayso_asks_expired_total", "Asks that nobody decided.", counted.n("expired"))
+    granted, _ = counted.exactly("alone.granted")
+    alone = {"policy": counted.n("alone") - granted, "grant": granted}
+    yield _count("sayso_calls_alone_total", "Calls that asked nobody.", "by", alone)
+    found = {what: counted.exactly(f"audited.{what}")[0] for what in ("fine", "bad")}
+    yield _count("sayso_audits_total", "Calls under grants that people saw.", "found", found)
+    yield _ever("sayso_incidents_total", "Harm that was reported.", counted.n("incident"))
+
+
+def _ever(name: str, tells: str, value: float) -> Metric:
+    return Metric(name, "counter", tells, {(): float(value)})
+
+
+def _count(name: str, tells: str, label: str, values: Mapping[str, float]) -> Metric:
+    return _by(name, tells, label, values)._replace(kind="counter")
 
 
 def _named(at: Standing) -> dict[str, float]:

@@ -170,10 +170,24 @@ def _tool(visit: Visit, tool: str, figures: Figures) -> ToolLine:
         calls=f"{figures.proposed:,}",
         approved=_share(figures.approval_rate),
         edited=_share(figures.edit_rate),
-        alone=_share(figures.autonomous_rate),
+        alone=_alone(figures),
         verdicts=verdicts,
         words=f"{words}{record.rejected} rejected",
     )
+
+
+def _alone(figures: Figures) -> str:
+    """Say how much ran alone, and where anything did, what is known of its harm."""
+    share = _share(figures.autonomous_rate)
+    return f"{share}; {_escaped(figures)}" if figures.alone else share
+
+
+def _escaped(figures: Figures) -> str:
+    """Say what is known of harm in what ran alone."""
+    harm = f"{figures.incidents:,} incident{'' if figures.incidents == 1 else 's'}"
+    if figures.unapproved_bad_high is None:
+        return harm
+    return f"{harm}, at most {figures.unapproved_bad_high:.1%} bad"
 
 
 def _span(days: str) -> int:
@@ -201,7 +215,7 @@ def figures_of(found: Metrics, span: str) -> list[FigureView]:
             "Ran without asking",
             "autonomous_rate",
             _share,
-            f"{found.now.alone:,} of {found.now.proposed:,} calls",
+            f"{found.now.alone:,} of {found.now.proposed:,} calls; {_escaped(found.now)}",
         ),
     ]
 
