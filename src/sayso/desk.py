@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections import ChainMap
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
@@ -51,6 +52,7 @@ if TYPE_CHECKING:  # most programs never look back: what does that comes when it
     from sayso.channels.webhooks import Webhooks
     from sayso.insight.case import Case
     from sayso.insight.metrics import By
+    from sayso.model.verdicts import Verdict
     from sayso.store.audit import Progress, Report, Seal
 
 _log = logging.getLogger("sayso.desk")
@@ -351,6 +353,33 @@ class Desk(Asking, Gates, RunDesk):
         from sayso.insight.unseen import precedents
 
         return precedents(self.store, proposal, bound, team)
+
+    def decisions(
+        self,
+        *,
+        tool: str | None = None,
+        verdict: Verdict | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        after: str | None = None,
+        names: bool = False,
+    ) -> Iterator[dict[str, Any]]:
+        """Yield what people decided as a data set, in the order in which it counted.
+
+        Args:
+            tool: Only calls of this tool.
+            verdict: Only what was decided like this.
+            since: From this moment on.
+            until: Before this moment.
+            after: Only what is behind the `cursor` of a line.
+            names: Whether reviewers have their names; they are numbered unless.
+        """
+        from sayso.insight.dataset import decisions
+
+        wanted: dict[str, Any] = {"tool": tool, "verdict": verdict, "since": since, "until": until}
+        teams = None if self._teams is None else ("", *self._teams)
+        batches = decisions(self.store, **wanted, after=after, teams=teams, named=lambda _: names)
+        return (line for lines in batches for line in lines)
 
     # --- the journal ---
 

@@ -76,11 +76,13 @@ GET    /api/v1/runs/{run}/events                  401    403    403    404    20
 GET    /api/v1/audit/verify                       401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/audit/events                       401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/audit/export                       401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/audit/decisions                    401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/audit/verification                 401    403    403    200    200    200    401    401    401    403    200    200
 POST   /api/v1/audit/verification                 401    403    403    202    202    202    401    401    401    403    202    403
 POST   /api/v1/audit/seals                        401    403    403    403    403    201    401    401    401    403    403    403
 GET    /api/v1/metrics                            401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/calibration                        401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/staffing                           401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/outlook                            401    403    403    200    200    200    401    401    401    403    200    200
 GET    /metrics                                   401    403    403    403    403    200    401    401    401    403    403    403
 GET    /api/v1/policy                             401    403    403    200    200    200    401    401    401    403    200    200

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -19,7 +19,8 @@ from sayso.cli.printing import emit, examples, json_option, say, screen
 from sayso.cli.trail import listed, narrowing, wanted_of
 from sayso.desk import Desk
 from sayso.errors import BadValue
-from sayso.insight.trail import Wanted, pass_by
+from sayso.insight.dataset import decisions
+from sayso.insight.trail import VERDICTS, pass_by
 from sayso.store.audit import Progress as Told
 from sayso.store.audit import Seal
 
@@ -30,6 +31,7 @@ from sayso.store.audit import Seal
         "sayso audit verify",
         "sayso audit seal --out seals.txt",
         "sayso audit export --out journal.jsonl",
+        "sayso audit decisions --out decisions.jsonl",
     )
 )
 @desk_option
@@ -148,26 +150,72 @@ def export(*, out: Path | None, after: str | None, **given: str | None) -> None:
     """
     with open_desk() as desk:
         wanted = wanted_of(desk, given)
-        if out is None:
-            _export(desk, sys.stdout, after, wanted)
-            return
-        half = out.with_name(f"{out.name}.part")
-        with _writing(half, "w") as file:
-            _export(desk, file, after, wanted)
-        os.replace(half, out)  # never half an export under the name that was asked for
+        batches = pass_by(desk.store, wanted, after=after)
+        _export(desk, "events", (map(kept_record, events) for events in batches), out, after)
 
 
-def _export(desk: Desk, file: TextIO, after: str | None, wanted: Wanted) -> None:
+@audit.command(
+    "decisions",
+    epilog=examples(
+        "sayso audit decisions --out decisions.jsonl",
+        "sayso audit decisions --tool refund --since 90d --names",
+    ),
+)
+@click.option("--out", type=click.Path(path_type=Path), help="The file; stdout unless given.")
+@click.option("--after", metavar="CURSOR", help="Only what is behind this place.")
+@click.option("--tool", metavar="NAME", help="Only calls of this tool.")
+@click.option("--verdict", type=click.Choice(VERDICTS), help="Only what was decided like this.")
+@click.option("--since", metavar="WHEN", help="From then on: 7d ago, or 2026-03-01T09:00 (UTC).")
+@click.option("--until", metavar="WHEN", help="Before then, written in the same way.")
+@click.option("--names", is_flag=True, help="Call reviewers by their names; else by numbers.")
+@desk_option
+def decided(*, out: Path | None, after: str | None, names: bool, **given: str | None) -> None:
+    """Write what people decided as a data set: JSON, one ask a line.
+
+    What is hidden or was erased is not in it. The last line on stderr names the place to go on from.
+    """
+    with open_desk() as desk:
+        wanted = wanted_of(desk, {name: given[name] for name in ("tool", "since", "until")})
+        of: dict[str, Any] = {"since": wanted.since, "until": wanted.until, "after": after}
+        of |= {"tool": wanted.tool, "verdict": given["verdict"]}
+        batches = decisions(desk.store, **of, named=lambda _: names)
+        _export(desk, "decisions", batches, out, after)
+
+
+def _export(
+    desk: Desk,
+    what: str,
+    batches: Iterable[Iterable[dict[str, Any]]],
+    out: Path | None,
+    after: str | None,
+) -> None:
+    """Write lines to a file, or to stdout."""
+    if out is None:
+        _write(desk, what, batches, sys.stdout, after)
+        return
+    half = out.with_name(f"{out.name}.part")
+    with _writing(half, "w") as file:
+        _write(desk, what, batches, file, after)
+    os.replace(half, out)  # never half an export under the name that was asked for
+
+
+def _write(
+    desk: Desk,
+    what: str,
+    batches: Iterable[Iterable[dict[str, Any]]],
+    file: TextIO,
+    after: str | None,
+) -> None:
     count, total, last = 0, desk.store.total(), after
     with _progress("exporting") as progress:
-        for events in pass_by(desk.store, wanted, after=after):
-            for event in events:
-                file.write(json.dumps(kept_record(event)) + "\n")
-                count, last = count + 1, event.cursor
+        for lines in batches:
+            for line in lines:
+                file.write(json.dumps(line) + "\n")
+                count, last = count + 1, line["cursor"]
             progress(count, max(total, count))
     file.flush()
     place = f"; next time: --after {last}" if last is not None else ""
-    say(f"{count:,} events written{place}", "dim", err=True)
+    say(f"{count:,} {what} written{place}", "dim", err=True)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
@@ -13,6 +13,7 @@ from sayso.access.caller import ADMIN, Caller
 from sayso.asks.books import unlike
 from sayso.channels.record import kept_record
 from sayso.errors import BadValue
+from sayso.insight.dataset import decisions
 from sayso.insight.trail import look, pass_by
 from sayso.insight.trailing import teams_of
 from sayso.model.event import Event
@@ -28,8 +29,8 @@ from sayso.web.documents import (
 )
 from sayso.web.events import EventStream
 from sayso.web.service import Service, service_of
-from sayso.web.sight import in_sight
-from sayso.web.trail import Looked, LookedAfter, LookedPage, document_of, seen_teams
+from sayso.web.sight import in_sight, sees_name
+from sayso.web.trail import Decided, Looked, LookedAfter, LookedPage, document_of, seen_teams
 from sayso.web.verifying import Verification
 from sayso.web.visit import Visit, visit_of
 
@@ -40,6 +41,11 @@ _WEIGHED = 10_000  # problems of which it is asked whose they are
 
 _LINES = {
     "description": "One event a line, as `sayso audit export` writes them.",
+    "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+}
+
+_DECISIONS = {
+    "description": "One decided ask a line, as `sayso audit decisions` writes them.",
     "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
 }
 
@@ -100,7 +106,42 @@ async def export_audit(
     """
     service, visit = service_of(request), visit_of(request, caller)
     batches = await service.work(lambda: _begun(visit, wanted, wanted.after))
-    return _Lines(service, _sent(service, request, batches), caller.credential)
+    lines = (map(kept_record, events) for events in batches)
+    return _Lines(service, _sent(service, request, lines), caller.credential, "journal")
+
+
+@router.get(
+    "/audit/decisions",
+    operation_id="export_decisions",
+    summary="What people decided, as a data set",
+    response_class=Response,
+    responses={200: _DECISIONS, **answers(401, 403, 422)},
+)
+async def export_decisions(
+    request: Request,
+    wanted: Annotated[Decided, Query()],
+    caller: Caller = needs("audit:read"),
+) -> Response:
+    """Send a line for each ask that people decided: its context, arguments before and after, and verdict.
+
+    What is hidden or was erased is not in it. Reviewers are numbered as they come, unless `names` is
+    asked for; those whom the caller does not see are numbered all the same.
+    """
+    service, visit = service_of(request), visit_of(request, caller)
+    batches = await service.work(lambda: _chosen(visit, wanted))
+    return _Lines(service, _sent(service, request, batches), caller.credential, "decisions")
+
+
+def _chosen(visit: Visit, wanted: Decided) -> Iterator[list[dict[str, Any]]]:
+    visit.store.tail(wanted.after, 1)
+    sees = sees_name(visit)
+    return decisions(
+        visit.store,
+        **wanted.chosen(visit),
+        after=wanted.after,
+        teams=seen_teams(visit),
+        named=lambda name: wanted.names and sees(name),
+    )
 
 
 def _begun(visit: Visit, wanted: Looked, after: str | None) -> Iterator[list[Event]]:
@@ -110,16 +151,16 @@ def _begun(visit: Visit, wanted: Looked, after: str | None) -> Iterator[list[Eve
 
 
 async def _sent(
-    service: Service, request: Request, batches: Iterator[list[Event]]
+    service: Service, request: Request, batches: Iterator[Iterable[dict[str, Any]]]
 ) -> AsyncIterator[bytes]:
     """Yield lines, as long as the credential counts and the server serves."""
 
     def following() -> bytes | None:
         shown(service, request).check("audit:read")
-        events: Sequence[Event] | None = next(batches, None)
-        if events is None:
+        lines = next(batches, None)
+        if lines is None:
             return None
-        return "".join(f"{json.dumps(kept_record(event))}\n" for event in events).encode()
+        return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
 
     while not service.stopping.is_set():
         lines = await service.work(following)
@@ -134,9 +175,11 @@ class _Lines(EventStream):
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, service: Service, lines: AsyncIterator[bytes], credential: str) -> None:
+    def __init__(
+        self, service: Service, lines: AsyncIterator[bytes], credential: str, name: str
+    ) -> None:
         super().__init__(service, lines, credential)
-        self.headers["Content-Disposition"] = 'attachment; filename="journal.jsonl"'
+        self.headers["Content-Disposition"] = f'attachment; filename="{name}.jsonl"'
 
 
 @router.get(

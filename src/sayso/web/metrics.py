@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from sayso.access.caller import ADMIN, Caller
+from sayso.access.caller import Caller
 from sayso.insight.forecast import WITHIN, forecast
 from sayso.insight.metrics import LONGEST, By, measure, measured_by
 from sayso.runs.outlook import outlook
 from sayso.web.callers import Door, needs
 from sayso.web.documents import MetricsDocument, OutlookDocument, StaffingDocument, answers
 from sayso.web.service import service_of
-from sayso.web.sight import in_sight
+from sayso.web.sight import sees_name
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(prefix="/api/v1", tags=["metrics"], route_class=Door)
@@ -56,18 +55,10 @@ async def get_metrics(
         of: dict[str, Any] = {"days": days, "teams": visit.teams(), "most": MOST}
         said = measure(visit.store, agent=agent, tool=tool, tier=tier, **of).to_json()
         if by is not None:
-            said["by"] = measured_by(visit.store, by, named=_named(visit), **of)
+            said["by"] = measured_by(visit.store, by, named=sees_name(visit), **of)
         return said
 
     return JSONResponse(await service_of(request).work(found))
-
-
-def _named(visit: Visit) -> Callable[[str], bool]:
-    """Whether a reviewer is one whom the caller sees; administrators also see who has left."""
-    roster = visit.store.register()
-    if roster.solo or ADMIN in visit.caller.scopes:
-        return lambda _: True
-    return in_sight(visit, roster).__contains__
 
 
 @router.get(

@@ -5,7 +5,7 @@ A team is a wall: the people of other teams are counted where it matters, and no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from sayso.access.caller import ADMIN
@@ -33,6 +33,14 @@ def in_sight(visit: Visit, roster: Roster) -> frozenset[str]:
         for name in known
         if name == me or not (teams := roster.teams.get(name)) or not mine.isdisjoint(teams)
     )
+
+
+def sees_name(visit: Visit) -> Callable[[str], bool]:
+    """Whether somebody is one whom the caller sees; administrators also see who has left."""
+    roster = visit.store.register()
+    if roster.solo or ADMIN in visit.caller.scopes:
+        return lambda _: True
+    return in_sight(visit, roster).__contains__
 
 
 def named(names: Iterable[str], seen: frozenset[str]) -> Named:

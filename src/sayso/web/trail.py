@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from sayso.errors import Tampered
 from sayso.insight.trail import Found, Wanted, moment_of
+from sayso.model.verdicts import Verdict
 from sayso.model.wire import write_event
 from sayso.store.trail import DESK
 from sayso.web.visit import Visit
@@ -63,6 +64,27 @@ class LookedAfter(Looked):
     """The same, and from where on."""
 
     after: str | None = Field(None, max_length=100, description="Only events behind this cursor.")
+
+
+class Decided(BaseModel):
+    """Which decisions are wanted, as an address says it."""
+
+    tool: _Text = Field(None, description="Only calls of this tool.")
+    verdict: Verdict | None = Field(None, description="Only what was decided like this.")
+    since: _Text = Field(None, description="From this moment on, as in `/audit/events`.")
+    until: _Text = Field(None, description="Before this moment, written in the same way.")
+    after: str | None = Field(None, max_length=100, description="Only what is behind this cursor.")
+    names: bool = Field(default=False, description="Call reviewers by their names.")
+
+    def chosen(self, visit: Visit) -> dict[str, Any]:
+        """Return it as the data set takes it.
+
+        Raises:
+            BadValue: a moment is none.
+        """
+        now = visit.store.now()
+        since, until = (moment_of(at, now) if at else None for at in (self.since, self.until))
+        return {"tool": self.tool, "verdict": self.verdict, "since": since, "until": until}
 
 
 def seen_teams(visit: Visit) -> Sequence[str] | None:
