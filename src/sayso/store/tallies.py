@@ -6,6 +6,7 @@ happened in them.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
@@ -119,7 +120,7 @@ class SqlTallies(ABC):
 
     def put_tallies(self, rows: Iterable[Tally], *, before: str, after: str) -> bool:
         """Add to the counts."""
-        parts: list[Part] = [("put_tally", row._asdict()) for row in rows]
+        parts: list[Part] = [("put_tallies", {"rows": json.dumps(list(rows))})]
         return self._read(TALLIES, parts, before, after)
 
     def drop_tallies(self) -> None:

@@ -22,3 +22,11 @@ insert into trail (team, at, stream, seq, kind, sort, actor, tool, verdict)
 select r.value ->> 0, cast(r.value ->> 1 as bigint), r.value ->> 2, cast(r.value ->> 3 as bigint), r.value ->> 4, r.value ->> 5, r.value ->> 6, r.value ->> 7, r.value ->> 8
   from jsonb_array_elements(cast(:rows as jsonb)) with ordinality r (value, place)
  order by r.place
+
+-- name: put_tallies
+insert into tallies (grain, at, team, agent, tool, tier, person, kind, what, bin, n, micros)
+select r.value ->> 0, cast(r.value ->> 1 as bigint), r.value ->> 2, r.value ->> 3, r.value ->> 4, r.value ->> 5, r.value ->> 6, r.value ->> 7, r.value ->> 8, cast(r.value ->> 9 as bigint), cast(r.value ->> 10 as bigint), cast(r.value ->> 11 as bigint)
+  from jsonb_array_elements(cast(:rows as jsonb)) with ordinality r (value, place)
+ order by r.place
+on conflict (grain, at, team, agent, tool, tier, person, kind, what, bin) do update
+   set n = tallies.n + excluded.n, micros = tallies.micros + excluded.micros

@@ -1,11 +1,5 @@
 -- What happened, counted: an index made from the journal.
 
--- name: put_tally
-insert into tallies (grain, at, team, agent, tool, tier, person, kind, what, bin, n, micros)
-values (:grain, :at, :team, :agent, :tool, :tier, :person, :kind, :what, :bin, :n, :micros)
-on conflict (grain, at, team, agent, tool, tier, person, kind, what, bin) do update
-   set n = tallies.n + excluded.n, micros = tallies.micros + excluded.micros
-
 -- name: drop_tallies
 delete from tallies
 
