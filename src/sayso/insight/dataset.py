@@ -65,12 +65,17 @@ def _lines(
         found: list[dict[str, Any]] = []
         for event in events:
             ask = asks.get(event.stream)
-            if ask is None or ask.decision is None or not is_case(ask):
+            if ask is None or ask.decision is None or not is_case(ask) or _about_key(ask):
                 continue
             if verdict in (None, ask.decision.verdict):
                 task = _task(ask, tasks.get(ask.content.run or "", {}))
                 found.append({"cursor": event.cursor, **line_of(ask, ask.decision, task, names)})
         yield found
+
+
+def _about_key(ask: Ask) -> bool:
+    """Whether it asks if an agent may run alone: that names people, and no agent proposed it."""
+    return ask.stake is not None and ask.stake.settles is not None
 
 
 class _Names:

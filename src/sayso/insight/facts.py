@@ -17,6 +17,7 @@ from sayso.model.event import Event, micros
 from sayso.model.verdicts import VERDICTS, Verdict
 
 COUNTED = frozenset({"ask.opened", "ask.decided", "ask.withdrawn"})
+ABOUT_KEYS = "trust"  # in place of a kind
 LONGEST_LOOK = (
     600_000_000  # microseconds: who never said that they look, looked for so long at most
 )
@@ -53,14 +54,16 @@ def facts_of_ask(event: Event, ask: Ask, journal: Sequence[Event]) -> Iterator[F
     """Yield what an event of an ask counts as."""
     content, decision = ask.content, ask.decision
     tier = content.ruled.tier or content.risk or ""
-    base = Fact(event.micros, content.team or "", content.agent, ask.tool or "", tier, ask.kind, "")
+    # Whether a key may run alone is no proposal of an agent: it is counted by itself.
+    kind = ABOUT_KEYS if ask.stake is not None and ask.stake.settles is not None else ask.kind
+    base = Fact(event.micros, content.team or "", content.agent, ask.tool or "", tier, kind, "")
     alone = decision is not None and decision.by.kind == "policy"
     if event.kind == "ask.withdrawn":
         yield base._replace(what="withdrawn")
     elif event.kind == "ask.opened":
         yield from () if alone else _asked(base, ask)
     elif alone:
-        granted = getattr(decision, "grant", None) is not None
+        granted = decision is not None and decision.grant is not None
         yield base._replace(what="alone.granted" if granted else "alone")
     elif decision is None or decision.by.kind != "person":
         yield base._replace(what="expired")

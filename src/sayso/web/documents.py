@@ -317,7 +317,7 @@ class FiguresDocument(Document):
     override_rate: float | None = Field(description="Rejected or edited, of what was reviewed.")
     edit_distance: float | None = Field(description="How much of a proposal an edit changed.")
     autonomous_rate: float | None = Field(description="Alone, of what was proposed.")
-    incidents: int = Field(description="Harm that was reported of what ran alone.")
+    incidents: int = Field(description="Harm that was reported of calls that ran.")
     audited: int = Field(description="Calls under a grant that the coin sent to people.")
     audited_bad: int
     unapproved_bad_rate: float | None = Field(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from typing import NamedTuple, get_args
 
+from sayso.insight.facts import ABOUT_KEYS
 from sayso.insight.figures import BY_PEOPLE, REVIEWED, Counted
 from sayso.insight.metrics import counted_ever
 from sayso.model.text import visible
@@ -103,7 +104,8 @@ def measured(at: Standing, written: int, took: float) -> Iterator[Metric]:
 
 def decided(counted: Counted) -> Iterator[Metric]:
     """Yield what was counted since the desk began."""
-    asked = {(("kind", kind),): float(counted.n("asked", of=[kind])) for kind in get_args(Kind)}
+    kinds = (*get_args(Kind), ABOUT_KEYS)
+    asked = {(("kind", kind),): float(counted.n("asked", of=[kind])) for kind in kinds}
     yield Metric("sayso_asks_total", "counter", "Asks that were put to people.", asked)
     verdicts = {what: counted.n(what, of=REVIEWED) for what in sorted(BY_PEOPLE)}
     yield _count("sayso_decisions_total", "Proposals that people decided.", "verdict", verdicts)
