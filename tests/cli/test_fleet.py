@@ -95,10 +95,24 @@ def test_a_run_that_nobody_serves_is_named_with_the_command_that_starts_a_worker
 
     assert done.code == 1
     said = " ".join(done.out.split())
-    assert "1 run of settle ready for up to 1 min" in said
-    assert "no worker serves it. Start one: sayso worker tests.runs.floor" in said
+    assert "1 run of settle without a worker for up to 1 min" in said
+    assert "none that is alive serves it. Start one: sayso worker tests.runs.floor" in said
     (unserved,) = doctor(sayso, office)[1]["unserved"]
     assert unserved["workflow"] == "settle"
+
+
+def test_a_run_whose_only_worker_died_is_named_like_one_that_nobody_serves(
+    office: Place, desk: Desk, sayso: Sayso
+) -> None:
+    desk.start(desk.flows["settle"].fn, 7)
+    office.sql("update runs set status = 'running', lease_until = changed_at - 60000000")
+
+    done = sayso("doctor", "--desk", office.url)
+
+    assert done.code == 1
+    said = " ".join(done.out.split())
+    assert "1 run of settle without a worker for up to 1 min" in said
+    assert "Start one: sayso worker tests.runs.floor" in said
 
 
 def test_what_was_given_up_needs_a_person(office: Place, desk: Desk, sayso: Sayso) -> None:

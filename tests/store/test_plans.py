@@ -183,7 +183,7 @@ def test_a_run_that_somebody_named_is_found_by_its_name_however_many_are_ready(
         ("open_counts", {"asks_open"}),
         ("open_needs", {"asks_open", "asks_open_of_team"}),
         ("run_counts", {"runs_ready", "runs_by_status", "runs_lapsing"}),
-        ("backlog", {"runs_ready", "runs_by_status"}),
+        ("backlog", {"runs_ready", "runs_by_status", "runs_lapsing"}),
         ("delivery_counts", {"deliveries_due", "deliveries_ended"}),
     ],
 )

@@ -125,8 +125,9 @@ def _unserved(at: Standing) -> Iterator[Check]:
         many = "1 run" if each.count == 1 else f"{each.count:,} runs"
         more = "" if each.count < LOOKED_AT else " or more"
         text = (
-            f"{many}{more} of {one_line(each.workflow, 60)} ready for up to {say_span(wait)}, and "
-            f"no worker serves it. Start one: {one_line(_start(each), 200)}"
+            f"{many}{more} of {one_line(each.workflow, 60)} without a worker for up to "
+            f"{say_span(wait)}: none that is alive serves it. Start one: "
+            f"{one_line(_start(each), 200)}"
         )
         # A worker that is being started anew is nobody's concern yet.
         yield Check("fail" if wait > ALIVE else "warn", "unserved", text)
@@ -140,8 +141,9 @@ def _parked(desk: Desk, at: Standing) -> Check:
         return Check("ok", "parked", "none")
     ids = [row.id for row in desk.store.runs(RunQuery(status="parked", limit=5))]
     more = f" and {count - len(ids):,} more" if count > len(ids) else ""
+    runs = "run" if count == 1 else "runs"
     text = (
-        f"{count:,} runs cannot go on without a person: {', '.join(ids)}{more}. "
+        f"{count:,} {runs} cannot go on without a person: {', '.join(ids)}{more}. "
         "Why: sayso runs show ID. Then: sayso runs retry ID, or cancel"
     )
     return Check("fail", "parked", text)
@@ -155,7 +157,8 @@ def _doubts(at: Standing) -> Check:
     count = _in_doubt(at)
     if not count:
         return Check("ok", "doubts", "none")
-    text = f"{count:,} calls were begun, and nobody knows whether they happened. "
+    calls = "1 call was begun" if count == 1 else f"{count:,} calls were begun"
+    text = f"{calls}, and nobody knows whether {'it' if count == 1 else 'they'} happened. "
     return Check("fail", "doubts", f"{text}Say so: sayso inbox list --kind doubt")
 
 

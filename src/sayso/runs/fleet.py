@@ -26,7 +26,7 @@ class Standing:
         workers: Who was alive just now.
         asks: What is open, by rank and kind.
         runs: How many runs there are that are not over, by status.
-        backlog: Of which workflows the runs are that are ready.
+        backlog: Of which workflows the runs are that are ready, or whose worker fell silent.
         deliveries: Messages to webhooks that wait, or were given up.
         wakeups: Jobs of the engine by status; `None` if it is not installed.
     """
@@ -51,12 +51,12 @@ class Standing:
 
     @property
     def unserved(self) -> tuple[Backlog, ...]:
-        """Ready runs that nobody alive would take."""
+        """Runs that could go on, and nobody alive would take."""
         return tuple(each for each in self.backlog if each.workflow not in self.served)
 
     @property
     def oldest_ready(self) -> timedelta | None:
-        """How long a run has been ready that somebody alive could take."""
+        """How long a run has waited that somebody alive could take."""
         waits = [self.now - each.since for each in self.backlog if each.workflow in self.served]
         return max(waits, default=None)
 

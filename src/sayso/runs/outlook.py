@@ -126,8 +126,8 @@ def _unserved(
             continue
         runs = "run" if each.count == 1 else "runs"
         text = (
-            f"{each.count:,} {runs} of {one_line(each.workflow, 60)} ready for up to "
-            f"{say_span(now - each.since)}, and no worker serves it"
+            f"{each.count:,} {runs} of {one_line(each.workflow, 60)} without a worker for up to "
+            f"{say_span(now - each.since)}: none that is alive serves it"
         )
         command = f"sayso worker {one_line(each.path.partition(':')[0], 200)}"
         yield Attention("unserved", each.count, text, command, more=each.count >= COUNTED)

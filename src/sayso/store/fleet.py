@@ -64,7 +64,10 @@ class OpenNeeds:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many runs of one workflow are ready, and since when the oldest."""
+    """How many runs of one workflow a worker could take, and since when the oldest.
+
+    They are ready, or whoever carried them on fell silent.
+    """
 
     workflow: str
     path: str
@@ -117,7 +120,7 @@ class Fleet(Protocol):
         ...
 
     def backlog(self, limit: int, teams: Teams = None) -> list[Backlog]:
-        """Of which workflows the runs are that have been ready for longest, as a team sees it."""
+        """Of which workflows the runs are that a worker could take, the oldest first; as a team sees it."""
         ...
 
     def delivery_counts(self) -> Mapping[str, int]:
@@ -189,7 +192,7 @@ class SqlFleet(ABC):
         return {str(row[0]): int(row[1]) for row in self._rows("run_counts")}
 
     def backlog(self, limit: int, teams: Teams = None) -> list[Backlog]:
-        """Return of which workflows the runs are that have been ready for longest."""
+        """Return of which workflows the runs are that a worker could take, the oldest first."""
         rows = self._rows("backlog", limit=limit, teams=self._teams(teams))
         return [Backlog(flow, path, count, moment(at)) for flow, path, count, at in rows]
 

@@ -80,10 +80,13 @@ def measured(at: Standing, written: int, took: float) -> Iterator[Metric]:
     yield _by("sayso_runs", "Runs that are not over.", "status", at.runs)
     ready = max(((at.now - each.since).total_seconds() for each in at.backlog), default=0.0)
     yield _plain(
-        "sayso_runs_ready_oldest_seconds", "How long the oldest ready run is ready.", ready
+        "sayso_runs_ready_oldest_seconds", "How long a run has waited for a worker.", ready
     )
     yield _by(
-        "sayso_runs_unserved", "Ready runs that no live worker serves.", "workflow", _named(at)
+        "sayso_runs_unserved",
+        "Runs that wait for a worker, and none alive serves them.",
+        "workflow",
+        _named(at),
     )
     lag = at.lag.total_seconds() if at.lag is not None else 0.0
     yield _plain(

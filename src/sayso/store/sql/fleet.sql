@@ -35,12 +35,18 @@ union all
 select 'parked', count(*) from runs where status = 'parked'
 
 -- name: backlog
--- The runs that have been ready for longest, by the code they need.
-select workflow, path, count(*), min(changed_at)
-  from (select r.workflow, r.path, r.changed_at from runs r
-         where r.status = 'ready' and {seen} order by r.changed_at limit :limit) oldest
+-- The runs that anybody could take and that have waited for longest, by the code they need:
+-- those that are ready, and those whose worker fell silent.
+select workflow, path, count(*), min(since)
+  from (select * from (select r.workflow, r.path, r.changed_at as since from runs r
+                        where r.status = 'ready' and {seen}
+                        order by r.changed_at limit :limit) ready
+        union all
+        select * from (select r.workflow, r.path, r.lease_until from runs r
+                        where r.status = 'running' and r.lease_until <= (select {now}) and {seen}
+                        order by r.lease_until limit :limit) silent) oldest
  group by workflow, path
- order by min(changed_at)
+ order by min(since)
 
 -- name: delivery_counts
 -- SQLite takes an index of what ended only if the question says so.

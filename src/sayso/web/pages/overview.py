@@ -113,7 +113,7 @@ _ICONS: Mapping[Need, tuple[str, str | None]] = {
     "doubts": ("circle-question-mark", "/inbox?view=team&kind=doubt"),
     "parked": ("pause", "/runs?status=parked"),
     "failed": ("circle-alert", "/runs?status=failed"),
-    "unserved": ("hand", "/runs?status=ready"),
+    "unserved": ("hand", "/runs"),
     "undecidable": ("users", "/inbox?view=team"),
     "undelivered": ("wifi-off", None),
 }
