@@ -72,6 +72,7 @@ def test_the_palette_finds_asks_and_actions_and_each_shows_its_key(solo: Office)
     expect(palette).to_be_visible()
     expect(palette.locator("[role=option]").first).to_be_visible()
     expect(palette.locator("kbd").first).to_be_visible()
+    expect(palette.get_by_text("No answer", exact=True)).to_be_visible()  # said once
     here.page.keyboard.type("bicycle")
     expect(palette.locator("[role=option]", has_text="blue bicycle")).to_be_visible()
     here.page.keyboard.press("ArrowDown")

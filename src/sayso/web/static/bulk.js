@@ -16,13 +16,19 @@ function refused(box) {
   return other ? `Only asks of one kind are decided together: you have selected a ${other.dataset.kind}, and this is a ${row.dataset.kind}.` : "";
 }
 
+// Why there is no box beside an ask; the same reasons as on the page of several (bulk.py).
+function alone({ kind, shape }) {
+  if (["high", "critical"].includes(shape)) return "Asks of high risk are decided one by one.";
+  if (!["action", "notice", "feedback"].includes(kind)) return `A ${kind} is decided by itself.`;
+  if (kind === "action" && shape === "none") return "Nobody has said how risky this one is, so it is decided by itself.";
+  return "This one cannot be decided together with others.";
+}
+
 export function pick(row) {
   if (!row) return;
   const box = one("input.pick", row);
   if (box) return box.click();
-  say(["high", "critical"].includes(row.dataset.shape)
-    ? "Asks of high risk are decided one by one."
-    : "This one cannot be decided together with others.");
+  say(alone(row.dataset));
 }
 
 export function unpick() {

@@ -28,10 +28,10 @@ function actions() {
   ];
 }
 
-// What a button says, without its key and its pictures.
+// What a button says, without its key, its pictures and its word for narrow bars.
 function words(place) {
   const copy = place.cloneNode(true);
-  for (const extra of all("kbd, svg, .badge, .unseen", copy)) extra.remove();
+  for (const extra of all("kbd, svg, .badge, .unseen, .brief", copy)) extra.remove();
   return copy.textContent.replace(/\s+/g, " ").trim();
 }
 
