@@ -81,6 +81,24 @@ def test_letters_that_are_read_as_digits_are_taken_as_such(sayso: Sayso, desk: D
     assert sayso("inbox", "show", misread, "--json").json["id"] == ask.id
 
 
+def test_whoever_mistypes_an_id_is_told_what_is_open_under_one_like_it(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    symbols = ask.id.removeprefix("a-")
+    wrong = symbols[:-1] + ("2" if symbols[-1] != "2" else "3")
+
+    for typed in (symbols[:-1], f"{symbols[:1]}{symbols[2:]}", wrong):
+        assert f"Did you mean {ask.id}?" in sayso("inbox", "approve", typed).err
+    assert "Did you mean" not in sayso("inbox", "show", "a-zzzzzzzz").err
+
+
+def test_whoever_forgets_the_id_or_the_group_is_told_where_it_is(sayso: Sayso, desk: Desk) -> None:
+    assert "`sayso inbox list` shows the ids" in sayso("inbox", "show").err
+    assert "`sayso runs list` shows the ids" in sayso("runs", "show").err
+    done = sayso("approve", "a-7f3k")
+    assert (done.code, "Did you mean: sayso inbox approve?" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize("typed", ["a-zzzz", "x", "../../etc", "\x1b[31m", "\u202e", "a" * 5000])
 def test_an_unknown_id_is_said_to_be_unknown(
     sayso: Sayso, desk: Desk, ask: Ask, typed: str

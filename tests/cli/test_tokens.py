@@ -152,6 +152,16 @@ def test_a_script_gives_a_password_on_stdin(desk: Desk, here: Path) -> None:
     assert check_password(desk.store, "anna", PASSWORD)
 
 
+def test_nobody_types_a_password_for_somebody_who_is_not_there(
+    at_terminal: AtTerminal, desk: Desk
+) -> None:
+    desk.people.add("anna")
+    with at_terminal("people", "password", "bob") as program:
+        said = program.wait_for("'bob' is not a person on this desk.")
+        assert program.ended() == 1
+    assert "New password" not in said
+
+
 def test_without_a_terminal_a_password_is_not_asked_for(sayso: Sayso, desk: Desk) -> None:
     desk.people.add("anna")
 

@@ -82,7 +82,9 @@ def check_url(url: str, *, private: bool) -> str:
     try:
         reachable(parts.hostname, port, private=False)
     except NotPublic as error:
-        raise BadValue(f"{error} If that is meant, allow private addresses for it.") from error
+        raise BadValue(
+            f"{error} If that is meant: --allow-private, in Python allow_private=True."
+        ) from error
     except OSError:
         return url  # not known yet; it is looked up, and judged, at every attempt
     return url

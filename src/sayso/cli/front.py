@@ -15,6 +15,7 @@ from sayso.cli.demo import demo
 from sayso.cli.desks import desk_option
 from sayso.cli.doctor import doctor
 from sayso.cli.inbox import inbox
+from sayso.cli.meant import like, within
 from sayso.cli.metrics import metrics
 from sayso.cli.people import people
 from sayso.cli.policy import policy
@@ -27,7 +28,7 @@ from sayso.cli.tokens import tokens
 from sayso.cli.top import top
 from sayso.cli.webhooks import webhooks
 from sayso.cli.worker import worker
-from sayso.errors import SaysoError
+from sayso.errors import SaysoError, UnknownAsk, UnknownRun
 
 
 class Front(click.Group):
@@ -37,10 +38,22 @@ class Front(click.Group):
         """Name the commands in the order people need them, not by the alphabet."""
         return list(self.commands)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of one that stands in a group, say in which."""
+        meant = [] if args[0] in self.commands else within(self.commands, args[0])
+        if meant:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean: {', '.join(meant)}?")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except (UnknownAsk, UnknownRun) as error:
+            failure(error.code, f"{error}{like(error)}", as_json=wants_json(ctx))
+            ctx.exit(1)
         except SaysoError as error:
             failure(error.code, str(error), as_json=wants_json(ctx))
             ctx.exit(1)

@@ -26,8 +26,10 @@ def password(name: str, *, piped: bool, as_json: bool) -> None:
     It is asked for twice and not shown. It has at least twelve characters, any that you like.
     """
     from sayso.access.passwords import set_password
+    from sayso.access.recording import check_person
 
     with open_desk() as desk:
+        check_person(desk.store.register(), name)  # before anybody types one
         set_password(desk.store, name, _typed(name, piped=piped), origin=desk.origin)
         if as_json:
             emit({"name": name})
@@ -75,7 +77,7 @@ def sessions(name: str | None, *, as_json: bool) -> None:
         ]
         emit({"desk": where, "sessions": listed})
         return
-    say(f"desk: {where}, {len(found)} sessions", "dim")
+    say(f"desk: {where}, {len(found)} session{'' if len(found) == 1 else 's'}", "dim")
     if not found:
         return
     rows = [
@@ -106,4 +108,7 @@ def sign_out(name: str, *, as_json: bool) -> None:
         if as_json:
             emit({"name": name, "ended": ended})
             return
-        say(f"{name} is signed out of {desk_name(desk)}: {ended} sessions ended.", "green")
+        say(
+            f"{name} is signed out of {desk_name(desk)}: {ended} session{'' if ended == 1 else 's'} ended.",
+            "green",
+        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sayso.cli.desks import desk_name, desk_option, open_desk
-from sayso.cli.ids import token_id as stored
+from sayso.cli.ids import token_argument
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def list_tokens(*, as_json: bool) -> None:
     if as_json:
         emit({"desk": where, "tokens": [_record(token) for token in found]})
         return
-    say(f"desk: {where}, {len(found)} tokens", "dim")
+    say(f"desk: {where}, {len(found)} token{'' if len(found) == 1 else 's'}", "dim")
     if not found:
         say("Make the first one: sayso tokens create NAME")
         return
@@ -116,13 +116,13 @@ def _state(token: Token, now: datetime) -> str:
 
 
 @tokens.command("revoke", epilog=examples("sayso tokens revoke t-7f3k"))
-@click.argument("token_id", metavar="ID")
+@token_argument
 @desk_option
 @json_option
 def revoke(token_id: str, *, as_json: bool) -> None:
     """End a token at once."""
     with open_desk() as desk:
-        token = desk.tokens.revoke(stored(token_id))
+        token = desk.tokens.revoke(token_id)
         if as_json:
             emit(_record(token))
             return
