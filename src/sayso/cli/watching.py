@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import click
+from rich.cells import cell_len
 from rich.text import Text
 
 from sayso.channels.card import RISKS, Card, outcome, summary
 from sayso.channels.menu import command
 from sayso.channels.record import ask_record
+from sayso.channels.sentences import readable, whose
 from sayso.channels.values import as_json, clipped
 from sayso.cli.desks import desk_argument, desk_name, desk_option, open_desk
-from sayso.cli.printing import emit, examples, json_option, say, show
+from sayso.cli.printing import emit, examples, json_option, say, screen, show
 from sayso.desk import Desk
 from sayso.errors import SaysoError
 from sayso.model.ask import Ask, Effect
@@ -119,14 +121,22 @@ def _line(ask: Ask, event: Event | None) -> Text:
         shape, word, style = RISKS[ask.risk]
         text.append(f"{_WORDS[kind]}  ")
         text.append(f"{shape} {word}  ", style)
-        text.append(summary(ask, 80))
+        text.append(summary(ask, max(screen().width - cell_len(text.plain), 20)))
         if ask.open:
             text.append(f"\n          -> {command(ask, desk=desk_argument())}", "dim")
         return text
+    if event is not None and not _tells(ask, kind):
+        return text.append(f"{whose(event)} {''.join(readable(event))}")
     return text.append(_said(ask, kind))
 
 
 _WORDS = {"ask.opened": "opened ", "waiting": "waits  "}
+
+
+def _tells(ask: Ask, kind: str) -> bool:
+    """Whether the ask as it stands says what an event did to it; else the event does."""
+    decided = ("ask.decided", "ask.withdrawn", "ask.edited", "ask.voted")
+    return kind in decided or (kind.startswith("effect.") and ask.effect is not None)
 
 
 def _said(ask: Ask, kind: str) -> str:
