@@ -156,6 +156,29 @@ def test_a_failure_is_the_same_at_every_replay_and_a_retry_tries_again(desk: Des
     assert (run.output, RAN) == ("fine", ["tried", "tried"])
 
 
+def test_what_an_attempt_was_called_with_is_remembered_beside_what_came_of_it(desk: Desk):
+    amounts = iter([40, 30])
+
+    def fragile(amount: int) -> str:
+        if amount == 40:
+            raise ConnectionError("busy")
+        return "fine"
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.effect(fragile, amount=next(amounts))
+
+    run = begun(desk, flow)
+    desk.retry(run)
+    carried_on(desk, run)
+
+    actions = [step for step in run.memory.steps if isinstance(step, sayso.ActionStep)]
+    assert [(step.args, step.status) for step in actions] == [
+        ({"amount": 40}, "failed"),
+        ({"amount": 30}, "done"),
+    ]
+
+
 def test_an_effect_in_doubt_waits_for_a_person_and_is_left_if_they_say_so(desk: Desk):
     @sayso.tool(unknown=TimeoutError)
     def wire(amount: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sayso.model.ask import Ask, Decision
 from sayso.model.event import Event
+from sayso.model.verdicts import Kind
 
 _NUMBER = re.compile(r"\d+")
 
@@ -59,6 +60,7 @@ class DecisionStep:
     ask: str
     title: str
     decision: Decision
+    kind: Kind = "action"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,15 +105,16 @@ class _Placed:
 def remember(events: Sequence[Event], asks: Sequence[Ask]) -> Memory:
     """Read the journal of one run and of its asks as steps, in the order things happened."""
     said = [(event, event.payload or {}) for event in events]
-    begun = {words["key"]: words for event, words in said if event.kind == "step.begun"}
     replies = {
         words["key"]: words.get("result") or {} for _, words in said if words.get("verb") == "model"
     }
-    placed = [
-        _Placed(step, words.get("key", ""))
-        for event, words in said
-        for step in _of_run(event, words, begun, replies)
-    ]
+    placed: list[_Placed] = []
+    begun: dict[str, Mapping[str, Any]] = {}  # as it stood when each step ended: it may begin again
+    for event, words in said:
+        if event.kind == "step.begun":
+            begun[words["key"]] = words
+        steps = _of_run(event, words, begun, replies)
+        placed += [_Placed(step, words.get("key", "")) for step in steps]
     queued = {words["key"].partition("?")[0] for _, words in said if words.get("verb") == "queued"}
     for ask in asks:
         place = (ask.key or "").partition(":")[2]
@@ -215,7 +218,10 @@ def _of_ask(ask: Ask, thought: str | None) -> Iterator[Step]:
         plan = [{"title": step} if isinstance(step, str) else step for step in steps]
         yield PlanStep(at=ask.opened_at, plan=plan, ask=ask.id, status=ask.status)
     if ask.decision is not None:
-        yield DecisionStep(at=ask.decision.at, ask=ask.id, title=ask.title, decision=ask.decision)
+        decided = ask.decision
+        yield DecisionStep(
+            at=decided.at, ask=ask.id, title=ask.title, decision=decided, kind=ask.kind
+        )
     effect = ask.effect
     if effect is not None:
         yield ActionStep(
