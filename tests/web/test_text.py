@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.model.text import hides
-from sayso.web.look.text import MOST, clamp, line, shown
+from sayso.web.look.text import MOST, clamp, line, shown, told
 from tests import hostile
 
 BADGE = re.compile(r'<span class="cp" title="([^"]*)">U\+([0-9A-F]{4,6})</span>')
@@ -20,7 +20,7 @@ ANY_TEXT = st.text() | st.text("<>&\"'[]U+202E \u202e\u200b\x1b\n\ud800\u2066[")
 def read_back(drawn: str) -> str:
     """Take the tags off, and put back the characters that the badges stand for."""
     bare = BADGE.sub(lambda found: f"<{found[2]}>", drawn)
-    bare = re.sub(r"</?(bdi|span|div|details|summary)\b[^>]*>", "", bare)
+    bare = re.sub(r"</?(bdi|span|div|details|summary|q)\b[^>]*>", "", bare)
     parts = re.split(r"<([0-9A-F]{4,6})>", bare)
     return "".join(
         chr(int(part, 16)) if number % 2 else html.unescape(part)
@@ -73,6 +73,13 @@ def test_a_line_is_one_line(text: str, width: int) -> None:
     assert "\n" not in drawn
     assert drawn.startswith("<bdi>")
     assert "<" not in BADGE.sub("", drawn).removeprefix("<bdi>").removesuffix("</bdi>")
+
+
+def test_a_result_that_is_a_text_is_quoted_once() -> None:
+    said = {'done: "All paid."': "All paid.", 'done: "All pa…': "All pa…", 'done: "': '"'}
+    said['done: ["a", "b"]'], said['done: "a", "b"'] = '["a", "b"]', '"a", "b"'
+    for seen, drawn in said.items():
+        assert read_back(told(seen)) == f"done: {drawn}"
 
 
 def test_long_text_is_opened_to_be_read_whole() -> None:

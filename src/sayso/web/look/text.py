@@ -52,7 +52,14 @@ def told(seen: str) -> Markup:
 
 def quoted(seen: str) -> Markup:
     """Draw what a run, a tool or a model said within a sentence of ours, in a fence."""
-    return Markup('<q class="from-agent">%s</q>') % said(seen)
+    return Markup('<q class="from-agent">%s</q>') % said(_bare(seen))
+
+
+def _bare(seen: str) -> str:
+    """Leave out the marks of a JSON string, whole or cut: the fence draws its own."""
+    inner = seen[1:-1] if seen.endswith('"') else seen[1:]
+    plain = seen.startswith('"') and len(seen) > 1 and not set(inner) & {'"', "\\"}
+    return inner if plain else seen
 
 
 def clamp(text: object, id: str, limit: int = 1200) -> Markup:  # noqa: A002 - of the element
