@@ -25,6 +25,7 @@ TOUR = Tour(
     ),
     (Chapter("More", (Stop("third", "Another", "As good."),)),),
     (("sayso top --desk demo.db", "Live."),),
+    "sayso demo --keep company --reset",
 )
 
 
@@ -69,6 +70,10 @@ def test_the_inbox_invites_to_the_tour_and_the_rail_leads_there(tab: Tab) -> Non
     assert "3 stops" in tab.page.one("aside", id="tour").text
     assert tab.page.one("aside", id="tour").one("a").attrs["href"] == "/tour/1"
     assert [one for one in tab.page.all("a", class_="place") if one.attrs["href"] == "/tour"]
+
+
+def test_the_page_of_the_tour_says_how_to_begin_anew(tab: Tab) -> None:
+    assert "sayso demo --keep company --reset" in tab.go("/tour").page.text
 
 
 def test_a_stop_leads_to_what_waits_there_and_says_what_to_do(tab: Tab, desk: Desk) -> None:

@@ -67,10 +67,16 @@ def demo(
             found.close()
         if reset:
             _empty(folder)
-        _serve_company(folder, door, browser=not no_open)
+        _serve_company(folder, door, _again(keep, port), browser=not no_open)
 
 
-def _serve_company(folder: Path, door: Door, *, browser: bool) -> None:
+def _again(keep: Path | None, port: int) -> str:
+    """Return the command line that begins anew, as it is typed."""
+    kept = "" if keep is None else f" --keep {shlex.quote(str(keep))} --reset"
+    return f"{typed()} demo{kept}{'' if port == PORT else f' --port {port}'}"
+
+
+def _serve_company(folder: Path, door: Door, again: str, *, browser: bool) -> None:
     from sayso.demo.company import open_desk, open_work
     from sayso.demo.tour import tour
 
@@ -86,7 +92,7 @@ def _serve_company(folder: Path, door: Door, *, browser: bool) -> None:
             browser=browser,
             named=str(place),
             quiet=True,
-            tour=tour(typed(), shlex.quote(str(place))),
+            tour=tour(typed(), shlex.quote(str(place)), again),
         )
 
 

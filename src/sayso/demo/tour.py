@@ -148,8 +148,11 @@ _QUESTIONS = Chapter(
 )
 
 
-def tour(sayso: str, desk: str) -> Tour:
-    """Return the tour of a company; `sayso` and `desk` are the command and its desk, as typed."""
+def tour(sayso: str, desk: str, again: str = "") -> Tour:
+    """Return the tour of a company; `sayso` and `desk` are the command and its desk, as typed.
+
+    `again` is the command line that opens the company anew.
+    """
     commands = (
         (f"{sayso} top --desk {desk}", "Runs, asks and what happened lately, live; a approves."),
         (f"{sayso} inbox watch --desk {desk}", "Each ask as it comes, and what became of it."),
@@ -157,7 +160,7 @@ def tour(sayso: str, desk: str) -> Tour:
         (f"{sayso} audit verify --desk {desk}", "Nobody has changed a line of the journal."),
     )
     chapters = (_CALLS, _AGENTS, _WORDS, _QUESTIONS)
-    return Tour("A small company, and you", _TEXT, _STOPS, chapters, commands)
+    return Tour("A small company, and you", _TEXT, _STOPS, chapters, commands, again)
 
 
 _TEXT = (

@@ -32,6 +32,7 @@ class Tour:
         stops: What a visitor should see first, one after the other.
         chapters: Everything else, to be taken in any order.
         commands: What can be typed elsewhere, each with a sentence that says what for.
+        again: What begins anew, typed where it was ended.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Tour:
     stops: tuple[Stop, ...]
     chapters: tuple[Chapter, ...] = ()
     commands: tuple[tuple[str, str], ...] = ()
+    again: str = ""
 
     @property
     def everything(self) -> tuple[Stop, ...]:

@@ -107,6 +107,7 @@ class _Guide:
             stops=tuple(views[:behind]),
             chapters=tuple(self._chapters(views[behind:])),
             commands=tour.commands,
+            again=tour.again,
         )
 
     def _chapters(self, views: Sequence[StopView]) -> list[ChapterView]:

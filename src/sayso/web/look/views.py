@@ -482,6 +482,7 @@ class TourView:
     stops: tuple[StopView, ...]
     chapters: tuple[ChapterView, ...]
     commands: tuple[tuple[str, str], ...]
+    again: str = ""  # what begins anew
 
     @property
     def seen(self) -> int:
