@@ -102,14 +102,8 @@ class _Asked(Protocol):
     def pending(self) -> _Decided | None: ...
     @property
     def settles_at(self) -> datetime | None: ...
-
-
-_PAST = {
-    "approve": "approved",
-    "edit": "approved with edits",
-    "reject": "rejected",
-    "respond": "answered",
-}
+    @property
+    def past(self) -> str: ...
 
 
 def _ending(ask: _Asked) -> str:
@@ -117,7 +111,7 @@ def _ending(ask: _Asked) -> str:
     if decision is None:
         return "was withdrawn"
     when = decision.at.strftime("%Y-%m-%d %H:%M UTC")
-    return f"was {_PAST[decision.verdict]} by {decision.by.id} at {when}"
+    return f"was {ask.past} by {decision.by.id} at {when}"
 
 
 class SaysoError(Exception):

@@ -312,6 +312,8 @@ def test_each_kind_shows_what_it_asks(desk: Desk) -> None:
     feedback = later.feedback({"a": 1}, title="Good?").ask
     assert row(card(desk, feedback), "What") == 'result  {"a": 1}'
     assert row(card(desk, feedback), "Title") == "Good?"
+    desk.reject(feedback)
+    assert row(card(desk, desk.get(feedback.id)), "Decision").startswith("called bad by sam")
     assert "│ Go on?" in row(card(desk, later.confirm("Go on?").ask), "What")
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from sayso import Ask, Desk
+from sayso.asks.spending import doubt
+from sayso.model.actor import Origin
 from tests import hostile
 from tests.cli.conftest import COMMAND, AtTerminal, Sayso
 
@@ -314,6 +316,26 @@ def test_approving_shows_the_card_and_asks_for_a_yes(
     assert decision.verdict == "approve"
 
 
+def test_a_yes_to_a_doubt_says_that_the_call_is_made_once_more(
+    at_terminal: AtTerminal, desk: Desk, ask: Ask
+) -> None:
+    desk.approve(ask)
+    desk.begin(ask, limit="1m")
+    asked = doubt(desk.store, ask.id, "nobody knows", origin=Origin("python", "sam"))
+    assert asked is not None
+
+    for verdict, words in (("approve", "Run it again?"), ("reject", "Leave it as it is?")):
+        with at_terminal("inbox", verdict, asked.id) as terminal:
+            if verdict == "reject":
+                terminal.wait_for("Why?")
+                terminal.type("")
+            shown = terminal.wait_for(f"{words} [y/N] ")
+            terminal.type("n")
+            assert terminal.ended() == 1
+        assert "Approve this?" not in shown
+    assert desk.get(asked.id).open
+
+
 @pytest.mark.parametrize("typed", ["", "n", "yep", "1"])
 def test_anything_but_a_yes_decides_nothing(
     at_terminal: AtTerminal, desk: Desk, ask: Ask, typed: str
@@ -346,6 +368,7 @@ def test_the_end_of_input_and_ctrl_c_decide_nothing(
         with at_terminal("inbox", "approve", ask.id) as terminal:
             terminal.wait_for("Approve this? [y/N] ")
             terminal.press(key)
+            terminal.wait_for(f"Nothing was decided: {ask.id} stays open.")
             assert terminal.ended() == 1
 
     assert desk.get(ask.id).open

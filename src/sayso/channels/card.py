@@ -34,7 +34,7 @@ from sayso.channels.explanation import (
     who_must_agree,
 )
 from sayso.channels.fence import Fence, Pairs, Row, said, told
-from sayso.channels.precedents import PAST, cases_row
+from sayso.channels.precedents import cases_row
 from sayso.channels.steps import Line, Step, more_of
 from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
@@ -156,7 +156,7 @@ def ended(ask: Ask) -> str:
     how = {"harmful": " as harmful", "taste": " as a matter of taste", "not-now": " for now"}
     kind = how.get(decision.kind or "", "")
     stops = ", and the run ends" if decision.end else ""
-    return f"{PAST[decision.verdict]}{kind} by {_named(decision.by)}{stops}"
+    return f"{ask.past}{kind} by {_named(decision.by)}{stops}"
 
 
 def _second(at: datetime) -> str:

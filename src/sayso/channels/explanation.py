@@ -19,6 +19,7 @@ from sayso.model.digest import read
 from sayso.model.lookalikes import disguised, unmasked
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.text import one_line
+from sayso.model.verdicts import VERDICTS, Kind, Verdict
 
 NO_REASON = "The agent gave no reason."
 GONE = "The program that asked has gone; it can only be closed."
@@ -117,8 +118,23 @@ def in_the_end(ask: Ask) -> str:
 
 def said_in_a_word(ask: Ask) -> str:
     """Say what was decided: `Approved`."""
-    said = {"reject": "Rejected", "respond": "Answered"}
-    return said.get(ask.decision.verdict, "Approved") if ask.decision is not None else "Withdrawn"
+    return ask.past.capitalize() if ask.decision is not None else "Withdrawn"
+
+
+def did(kind: Kind, verdict: Verdict) -> str:
+    """Say what somebody did: `approved`, and of a rating `called it bad`."""
+    return _DID.get((kind, verdict)) or VERDICTS[kind][verdict].past
+
+
+_DID: dict[tuple[Kind, Verdict], str] = {
+    ("question", "reject"): "left it unanswered",
+    ("feedback", "approve"): "called it good",
+    ("feedback", "reject"): "called it bad",
+    ("feedback", "respond"): "commented",
+    ("doubt", "approve"): "had it run again",
+    ("doubt", "respond"): "took it as done",
+    ("doubt", "reject"): "left it as it is",
+}
 
 
 def acts(ask: Ask) -> bool:

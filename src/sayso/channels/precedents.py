@@ -12,16 +12,10 @@ from sayso.channels.fence import Fence, told
 from sayso.model.ask import Ask
 from sayso.model.digest import read
 from sayso.model.text import one_line
+from sayso.model.verdicts import VERDICTS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-PAST = {
-    "approve": "approved",
-    "edit": "approved with edits",
-    "reject": "rejected",
-    "respond": "answered",
-}
 
 
 def cases_row(ask: Ask) -> RenderableType | None:
@@ -89,7 +83,9 @@ def _cases(count: int) -> str:
 def _nearest(cases: list[dict[str, Any]]) -> Iterator[RenderableType]:
     for case in cases:
         by = one_line(str(case["by"]), 40)
-        yield Text(f"{case['score']:.2f}  {case['id']}, {PAST[case['verdict']]} by {by}:")
+        yield Text(
+            f"{case['score']:.2f}  {case['id']}, {VERDICTS['action'][case['verdict']].past} by {by}:"
+        )
         yield Fence(str(case["about"]))
         if case["said"]:
             yield Fence(str(case["said"]))

@@ -220,9 +220,10 @@ def _voted(event: Event, said: Said, _: Ask | None, __: int) -> Text:
     return Text.assemble(_who(event), f" voted {verdict} on {event.stream}{_note(said)}")
 
 
-def _decided(event: Event, said: Said, _: Ask | None, width: int) -> Text:
+def _decided(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
     verdict = said["verdict"]
     past, style = _PAST.get(verdict, ("answered", "green"))
+    rated = _RATED.get(verdict) if ask is not None and ask.kind == "feedback" else None
     answer = said.get("answer")
     words = f": {_value(answer, width)}" if answer is not None else ""
     end = ", and ended the run" if said.get("end") else ""
@@ -231,10 +232,15 @@ def _decided(event: Event, said: Said, _: Ask | None, width: int) -> Text:
     elif event.kind == "ask.settling":
         end += f"; it may be taken back until {said['until'][11:19]}"
     return Text.assemble(
-        _who(event), " ", (past, style), f" {event.stream}{words}{_note(said)}{end}"
+        *(_who(event), " "),
+        *((past, style), f" {event.stream}")
+        if rated is None
+        else (f"called {event.stream} ", rated),
+        f"{words}{_note(said)}{end}",
     )
 
 
+_RATED = {"approve": ("good", "green"), "reject": ("bad", "red")}
 _PAST = {
     "approve": ("approved", "green"),
     "edit": ("approved as edited", "green"),

@@ -11,15 +11,13 @@ from rich.text import Text
 
 from sayso.channels.card import moment
 from sayso.channels.fence import Fence, Row
-from sayso.channels.precedents import PAST
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.insight.case import Case
 from sayso.insight.nearest import latest
 from sayso.model.text import one_line
+from sayso.model.verdicts import VERDICTS
 from sayso.store.casebook import CaseFilter
-
-_RATED = {**PAST, "approve": "called good", "reject": "called bad"}
 
 _tool = click.option("--tool", help="Only calls of this tool.")
 _limit = click.option(
@@ -89,7 +87,7 @@ def _record(case: Case) -> dict[str, Any]:
 
 def _lines(case: Case, *, scores: bool) -> Iterator[Text | Row]:
     score = f"{case.score:.2f}  " if scores else ""
-    how = (_RATED if case.kind == "feedback" else PAST)[case.verdict]
+    how = VERDICTS[case.kind][case.verdict].past
     what = one_line(case.tool or case.kind, 40)
     first = f"{score}{case.id}  {what}, {how} by {one_line(case.by, 40)}, {moment(case.at)}"
     yield Text(first)

@@ -45,7 +45,7 @@ from sayso.errors import (
 )
 from sayso.model.ask import Ask, Ballot
 from sayso.model.span import span
-from sayso.model.verdicts import Verdict
+from sayso.model.verdicts import Kind, Verdict
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SHORTEST = 8
@@ -54,6 +54,21 @@ _QUESTIONS: dict[Verdict, str] = {
     "edit": "Approve it with these changes?",
     "reject": "Reject this?",
     "respond": "Send this answer?",
+}
+# Where the word of the verdict would ask for something else: a yes to "did it happen?" pays twice.
+_ASKED: dict[tuple[Kind, Verdict], str] = {
+    ("plan", "reject"): "Cancel this plan?",
+    ("draft", "reject"): "Drop this?",
+    ("question", "reject"): "Leave it unanswered?",
+    ("choice", "approve"): "Choose this?",
+    ("choice", "reject"): "None of these?",
+    ("notice", "reject"): "Ignore this?",
+    ("feedback", "approve"): "Call it good?",
+    ("feedback", "reject"): "Call it bad?",
+    ("feedback", "respond"): "Send this comment?",
+    ("doubt", "approve"): "Run it again?",
+    ("doubt", "respond"): "It happened, with this result?",
+    ("doubt", "reject"): "Leave it as it is?",
 }
 
 
@@ -159,7 +174,9 @@ def decide(
             if talk is not None and how.seen is None:
                 check_fits(ask, ballot)
                 _confirm(ask, ballot, talk)
-        except (Back, InputEnded) as reason:
+        except (Back, InputEnded, KeyboardInterrupt) as reason:
+            if isinstance(reason, KeyboardInterrupt):
+                say("")  # after the ^C
             failure(
                 "not-decided",
                 f"Nothing was decided: {ask.id} stays open. {reason}".strip(),
@@ -255,7 +272,8 @@ def _confirm(ask: Ask, ballot: Ballot, talk: Talk) -> None:
         changes = ballot.args if isinstance(ballot.args, dict) else {name: ballot.args}
         after = {**ask.args, **changes}
         talk.show(Changes(ask.args, after, plan=ask.kind == "plan"), "")
-    if not talk.agrees(_QUESTIONS[ballot.verdict]):
+    plain = _QUESTIONS[ballot.verdict]
+    if not talk.agrees(_ASKED.get((ask.kind, ballot.verdict), plain)):
         raise Back
 
 

@@ -26,7 +26,7 @@ from sayso.cli.timeline import timeline
 from sayso.cli.watching import watch
 from sayso.errors import InvalidAnswer, InvalidEdit
 from sayso.model.ask import Ask, Ballot
-from sayso.model.verdicts import REJECT_KINDS, RejectKind
+from sayso.model.verdicts import REJECT_KINDS, RejectKind, Verdict
 
 
 @click.group(
@@ -71,12 +71,20 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
         if history:
             show("", *timeline(desk.history(ask)))
         if ask.open:
-            say(f"\nDecide it: {command(ask, desk=desk_argument())}", "dim")
-            others = ", ".join(verdict for verdict in ask.allow[1:])
+            first = f"Decide it{_in_words(ask, ask.allow[0])}" if ask.allow else "Decide it"
+            say(f"\n{first}: {command(ask, desk=desk_argument())}", "dim")
+            others = ", ".join(f"{verdict}{_in_words(ask, verdict)}" for verdict in ask.allow[1:])
             if others:
                 say(f"Or instead: {others}", "dim")
         elif (word := standing_word(desk, ask)) is not None:
             say(f"\n{word}", "yellow")
+
+
+def _in_words(ask: Ask, verdict: Verdict) -> str:
+    """Say what a verdict does to an ask whose buttons have other words: ` (run it again)`."""
+    button = ask.meaning(verdict).button.lower()
+    plain = ask.kind == "action" or button.startswith(verdict)
+    return "" if plain else f" ({button})"
 
 
 @inbox.command(

@@ -13,7 +13,6 @@ from rich.text import Text
 from sayso.asks.inbox import Inbox
 from sayso.channels.card import RISKS, summary
 from sayso.channels.fence import paragraph
-from sayso.channels.precedents import PAST
 from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
@@ -186,7 +185,7 @@ def _outcome(ask: Ask) -> str:
     """Say in a few words how an ask ended."""
     if ask.decision is None:
         return "withdrawn"
-    return f"{PAST[ask.decision.verdict]} by {one_line(ask.decision.by.id, 20)}"
+    return f"{ask.past} by {one_line(ask.decision.by.id, 20)}"
 
 
 def _two_lines_each(page: Inbox, width: int) -> Iterator[Text]:

@@ -277,6 +277,11 @@ class Ask:
         """
         return verdict != "reject" and (self.kind, verdict) != ("doubt", "respond")
 
+    @property
+    def past(self) -> str:
+        """What is said of its decision: `rejected`, of a rating `called bad`; nothing while open."""
+        return "" if self.judged is None else self.meaning(self.judged.verdict).past
+
     def meaning(self, verdict: Verdict) -> Meaning:
         """What a verdict means for this kind of ask."""
         return VERDICTS[self.content.kind][verdict]

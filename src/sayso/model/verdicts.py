@@ -27,62 +27,66 @@ REJECT_KINDS: tuple[RejectKind, ...] = get_args(RejectKind)
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One cell of the table: what the verdict does, on the button, and what it takes along."""
+    """One cell of the table: what the verdict does, on the button, and what it takes along.
+
+    `past` is what is said of it afterwards: "rejected by anna".
+    """
 
     stance: Stance
     button: str
+    past: str
     takes: Takes
 
 
-def _yes(button: str, takes: Takes = "nothing") -> Meaning:
-    return Meaning("consent", button, takes)
+def _yes(button: str, past: str, takes: Takes = "nothing") -> Meaning:
+    return Meaning("consent", button, past, takes)
 
 
-def _no(button: str, takes: Takes = "note") -> Meaning:
-    return Meaning("refusal", button, takes)
+def _no(button: str, past: str, takes: Takes = "note") -> Meaning:
+    return Meaning("refusal", button, past, takes)
 
 
 VERDICTS: Mapping[Kind, Mapping[Verdict, Meaning]] = {
     "action": {
-        "approve": _yes("Approve"),
-        "edit": _yes("Edit and approve", "args"),
-        "reject": _no("Reject"),
-        "respond": _no("Answer instead", "text"),
+        "approve": _yes("Approve", "approved"),
+        "edit": _yes("Edit and approve", "approved with edits", "args"),
+        "reject": _no("Reject", "rejected"),
+        "respond": _no("Answer instead", "answered", "text"),
     },
     "plan": {
-        "approve": _yes("Approve plan"),
-        "edit": _yes("Modify plan", "args"),
-        "reject": _no("Cancel"),
-        "respond": _no("Ask for another plan", "text"),
+        "approve": _yes("Approve plan", "approved"),
+        "edit": _yes("Modify plan", "approved with edits", "args"),
+        "reject": _no("Cancel", "cancelled"),
+        "respond": _no("Ask for another plan", "sent back", "text"),
     },
     "draft": {
-        "approve": _yes("Approve"),
-        "edit": _yes("Edit", "args"),
-        "reject": _no("Drop"),
-        "respond": _no("Write it again", "guidance"),
+        "approve": _yes("Approve", "approved"),
+        "edit": _yes("Edit", "approved with edits", "args"),
+        "reject": _no("Drop", "dropped"),
+        "respond": _no("Write it again", "sent back", "guidance"),
     },
     "question": {
-        "respond": _yes("Answer", "answer"),
-        "reject": _no("No answer"),
+        "respond": _yes("Answer", "answered", "answer"),
+        "reject": _no("No answer", "left unanswered"),
     },
     "choice": {
-        "approve": _yes("Choose", "option"),
-        "respond": _yes("Something else", "answer"),
-        "reject": _no("None of these"),
+        "approve": _yes("Choose", "decided", "option"),
+        "respond": _yes("Something else", "answered", "answer"),
+        "reject": _no("None of these", "turned down"),
     },
     "notice": {
-        "respond": _yes("Respond", "guidance"),
-        "reject": _no("Ignore"),
+        "respond": _yes("Respond", "answered", "guidance"),
+        "reject": _no("Ignore", "ignored"),
     },
     "feedback": {
-        "approve": _yes("Good"),
-        "reject": _no("Bad"),
-        "respond": _yes("Comment", "text"),
+        "approve": _yes("Good", "called good"),
+        "reject": _no("Bad", "called bad"),
+        "respond": _yes("Comment", "commented on", "text"),
     },
     "doubt": {
-        "approve": _yes("Run it again"),
-        "respond": _yes("It happened", "answer"),
-        "reject": _no("Leave it"),
+        "approve": _yes("Run it again", "sent to be run again"),
+        "respond": _yes("It happened", "taken as done", "answer"),
+        "reject": _no("Leave it", "left as it is"),
     },
 }
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import cast
 
 from sayso.asks.standing import Standing
-from sayso.channels.explanation import LEFT, next_step, policy_words, said_in_a_word
+from sayso.channels.explanation import LEFT, did, next_step, policy_words, said_in_a_word
 from sayso.channels.facts import facts_from
 from sayso.channels.headline import headline, named
 from sayso.channels.precedents import majority, precedent
@@ -187,8 +187,7 @@ def _step(step: Step, since: datetime, filters: Filters) -> TimelineStep | None:
                 href=link,
             )
         case DecisionStep():
-            said = {"approve": "approved", "edit": "edited", "reject": "rejected"}
-            word = said.get(step.decision.verdict, "answered")
+            word = did(step.kind, step.decision.verdict)
             by = "the clock" if step.decision.by.kind == "clock" else step.decision.by.id
             title = f"{by} {word}: {step.title}"[:_TITLE]
             return TimelineStep(state="done", title=title, at=step.at, href=link)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from sayso.channels.explanation import did
 from sayso.channels.facts import Fact, facts_from
 from sayso.channels.steps import seen_line
 from sayso.model.ask import Ask
@@ -19,8 +20,6 @@ from sayso.runs.memory import (
     TaskStep,
     remember,
 )
-
-_SAID = {"approve": "approved", "edit": "edited and approved", "reject": "rejected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ def _line(number: int, step: Step) -> MemoryLine:
             return MemoryLine(
                 id=named,
                 step="Decision",
-                title=f"{by} {_SAID.get(decision.verdict, 'answered')}: {step.title}",
+                title=f"{by} {did(step.kind, decision.verdict)}: {step.title}",
                 at=step.at,
                 facts=facts_from({name: one for name, one in said.items() if one is not None}),
                 href=f"/inbox/{step.ask}",
