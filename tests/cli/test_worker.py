@@ -104,7 +104,7 @@ def test_it_says_which_desk_it_is_and_what_it_serves(app: Any, sayso: Sayso) -> 
         "app:desk serves fragile, pair, steps, stuck, support, transfer, words",
     ]
     assert "2 threads; Ctrl-C ends it" in done.out
-    assert done.out.endswith("Nothing more to do now.\n")
+    assert done.out.endswith("Nothing more to do now; 1 run waits for a decision: sayso inbox\n")
 
 
 def test_it_can_say_line_by_line_what_happens(app: Any, worker: Worker) -> None:

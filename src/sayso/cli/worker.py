@@ -17,6 +17,7 @@ from sayso.channels.story import telling
 from sayso.cli.apps import App, find_app
 from sayso.cli.desks import desk_name, desk_option
 from sayso.cli.printing import emit, examples, json_option, say, show
+from sayso.desk import Desk
 from sayso.errors import Misuse
 from sayso.model.event import Event
 from sayso.runs.dispatch import ENGINES, Engine, dispatcher
@@ -104,8 +105,15 @@ def worker(
             ended.wait()
             carrying.stop(_AS_LONG_AS_IT_TAKES)
         if not as_json:
-            idle = not ended.is_set()
-            say("Nothing more to do now." if idle else "Ended; every run is let go.", "dim")
+            say("Ended; every run is let go." if ended.is_set() else _done_for_now(desk), "dim")
+
+
+def _done_for_now(desk: Desk) -> str:
+    waits = desk.store.run_counts().get("waiting", 0)
+    if not waits:
+        return "Nothing more to do now."
+    runs = "1 run waits" if waits == 1 else f"{waits:,} runs wait"
+    return f"Nothing more to do now; {runs} for a decision: sayso inbox"
 
 
 def _chosen(app: App, queues: str) -> list[str]:
