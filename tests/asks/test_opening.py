@@ -71,6 +71,14 @@ def test_what_a_carrier_does_to_its_call_changes_nothing(desk: Desk) -> None:
     assert desk.verify()
 
 
+def test_at_a_prompt_an_ask_is_a_line(desk: Desk) -> None:
+    ask = desk.open("refund", {"note": "long " * 100}, title="Pay \x1b[31m back?")
+
+    assert repr(ask) == f"<Ask {ask.id} {ask.label!r}, open>"
+    assert "\x1b" not in repr(ask)
+    assert repr(desk.edit(ask, {"note": "short"})).endswith(", approved with edits>")
+
+
 def test_no_arguments_are_fine(desk: Desk) -> None:
     given: list[dict[str, Any]] = [{}, {"args": {}}, {"args": None}]
     for one in given:

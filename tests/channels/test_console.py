@@ -179,7 +179,7 @@ def test_only_what_is_allowed_can_be_chosen(desk: Desk, screen: Screen, prompted
 
     for refused in ("3", "e", "edit", "", "approve it all", "0"):
         screen.type(refused)
-        screen.wait_for("Please type one of 1-2, or the letter behind it.")
+        screen.wait_for("Please type one of 1-2, or the letter behind it; Ctrl-C leaves it open.")
         screen.wait_for("Your choice (1-2): ")
 
     screen.type("1")

@@ -115,7 +115,10 @@ class Console:
                     return Ballot(verdict="respond", answer=answer)
                 if offer is None:
                     letter = "" if ask.kind == "plan" else ", or the letter behind it"
-                    talk.say(f"Please type one of {numbers(ask)}{letter}.", "yellow")
+                    talk.say(
+                        f"Please type one of {numbers(ask)}{letter}; Ctrl-C leaves it open.",
+                        "yellow",
+                    )
                     continue
                 try:
                     said = fill(ask, offer.verdict, talk, option=offer.option, kept=self._kept)

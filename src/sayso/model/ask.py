@@ -226,6 +226,11 @@ class Ask:
         """What is asked, in the words of whoever asked: untrusted text."""
         return self.content.title
 
+    def __repr__(self) -> str:
+        """What a prompt shows: everything else is a name away."""
+        stands = self.past if self.status == "decided" else self.status
+        return f"<Ask {self.id} {self.label!r}, {stands}>"
+
     @property
     def label(self) -> str:
         """The title made visible, on one line, safe to print."""
