@@ -139,6 +139,9 @@ def test_a_run_that_nobody_serves_stays_ready_and_says_who_is_missing(
         word = f"No worker serves `support`; start one: sayso worker {module}"
         assert found.state.next == (word,)
         assert elsewhere.unserved(run.id) == word
+        place.sql("update runs set path = '__main__:support'")
+        assert "typed at a prompt" in (elsewhere.unserved(run.id) or "")
+        place.sql("update runs set path = ?", f"{module}:support")
         with pytest.raises(sayso.SaysoError, match="registered"):
             elsewhere.resume(found)
     carried_on(desk, run)

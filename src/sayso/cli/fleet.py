@@ -13,6 +13,7 @@ from sayso.model.span import say_span
 from sayso.model.text import one_line
 from sayso.runs.dispatch import check_engine, has_library
 from sayso.runs.fleet import LOOKED_AT, Standing, connections
+from sayso.runs.handle import TYPED, worker_for
 from sayso.store.contract import RunQuery, Store
 from sayso.store.fleet import ALIVE, Backlog, Strain, Worker
 
@@ -115,8 +116,15 @@ def _waiting(at: Standing) -> Check:
     return Check("ok", "lag", f"{lag}; {ready:,} ready{since}")
 
 
-def _start(ready: Backlog) -> str:
-    return f"sayso worker {ready.path.partition(':')[0]}"
+def _start(ready: Backlog) -> str | None:
+    return worker_for(ready.path)
+
+
+def _how(ready: Backlog) -> str:
+    start = _start(ready)
+    return (
+        f"{TYPED[:1].upper()}{TYPED[1:]}" if start is None else f"Start one: {one_line(start, 200)}"
+    )
 
 
 def _unserved(at: Standing) -> Iterator[Check]:
@@ -126,8 +134,7 @@ def _unserved(at: Standing) -> Iterator[Check]:
         more = "" if each.count < LOOKED_AT else " or more"
         text = (
             f"{many}{more} of {one_line(each.workflow, 60)} without a worker for up to "
-            f"{say_span(wait)}: none that is alive serves it. Start one: "
-            f"{one_line(_start(each), 200)}"
+            f"{say_span(wait)}: none that is alive serves it. {_how(each)}"
         )
         # A worker that is being started anew is nobody's concern yet.
         yield Check("fail" if wait > ALIVE else "warn", "unserved", text)

@@ -17,7 +17,7 @@ from sayso.desk import Desk
 from sayso.model.ask import Ask
 from sayso.model.tally import missing
 from sayso.model.text import one_line
-from sayso.runs.handle import goes_on
+from sayso.runs.handle import goes_on, worker_for
 
 _LOOK_EVERY = 1.0
 QUICKLY = 3.0  # seconds that a person waits for an outcome without having asked to
@@ -99,7 +99,7 @@ def run_next(desk: Desk, ask: Ask) -> str:
 
 def _tell_run(desk: Desk, ask: Ask) -> None:
     say(run_next(desk, ask))
-    if unserved(desk, ask) is not None:
+    if unserved(desk, ask) is not None and worker_for(desk.get_run(str(ask.content.run)).row.path):
         where = f" --desk {desk_argument()}" if desk_argument() else ""
         say(f"Or carry it on here, once: sayso runs resume {ask.content.run}{where}", "dim")
 

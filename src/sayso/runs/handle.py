@@ -191,8 +191,18 @@ def served(store: Store, workflow: str) -> bool:
 
 def unserved(row: RunRow) -> str:
     """Say that nobody will carry a run on, and how to change that."""
-    module = row.path.partition(":")[0]
-    return f"No worker serves `{row.workflow}`; start one: sayso worker {module}"
+    start = worker_for(row.path)
+    how = f"; start one: {start}" if start else f": {TYPED}"
+    return f"No worker serves `{row.workflow}`{how}"
+
+
+TYPED = 'it was typed at a prompt. Go on there: desk.work(until="idle")'
+
+
+def worker_for(path: str) -> str | None:
+    """Return the command that starts a worker for this code; `None` if it is in no file."""
+    module = path.partition(":")[0]
+    return None if module == "__main__" else f"sayso worker {module}"
 
 
 def goes_on(row: RunRow) -> str:

@@ -15,6 +15,7 @@ from sayso.asks.stuck import stuck
 from sayso.insight.waiting import Waiting, queue_age
 from sayso.model.span import say_span
 from sayso.model.text import one_line
+from sayso.runs.handle import worker_for
 from sayso.store.boards import COUNTED
 from sayso.store.contract import InboxQuery, RunRow, Store
 from sayso.store.fleet import ALIVE, Backlog
@@ -129,7 +130,8 @@ def _unserved(
             f"{each.count:,} {runs} of {one_line(each.workflow, 60)} without a worker for up to "
             f"{say_span(now - each.since)}: none that is alive serves it"
         )
-        command = f"sayso worker {one_line(each.path.partition(':')[0], 200)}"
+        start = worker_for(each.path)
+        command = None if start is None else one_line(start, 200)
         yield Attention("unserved", each.count, text, command, more=each.count >= COUNTED)
 
 

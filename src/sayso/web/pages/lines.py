@@ -12,7 +12,7 @@ from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
 from sayso.runs.brief import brief, quotes
-from sayso.runs.handle import unserved
+from sayso.runs.handle import worker_for
 from sayso.runs.memory import TaskStep, remember
 from sayso.store.contract import RunRow
 from sayso.web.pages.spot import DRAWN, LOOKED_AT, More, Spot, more_of, open_asks, spots_of
@@ -123,6 +123,6 @@ def title_of(row: RunRow, begun: Event | None) -> str:
     return call_of(row.workflow, begun.payload.get("input") or {}, _TITLE)
 
 
-def command_of(row: RunRow) -> str:
-    """Return the command that starts a worker for a run."""
-    return unserved(row).partition("start one: ")[2]
+def command_of(row: RunRow) -> str | None:
+    """Return the command that starts a worker for a run; `None` if its code is in no file."""
+    return worker_for(row.path)
