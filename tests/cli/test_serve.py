@@ -185,6 +185,7 @@ def test_a_port_that_is_taken_names_the_next_free_one(sayso: Sayso) -> None:
 
     assert done.code == 1
     found = re.search(r"Port (\d+) is taken by another program; free is: --port (\d+)", done.err)
+    assert f"sayso serve --url --port {port}" in done.err
     assert found is not None, done.err
     assert int(found[1]) == port < int(found[2])
 

@@ -333,6 +333,10 @@ def test_a_yes_to_a_doubt_says_that_the_call_is_made_once_more(
             terminal.type("n")
             assert terminal.ended() == 1
         assert "Approve this?" not in shown
+    with at_terminal("inbox", "respond", asked.id) as terminal:
+        terminal.wait_for("What it returned (")
+        terminal.press(b"\x03")
+        assert terminal.ended() == 1
     assert desk.get(asked.id).open
 
 

@@ -51,7 +51,8 @@ def fill(
             more["answer"] = talk.line("In which way? (Enter for none): ")
         case "answer":
             schema = ask.content.answer_schema
-            more["answer"] = read_answer(talk.line(f"Your answer ({in_words(schema)}): "), schema)
+            asked = "What it returned" if ask.kind == "doubt" else "Your answer"
+            more["answer"] = read_answer(talk.line(f"{asked} ({in_words(schema)}): "), schema)
         case "args":
             more["args"] = edited(ask, talk, {} if kept is None else kept)
     return Ballot(verdict=verdict, **more)

@@ -213,7 +213,9 @@ def _why_not(error: OSError, hosts: tuple[str, ...], door: Door) -> str:
     if error.errno == errno.EADDRINUSE:
         free = _free(hosts, door.port)
         advice = f"; free is: --port {free}" if free else ". Name another one: --port PORT"
-        return f"Port {door.port} is taken by another program{advice}"
+        where = "" if door.port == PORT else f" --port {door.port}"
+        ours = f" Is it sayso already? Its link: sayso serve --url{where}"
+        return f"Port {door.port} is taken by another program{advice}.{ours}"
     if error.errno == errno.EACCES:
         return f"{where} needs rights that this account does not have. Try --port {PORT}."
     return f"Listening on {where} failed: {error.strerror or error}."
