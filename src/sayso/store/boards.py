@@ -6,7 +6,7 @@ Each look is one short statement, and costs what it returns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Protocol
@@ -46,6 +46,14 @@ class Boards(Protocol):
         self, run_id: str, since: datetime | None, until: datetime | None
     ) -> list[list[Event]]:
         """The journals of the asks that a run opened in this time."""
+        ...
+
+    def run_steps(self, run_id: str, verb: str, after: int, upto: int) -> list[Event]:
+        """Steps of one verb that are done, in a part of a run."""
+        ...
+
+    def run_plans(self, run_id: str, limit: int) -> list[list[Event]]:
+        """The journals of the newest plans that a run asked about, the oldest of them first."""
         ...
 
 
@@ -97,9 +105,21 @@ class SqlBoards(ABC):
             since=0 if since is None else micros(since),
             until=2**62 if until is None else micros(until),
         )
-        return [
-            list(events) for _, events in groupby(map(_event, rows), key=lambda one: one.stream)
-        ]
+        return _journals(rows)
+
+    def run_steps(self, run_id: str, verb: str, after: int, upto: int) -> list[Event]:
+        """Return steps of one verb that are done, in a part of a run."""
+        rows = self._rows("run_steps", id=run_id, verb=verb, after=after, upto=upto)
+        found = map(_event, rows)
+        return [event for event in found if (event.payload or {}).get("verb") == verb]
+
+    def run_plans(self, run_id: str, limit: int) -> list[list[Event]]:
+        """Return the journals of the newest plans that a run asked about."""
+        return _journals(self._rows("run_plans", id=run_id, limit=limit))
+
+
+def _journals(rows: Iterable[Sequence[Any]]) -> list[list[Event]]:
+    return [list(events) for _, events in groupby(map(_event, rows), key=lambda one: one.stream)]
 
 
 def _event(row: Sequence[Any]) -> Event:

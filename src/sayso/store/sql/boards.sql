@@ -56,3 +56,20 @@ select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.ha
   from asks a join events e on e.stream = a.id
  where a.run = :id and a.opened_at >= :since and a.opened_at < :until
  order by a.opened_at, a.id, e.seq
+
+-- name: run_steps
+-- What the steps of one sort came to, in a part of a run. An object inside that has such a key is
+-- found too, and told apart by the reader.
+select stream, seq, kind, at, actor, payload, salt, digest, hash
+  from events
+ where stream = :id and seq > :after and seq <= :upto and kind = 'step.done'
+   and payload like '%"verb":"' || cast(:verb as text) || '"%'
+ order by seq
+
+-- name: run_plans
+-- Everything that the newest plans of a run say.
+select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
+  from (select id, opened_at from asks where run = :id and kind = 'plan'
+         order by opened_at desc, id desc limit :limit) a
+  join events e on e.stream = a.id
+ order by a.opened_at, a.id, e.seq

@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from sayso.access.caller import Caller
 from sayso.channels.steps import Line
 from sayso.errors import SaysoError
+from sayso.model.actor import Roster
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
@@ -21,6 +22,7 @@ from sayso.runs.brief import brief, quotes
 from sayso.runs.following import Following, Mark
 from sayso.runs.handle import OVER, served, to_come
 from sayso.runs.journal import asks_of
+from sayso.runs.lengthy import ADDED_UP, plan_of, usage_of
 from sayso.runs.steering import cancel, retry
 from sayso.runs.usage import RunUsage, used
 from sayso.store.contract import RunQuery, RunRow
@@ -41,7 +43,7 @@ router = APIRouter(route_class=InboxDoor, include_in_schema=False)
 RunId = Annotated[str, Path(max_length=200)]
 _READS, _WRITES = person("runs:read"), person("runs:write")
 _SHOWN = 50
-_WHOLE = 2000  # events of a run that are read at once, for its memory, its plan and its costs
+_WHOLE = 2000  # events of a run that are read at once, for its memory
 _LONGEST = 200
 _SAID: Mapping[str, str] = {
     "cancelled": "The run is cancelled. What it had asked is taken back.",
@@ -192,11 +194,17 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was read of a run: everything, or of a long one the part that is on the page."""
+    """What was read of a run: everything, or of a long one the part that is on the page.
+
+    What it used up, and its plan, are of all of it; `counted` is how many events were added up.
+    """
 
     events: Sequence[Event]
     asks: Sequence[Ask]
     whole: bool
+    usage: RunUsage
+    plan: Following | None
+    counted: int
 
 
 @router.get("/runs/{id}")
@@ -235,11 +243,11 @@ def _shown(
     wrong: str | None = None,
 ) -> Response:
     part = part_of(visit, row, upto)
-    known = known_of(visit, row, part)
     here, back = f"/runs/{row.id}", f"/runs/{row.id}"
     ids = visit.store.run_open(row.id) if row.status not in OVER else []
     asked = open_asks(visit, ids[:LOOKED_AT])
     waits = [asked[ask_id] for ask_id in ids if ask_id in asked]
+    known = known_of(visit, row, part, waits)
     pending = spots_of(visit, [ask.id for ask in waits[:DRAWN]], back)
     view = run_page(visit, row, known, waits)
     return board(
@@ -269,15 +277,28 @@ def _shown(
     )
 
 
-def known_of(visit: Visit, row: RunRow, part: Part) -> Known:
-    """Read all of a run; of one whose journal is long, take the part that is on the page."""
+def known_of(visit: Visit, row: RunRow, part: Part, pending: Sequence[Ask]) -> Known:
+    """Read all of a run; of one whose journal is long, the part on the page and what sums it up."""
+    store, roster = visit.store, visit.store.register()
     if row.seq > _WHOLE:
-        return Known(part.events, part.asks, whole=False)
-    journals, roster = visit.store.history(row.id), visit.store.register()
+        return Known(
+            part.events,
+            part.asks,
+            whole=False,
+            usage=usage_of(store, row),
+            plan=plan_of(store, row, pending, lambda ask: _sees(visit, ask, roster)),
+            counted=min(row.seq, ADDED_UP),
+        )
+    journals = store.history(row.id)
     own = journals[0] if journals and journals[0][0].stream == row.id else []
     asks = asks_of(row.id, journals[1:] if own else journals)
-    seen = [ask for ask in asks if visit.sees(ask.content.team, ask.content.agent, roster)]
-    return Known(own, seen, whole=True)
+    seen = [ask for ask in asks if _sees(visit, ask, roster)]
+    plan = Following.read(own, seen, row.progress)
+    return Known(own, seen, whole=True, usage=used(own), plan=plan, counted=row.seq)
+
+
+def _sees(visit: Visit, ask: Ask, roster: Roster) -> bool:
+    return visit.sees(ask.content.team, ask.content.agent, roster)
 
 
 def run_page(visit: Visit, row: RunRow, known: Known, pending: Sequence[Ask]) -> RunPage:
@@ -305,14 +326,16 @@ def run_page(visit: Visit, row: RunRow, known: Known, pending: Sequence[Ask]) ->
         quoted=quotes(row),
         next=to_come(row, pending, visit.store)[:DRAWN],
         command=command_of(row) if alone else None,
-        costs=costs_of(used(known.events)) if known.whole else (("Costs", _LEFT_OUT),),
-        plan=_plan(known, row) if known.whole else None,
+        costs=(*costs_of(known.usage), *_left_out(known.counted, row.seq)),
+        plan=None if known.plan is None else _plan(known.plan, row),
         end="" if row.status in OVER else "cancel",
         again="retry" if row.status in ("parked", "failed") else "",
     )
 
 
-_LEFT_OUT = f"not added up here: it has more than {_WHOLE:,} events"
+def _left_out(counted: int, events: int) -> tuple[tuple[str, str], ...]:
+    """Say which part of a journal was added up, if it was not all of it."""
+    return () if counted >= events else (("Costs", f"those of its first {counted:,} events"),)
 
 
 def costs_of(usage: RunUsage) -> tuple[tuple[str, str], ...]:
@@ -324,10 +347,7 @@ def costs_of(usage: RunUsage) -> tuple[tuple[str, str], ...]:
     return (("Model calls", f"{usage.calls:,}"), ("Tokens", tokens), ("Cost", cost))
 
 
-def _plan(known: Known, row: RunRow) -> PlanView | None:
-    plan = Following.read(known.events, known.asks, row.progress)
-    if plan is None:
-        return None
+def _plan(plan: Following, row: RunRow) -> PlanView:
     lines = [(mark, Line.of(step)) for mark, step in plan.marked()]
     over = row.status in OVER
     return PlanView(
