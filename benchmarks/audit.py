@@ -5,7 +5,7 @@ of them by a wall looks through them over HTTP, by everything that can be looked
 turns, and the ratios are the result. Of a hundred events not every filter fills a page, so that a
 part of the ratio is what is drawn; a thousand do. Everything is written to a temporary folder.
 
-    python -m benchmarks.audit [--quick]
+    python -m benchmarks.audit [--quick] [--only SQLite|PostgreSQL]
 """
 
 from __future__ import annotations
@@ -157,10 +157,14 @@ def main() -> None:
     """Measure on both databases."""
     parser = argparse.ArgumentParser(description="How fast a page of a long journal is.")
     parser.add_argument("--quick", action="store_true", help="small sizes: only shows that it runs")
-    sizes = QUICK if parser.parse_args().quick else FULL
+    parser.add_argument("--only", choices=["SQLite", "PostgreSQL"])
+    given = parser.parse_args()
+    sizes = QUICK if given.quick else FULL
     results: list[Result] = []
     with databases() as both:
         for database in both:
+            if given.only not in (None, database.name):
+                continue
             print(database.name)
             results += measure(database, sizes)
     print()

@@ -17,10 +17,12 @@ from sayso.access.recording import acting, check_person, recorded, tries
 from sayso.access.secrets import digest_of, is_secret, new_secret
 from sayso.errors import Misuse, NotSignedIn, StoreBusy, StoreFull
 from sayso.model.actor import Actor, Origin
+from sayso.model.event import micros, moment
 from sayso.model.ids import short_id
 from sayso.model.text import one_line
 from sayso.store.accounts import (
     SessionRow,
+    SessionsWanted,
     drop_old_sessions,
     drop_session,
     drop_sessions_of,
@@ -162,14 +164,14 @@ def end_session(
         UnknownPerson: whoever ends it is not on the desk.
     """
     for _ in tries():
-        found = [session for session in store.sessions() if session.id == session_id]
-        if not found:
+        found = store.session_by_id(session_id)
+        if found is None:
             raise Misuse(
                 f"There is no session {session_id!r} here, or it has ended. "
                 "`sayso people sessions` shows them."
             )
-        whose = found[0].person
-        door = origin or Origin("web", f"{whose or 'local'}, {found[0].how}")
+        whose = found.person
+        door = origin or Origin("web", f"{whose or 'local'}, {found.how}")
         actor = acting(store.register(), by, door) if by or origin else _themselves(whose)
         said: dict[str, object] = {"id": session_id, "name": whose}
         change = drop_session(session_id)
@@ -197,6 +199,15 @@ def sign_out(store: Store, person: str, *, origin: Origin, by: str | None = None
     raise AssertionError("unreachable: the last try returns or raises")
 
 
+def session_of(store: Store, session_id: str) -> Session | None:
+    """Return the session of this id, if it counts."""
+    row = store.session_by_id(session_id)
+    if row is None or person_may(store.register(), row.person) is None:
+        return None
+    session = _listed(row)
+    return session if session.counts(store.now()) else None
+
+
 def list_sessions(store: Store, person: str | None = None) -> list[Session]:
     """Return the sessions that count, or those of a person, the oldest first."""
     now, roster = store.now(), store.register()
@@ -206,6 +217,35 @@ def list_sessions(store: Store, person: str | None = None) -> list[Session]:
         for session in found
         if session.counts(now) and person_may(roster, session.person) is not None
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Some sessions, those used last first: how many there are, and the place to go on from."""
+
+    sessions: tuple[Session, ...]
+    count: int
+    older: str | None
+
+
+def session_page(
+    store: Store, *, person: str | None, after: str = "", limit: int = 100
+) -> SessionPage:
+    """Return sessions that count, of a person or of everybody.
+
+    A session moves up when it is used, so a page goes on from a moment, not from a session. An
+    `after` that is none begins with those used last.
+    """
+    wanted = SessionsWanted(LASTS, IDLE, person)
+    rows = store.sessions_page(wanted, limit + 1, _place(after))
+    found = tuple(_listed(row) for row in rows[:limit])
+    older = f"{micros(found[-1].seen_at)}.{found[-1].id}" if len(rows) > limit else None
+    return SessionPage(found, store.sessions_number(wanted), older)
+
+
+def _place(after: str) -> tuple[datetime, str] | None:
+    at, _, last = after.partition(".")
+    return (moment(int(at)), last) if at.isdecimal() and at.isascii() and len(at) < 17 else None
 
 
 def make_link(store: Store) -> str:

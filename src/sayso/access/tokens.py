@@ -30,7 +30,7 @@ from sayso.errors import BadValue, Misuse, NotSignedIn, StoreBusy, StoreFull
 from sayso.model.actor import Origin, Roster, plain_name
 from sayso.model.ids import short_id
 from sayso.model.span import Span, span
-from sayso.store.accounts import TokenRow, put_token, still_here
+from sayso.store.accounts import TokenRow, TokensWanted, put_token, still_here
 from sayso.store.accounts import revoke_token as revoked
 from sayso.store.contract import Store
 
@@ -144,21 +144,52 @@ def revoke_token(store: Store, token_id: str, *, origin: Origin, by: str | None 
         UnknownPerson: whoever revokes it is not on the desk.
     """
     for _ in tries():
-        found = [token for token in list_tokens(store) if token.id == token_id]
-        if not found:
+        found = token_of(store, token_id)
+        if found is None:
             raise Misuse(f"There is no token {token_id!r} here. `sayso tokens list` shows them.")
-        if found[0].revoked_at is not None:
-            return found[0]
+        if found.revoked_at is not None:
+            return found
         actor = acting(store.register(), by, origin)
-        said: dict[str, object] = {"id": token_id, "name": found[0].name, "kind": found[0].kind}
+        said: dict[str, object] = {"id": token_id, "name": found.name, "kind": found.kind}
         change = revoked(token_id, store.now())
         recorded(store, "token.revoked", said, change, actor=actor, origin=origin)
     raise AssertionError("unreachable: the last try returns or raises")
 
 
+def token_of(store: Store, token_id: str) -> Token | None:
+    """Return the token of this id; also one that no longer counts."""
+    row = store.token_by_id(token_id)
+    return None if row is None else _listed(row)
+
+
 def list_tokens(store: Store) -> list[Token]:
     """Return every token, the oldest first; also those that no longer count."""
     return [_listed(row) for row in store.tokens()]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPage:
+    """Some tokens, the newest first: how many there are of them, and the id to go on behind."""
+
+    tokens: tuple[Token, ...]
+    count: int
+    older: str | None
+
+
+def token_page(
+    store: Store, *, person: str | None, ended: bool, after: str = "", limit: int = 100
+) -> TokenPage:
+    """Return tokens of a person and their agents, or of everybody: those in use, or that ended.
+
+    An `after` that is no token begins with the newest.
+    """
+    wanted = TokensWanted(person, ended)
+    last = store.token_by_id(after) if after else None
+    before = None if last is None else (last.made_at, last.id)
+    rows = store.tokens_page(wanted, limit + 1, before)
+    found = tuple(_listed(row) for row in rows[:limit])
+    older = found[-1].id if len(rows) > limit else None
+    return TokenPage(found, store.tokens_number(wanted), older)
 
 
 def is_agent(store: Store, name: str) -> bool:

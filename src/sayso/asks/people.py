@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
+from sayso.access.ways import Ways, ways_of
 from sayso.asks.identity import identify
 from sayso.asks.standing import stamped
 from sayso.errors import Misuse, UnknownPerson, UnknownRole
@@ -130,6 +133,35 @@ def seen_by(store: Store, role: str | None, person: str | None) -> tuple[Names, 
     return (*sorted(wanted), ANYBODY), tuple(roster.teams.get(person, ()))
 
 
+def alone_with(store: Store) -> dict[str, int]:
+    """Return how many open asks there are, by name, on which nobody else may vote.
+
+    By roles and teams: who asked, or owns the agent that asked, is not looked at.
+    """
+    roster, found = store.roster(), Counter[str]()
+    holders: dict[str, list[str]] = {}
+    for name, held in roster.people.items():
+        for role in (*held, ANYBODY):
+            holders.setdefault(role, []).append(name)
+    for each in store.open_needs():
+        names = chain.from_iterable(holders.get(role, ()) for role in each.roles)
+        may = _first_two(name for name in names if roster.sees(name, each.team))
+        if len(may) == 1:
+            found[may[0]] += each.count
+    return dict(found)
+
+
+def _first_two(names: Iterable[str]) -> list[str]:
+    """Return two different names, or as many as there are: whoever is alone is known by then."""
+    found: list[str] = []
+    for name in names:
+        if name not in found:
+            found.append(name)
+        if len(found) == 2:
+            break
+    return found
+
+
 def listed(roster: Roster) -> Iterator[Person]:
     """Yield the people by name."""
     for name in sorted(roster.people):
@@ -161,6 +193,22 @@ class People:
     def remove(self, name: str, *, by: str | None = None) -> None:
         """Take a person off the desk; history keeps their name."""
         remove(self._store(), name, by=by, origin=self._origin)
+
+    def ways(self, name: str) -> Ways:
+        """Return what somebody comes in by: how many sessions and tokens, which agents.
+
+        Raises:
+            UnknownPerson: there is no such person.
+        """
+        store = self._store()
+        names = store.register().people
+        if name not in names:
+            raise UnknownPerson(name, f"People here: {', '.join(sorted(names)) or 'none'}.")
+        return ways_of(store, [name])[name]
+
+    def alone(self) -> dict[str, int]:
+        """Return how many open asks there are, by name, on which nobody else may vote."""
+        return alone_with(self._store())
 
     def __iter__(self) -> Iterator[Person]:
         """Go through the people by name."""

@@ -58,6 +58,34 @@ class IdentityRow(NamedTuple):
     person: str
 
 
+class TokensWanted(NamedTuple):
+    """Which tokens: of a person and their agents or of everybody; in use, or ended."""
+
+    person: str | None = None
+    ended: bool = False
+
+
+class SessionsWanted(NamedTuple):
+    """Which sessions: of a person or of everybody, that are not too old and were used of late."""
+
+    lasts: timedelta
+    idle: timedelta
+    person: str | None = None
+
+    @property
+    def values(self) -> dict[str, object]:
+        """It as queries take it."""
+        spans = {"lasts": self.lasts // _MICROSECOND, "idle": self.idle // _MICROSECOND}
+        return {"person": self.person, **spans}
+
+
+class Used(NamedTuple):
+    """How many of something a person has, and when one of them was last used."""
+
+    number: int
+    at: datetime | None
+
+
 class Counted(NamedTuple):
     """How many tries there were, this one with them, and how long they will be remembered."""
 
@@ -144,6 +172,28 @@ class Accounts(Protocol):
         """All tokens, the oldest first; also those that no longer count."""
         ...
 
+    def token_by_id(self, token_id: str) -> TokenRow | None:
+        """The token of this id."""
+        ...
+
+    def tokens_page(
+        self, wanted: TokensWanted, limit: int, before: tuple[datetime, str] | None = None
+    ) -> list[TokenRow]:
+        """Some tokens, the newest first; `before` is when one was made, and its id."""
+        ...
+
+    def tokens_number(self, wanted: TokensWanted) -> int:
+        """How many there are of them."""
+        ...
+
+    def tokens_of(self, people: Sequence[str]) -> dict[str, Used]:
+        """How many tokens of these people count."""
+        ...
+
+    def agents_of(self, people: Sequence[str]) -> list[tuple[str, str]]:
+        """The agents of these people that have a token: owner and agent, one for each token."""
+        ...
+
     def token_used(self, token_id: str) -> None:
         """Note that a token was used just now. Not synced to the disk."""
         ...
@@ -156,6 +206,24 @@ class Accounts(Protocol):
         """All sessions, or those of a person, the oldest first."""
         ...
 
+    def session_by_id(self, session_id: str) -> SessionRow | None:
+        """The session of this id."""
+        ...
+
+    def sessions_page(
+        self, wanted: SessionsWanted, limit: int, before: tuple[datetime, str] | None = None
+    ) -> list[SessionRow]:
+        """Some sessions, those used last first; `before` is when one was used, and its id."""
+        ...
+
+    def sessions_number(self, wanted: SessionsWanted) -> int:
+        """How many there are of them."""
+        ...
+
+    def sessions_of(self, people: Sequence[str], wanted: SessionsWanted) -> dict[str, Used]:
+        """How many sessions these people have."""
+        ...
+
     def session_seen(self, session_id: str) -> None:
         """Note that a session was used just now. Not synced to the disk."""
         ...
@@ -166,6 +234,14 @@ class Accounts(Protocol):
 
     def with_password(self) -> list[str]:
         """Everybody who has a password."""
+        ...
+
+    def passwords_of(self, people: Sequence[str]) -> list[str]:
+        """Those of these people who have a password."""
+        ...
+
+    def linked_of(self, people: Sequence[str]) -> list[str]:
+        """Those of these people whom a provider can sign in."""
         ...
 
     def rehash(self, name: str, *, before: str, after: str) -> bool:
@@ -208,6 +284,10 @@ class SqlAccounts(ABC):
     def _unsynced(self, name: str, **parameters: object) -> list[Sequence[Any]]:
         """Run a named query that must survive the death of this process, not of the machine."""
 
+    @abstractmethod
+    def _names(self, names: Sequence[str]) -> object:
+        """Return names as the dialect's query takes them."""
+
     def token(self, digest: bytes) -> TokenRow | None:
         """Return the token whose text has this digest."""
         rows = self._rows("token", digest=digest)
@@ -216,6 +296,31 @@ class SqlAccounts(ABC):
     def tokens(self) -> list[TokenRow]:
         """Return all tokens, the oldest first."""
         return [_token(row) for row in self._rows("tokens")]
+
+    def token_by_id(self, token_id: str) -> TokenRow | None:
+        """Return the token of this id."""
+        rows = self._rows("token_by_id", id=token_id)
+        return _token(rows[0]) if rows else None
+
+    def tokens_page(
+        self, wanted: TokensWanted, limit: int, before: tuple[datetime, str] | None = None
+    ) -> list[TokenRow]:
+        """Return some tokens, the newest first."""
+        at, last = _behind(before)
+        rows = self._rows("tokens_page", **_tokens(wanted), made_at=at, id=last, limit=limit)
+        return [_token(row) for row in rows]
+
+    def tokens_number(self, wanted: TokensWanted) -> int:
+        """Return how many there are of them."""
+        return int(self._rows("tokens_number", **_tokens(wanted))[0][0])
+
+    def tokens_of(self, people: Sequence[str]) -> dict[str, Used]:
+        """Return how many tokens of these people count."""
+        return _used(self._rows("tokens_of", ids=self._names(people)))
+
+    def agents_of(self, people: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the agents of these people that have a token."""
+        return [(row[0], row[1]) for row in self._rows("agents_of", ids=self._names(people))]
 
     def token_used(self, token_id: str) -> None:
         """Note that a token was used just now."""
@@ -230,6 +335,28 @@ class SqlAccounts(ABC):
         """Return all sessions, or those of a person."""
         return [_session(row) for row in self._rows("sessions", person=person)]
 
+    def session_by_id(self, session_id: str) -> SessionRow | None:
+        """Return the session of this id."""
+        rows = self._rows("session_by_id", id=session_id)
+        return _session(rows[0]) if rows else None
+
+    def sessions_page(
+        self, wanted: SessionsWanted, limit: int, before: tuple[datetime, str] | None = None
+    ) -> list[SessionRow]:
+        """Return some sessions, those used last first."""
+        at, last = _behind(before)
+        rows = self._rows("sessions_page", **wanted.values, seen_at=at, id=last, limit=limit)
+        return [_session(row) for row in rows]
+
+    def sessions_number(self, wanted: SessionsWanted) -> int:
+        """Return how many there are of them."""
+        return int(self._rows("sessions_number", **wanted.values)[0][0])
+
+    def sessions_of(self, people: Sequence[str], wanted: SessionsWanted) -> dict[str, Used]:
+        """Return how many sessions these people have."""
+        spans = {name: value for name, value in wanted.values.items() if name != "person"}
+        return _used(self._rows("sessions_of", ids=self._names(people), **spans))
+
     def session_seen(self, session_id: str) -> None:
         """Note that a session was used just now."""
         self._unsynced("session_seen", id=session_id)
@@ -242,6 +369,14 @@ class SqlAccounts(ABC):
     def with_password(self) -> list[str]:
         """Return everybody who has a password."""
         return [row[0] for row in self._rows("with_password")]
+
+    def passwords_of(self, people: Sequence[str]) -> list[str]:
+        """Return those of these people who have a password."""
+        return [row[0] for row in self._rows("passwords_of", ids=self._names(people))]
+
+    def linked_of(self, people: Sequence[str]) -> list[str]:
+        """Return those of these people whom a provider can sign in."""
+        return [row[0] for row in self._rows("linked_of", ids=self._names(people))]
 
     def rehash(self, name: str, *, before: str, after: str) -> bool:
         """Keep another hash of the same password."""
@@ -275,6 +410,19 @@ class SqlAccounts(ABC):
     def identities(self) -> list[IdentityRow]:
         """Return everybody whom a provider can sign in."""
         return [IdentityRow._make(row) for row in self._rows("identities")]
+
+
+def _tokens(wanted: TokensWanted) -> dict[str, object]:
+    return {"person": wanted.person, "ended": int(wanted.ended)}
+
+
+def _behind(before: tuple[datetime, str] | None) -> tuple[int, str]:
+    """Return where a page begins; without a place, behind everything there could be."""
+    return (2**62, "") if before is None else (micros(before[0]), before[1])
+
+
+def _used(rows: Sequence[Sequence[Any]]) -> dict[str, Used]:
+    return {name: Used(int(count), _when(at)) for name, count, at in rows}
 
 
 def _token(row: Sequence[Any]) -> TokenRow:

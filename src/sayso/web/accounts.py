@@ -7,20 +7,23 @@ in. So an administrator can take somebody off the desk, and cannot decide in the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from fastapi import Request
 
 from sayso.access.caller import ADMIN, Caller, Kind
-from sayso.access.sessions import Session, end_session, list_sessions
-from sayso.access.tokens import Token, is_agent, list_tokens, make_token, revoke_token
-from sayso.asks.people import put, remove, roles_of, teams_of
-from sayso.errors import BadValue, Forbidden, Misuse, SignInAgain
-from sayso.model.actor import Person, plain_name
+from sayso.access.sessions import Session, end_session, list_sessions, session_of
+from sayso.access.tokens import Token, is_agent, list_tokens, make_token, revoke_token, token_of
+from sayso.access.ways import Ways, ways_of
+from sayso.asks.people import alone_with, put, remove, roles_of, teams_of
+from sayso.errors import BadValue, Forbidden, Misuse, SignInAgain, UnknownPerson
+from sayso.model.actor import Person, Roster, plain_name
 from sayso.model.span import span
 from sayso.web.problems import Problem
 from sayso.web.service import service_of
+from sayso.web.sight import in_sight
 from sayso.web.visit import Visit
 
 
@@ -42,7 +45,7 @@ def fresh_of(request: Request) -> timedelta:
 
 def is_fresh(visit: Visit, fresh: timedelta) -> bool:
     """Whether the caller has just signed in; on a desk without people there is nobody to do so."""
-    if visit.store.register().solo:
+    if visit.people.solo:
         return True
     signed_in_at = visit.caller.signed_in_at
     return signed_in_at is not None and visit.store.now() - signed_in_at <= fresh
@@ -71,6 +74,66 @@ def check_person(who: Caller) -> None:
 # --- people ------------------------------------------------------------------------------------
 
 _PEOPLE = "Changing the people of a desk"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonView:
+    """Somebody on the desk. What they come in by is known of oneself, and to administrators."""
+
+    name: str
+    roles: tuple[str, ...]
+    teams: tuple[str, ...]
+    me: bool
+    told: bool = False
+    ways: tuple[str, ...] = ()
+    seen_at: datetime | None = None
+    sessions: int = 0
+    tokens: int = 0
+    agents: tuple[str, ...] = ()
+    alone: int = 0
+
+
+def known_people(visit: Visit, roster: Roster, names: Sequence[str]) -> tuple[PersonView, ...]:
+    """Return these people; what they come in by, of those of whom the caller may know."""
+    admin, me = ADMIN in visit.caller.scopes, visit.caller.name
+    mine = [name for name in names if admin or name == me]
+    ways, alone = ways_of(visit.store, mine), alone_with(visit.store) if mine else {}
+    found = []
+    for name in names:
+        teams = tuple(sorted(roster.teams.get(name, ())))
+        view = PersonView(
+            name=name, roles=tuple(sorted(roster.people[name])), teams=teams, me=name == me
+        )
+        found.append(_told(view, ways[name], alone.get(name, 0)) if name in ways else view)
+    return tuple(found)
+
+
+def _told(view: PersonView, ways: Ways, alone: int) -> PersonView:
+    words = {"password": ways.password, "identity provider": ways.linked}
+    return replace(
+        view,
+        told=True,
+        ways=tuple(word for word, there in words.items() if there),
+        seen_at=ways.seen_at,
+        sessions=ways.sessions,
+        tokens=ways.tokens,
+        agents=ways.agents,
+        alone=alone,
+    )
+
+
+def known_person(visit: Visit, name: str) -> PersonView:
+    """Return somebody whom the caller sees and may know more of: oneself, or anybody for an admin.
+
+    Raises:
+        UnknownPerson: there is none, or it is not for this caller: both sound alike.
+    """
+    roster = visit.people
+    if name in roster.people and name in in_sight(visit, roster):
+        [view] = known_people(visit, roster, [name])
+        if view.told:
+            return view
+    raise UnknownPerson(name, "")
 
 
 def put_person(
@@ -154,9 +217,9 @@ def find_token(visit: Visit, token_id: str) -> Token:
     Raises:
         Problem: there is none of this id for them.
     """
-    for token in own_tokens(visit):
-        if token.id == token_id:
-            return token
+    token, who = token_of(visit.store, token_id), visit.caller
+    if token is not None and (ADMIN in who.scopes or token.person == who.name):
+        return token
     words = "There is no such token here; GET /api/v1/tokens lists them."
     raise Problem(404, "unknown-token", words)
 
@@ -188,9 +251,9 @@ def find_session(visit: Visit, session_id: str) -> Session:
     Raises:
         Problem: there is none of this id for them.
     """
-    for session in own_sessions(visit):
-        if session.id == session_id:
-            return session
+    session, who = session_of(visit.store, session_id), visit.caller
+    if session is not None and (ADMIN in who.scopes or session.person == who.name):
+        return session
     words = "There is no such session here; GET /api/v1/sessions lists them."
     raise Problem(404, "unknown-session", words)
 
@@ -209,10 +272,13 @@ def sign_out(visit: Visit, session_id: str) -> None:
 
 def others_of(visit: Visit, person: str | None) -> list[Session]:
     """Return the sessions of a person that the caller could end together: not the one in use."""
+    who = visit.caller
+    if ADMIN not in who.scopes and person != who.name:
+        return []
     return [
         session
-        for session in own_sessions(visit)
-        if session.person == person and session.id != visit.caller.credential
+        for session in list_sessions(visit.store, person)
+        if session.person == person and session.id != who.credential
     ]
 
 

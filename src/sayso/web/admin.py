@@ -14,12 +14,12 @@ from sayso.access.sessions import Session
 from sayso.access.tokens import LASTS, Token
 from sayso.model.actor import Roster
 from sayso.web import accounts
-from sayso.web.accounts import check_person, fresh_of
+from sayso.web.accounts import check_person, fresh_of, known_person
 from sayso.web.bodies import Sent
 from sayso.web.callers import Door, needs, signed_in
 from sayso.web.documents import READING, WRITING, Document, answers
 from sayso.web.service import service_of
-from sayso.web.visit import visit_of
+from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(route_class=Door)
 Admin = Annotated[Caller, needs("admin")]
@@ -38,6 +38,19 @@ class PeopleDocument(Document):
     """Everybody on the desk."""
 
     people: list[PersonDocument]
+
+
+class KnownPersonDocument(PersonDocument):
+    """Somebody who may decide, with what they come in by and what waits for them alone."""
+
+    ways: list[Literal["password", "identity provider"]] = Field(
+        description="What they can sign in with."
+    )
+    seen_at: datetime | None = Field(description="When they last used a session or a token.")
+    sessions: int = Field(description="Sessions of theirs that count.")
+    tokens: int = Field(description="Tokens of their own that count.")
+    agents: list[str] = Field(description="Their agents that have a token.")
+    alone: int = Field(description="Open asks on which nobody else may vote, by role and team.")
 
 
 class PersonBody(Sent):
@@ -130,6 +143,35 @@ async def people(request: Request, who: Admin) -> Response:
     roster = await service.work(service.store.register)
     names = sorted(roster.people)
     return JSONResponse({"people": [_person(roster, name) for name in names]})
+
+
+@router.get(
+    "/api/v1/people/{name}",
+    tags=["people"],
+    operation_id="get_person",
+    summary="Somebody on the desk: oneself, or anybody for an administrator",
+    responses={200: {"model": KnownPersonDocument}, **answers(*READING)},
+)
+async def get_person(request: Request, who: Somebody, name: str) -> Response:
+    """Say what somebody comes in by, and how much waits for them alone."""
+    check_person(who)
+    visit = visit_of(request, who)
+    return JSONResponse(await service_of(request).work(lambda: _known(visit, name)))
+
+
+def _known(visit: Visit, name: str) -> dict[str, Any]:
+    view = known_person(visit, name)
+    return {
+        "name": view.name,
+        "roles": list(view.roles),
+        "teams": list(view.teams),
+        "ways": list(view.ways),
+        "seen_at": _when(view.seen_at),
+        "sessions": view.sessions,
+        "tokens": view.tokens,
+        "agents": list(view.agents),
+        "alone": view.alone,
+    }
 
 
 @router.post(

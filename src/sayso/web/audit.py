@@ -284,7 +284,7 @@ class Findings(NamedTuple):
 def findings(visit: Visit, report: Report, most: int = NAMED) -> Findings:
     """Return what of a report is for the caller: a team is a wall here too; alone there is none."""
     weighed, seen = report.problems[:_WEIGHED], seen_teams(visit)
-    if seen is not None and weighed and not visit.store.register().solo:
+    if seen is not None and weighed and not visit.people.solo:
         teams = teams_of(visit.store, {one.stream for one in weighed})
         weighed = tuple(one for one in weighed if teams[one.stream] in seen)
     return Findings(weighed[:most], len(report.problems) - len(weighed[:most]))
@@ -294,7 +294,7 @@ def begun_by(visit: Visit, last: Verification) -> str | None:
     """Return who began a verification, if the caller sees them."""
     if last.by == visit.actor.id or ADMIN in visit.caller.scopes:
         return last.by
-    roster = visit.store.register()
+    roster = visit.people
     return last.by if roster.solo or last.by in in_sight(visit, roster) else None
 
 

@@ -192,7 +192,7 @@ def stands(visit: Visit) -> PolicyStands:
         BadPolicy: there is none that could be in force.
     """
     law = visit.desk.law.law
-    people = visit.store.register()
+    people = visit.people
     roster, seen = law.policy.widened(people), in_sight(visit, people)
     # Where it lies on the server, and what exactly is wrong there, is for those who could mend it.
     admin = ADMIN in visit.caller.scopes
@@ -230,7 +230,7 @@ def simulated(visit: Visit, facts: Facts, at: datetime | None, team: str | None)
     Raises:
         BadValue: the caller is not of the team.
     """
-    people = visit.store.register()
+    people = visit.people
     asked = own_team(visit, people, team)
     return tried(visit.desk.policy, facts, at or visit.store.now(), people, asked)
 
@@ -239,7 +239,7 @@ def places(visit: Visit, trial: Trial) -> tuple[Placed, ...]:
     """Return who could fill each place of what a trial needs, as far as the caller sees them."""
     if trial.roster.solo:
         return ()
-    return _placed(trial.candidates, in_sight(visit, visit.store.register()))
+    return _placed(trial.candidates, in_sight(visit, visit.people))
 
 
 def _placed(found: list[tuple[str, list[str]]], seen: frozenset[str]) -> tuple[Placed, ...]:

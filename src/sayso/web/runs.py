@@ -191,13 +191,13 @@ def _output(events: Sequence[Event]) -> Any:  # noqa: ANN401 - JSON
 
 def _seen(visit: Visit, asks: Iterable[Ask]) -> list[Ask]:
     """Return what the caller sees of what a run asked: one of no team may ask several."""
-    roster = visit.store.register()
+    roster = visit.people
     return [ask for ask in asks if visit.sees(ask.content.team, ask.content.agent, roster)]
 
 
 def _rows(visit: Visit, rows: Sequence[RunRow]) -> list[dict[str, Any]]:
     waited = [ask_id for row in rows for ask_id in row.waits]
-    walls, roster = Walls().look_up(visit.store, waited), visit.store.register()
+    walls, roster = Walls().look_up(visit.store, waited), visit.people
     seen = {ask_id for ask_id, wall in walls.items() if visit.sees(*wall, roster)}
     return [_written(row, seen) for row in rows]
 

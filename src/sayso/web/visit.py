@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -37,7 +38,7 @@ IdempotencyKey = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Visit:
     """What a caller sees and does with one request."""
 
@@ -49,6 +50,14 @@ class Visit:
     def store(self) -> Store:
         """The database behind the desk."""
         return self.desk.store
+
+    @cached_property
+    def people(self) -> Roster:
+        """The people of the desk, as they were when this request first asked.
+
+        Whoever changes them asks the store. With many people, reading them costs as much as a page.
+        """
+        return self.store.register()
 
     @property
     def origin(self) -> Origin:
@@ -86,7 +95,7 @@ class Visit:
         """Return the teams of the person who calls; `None` for agents, and without walls."""
         if self.caller.kind == "agent" or self.caller.name is None:
             return None
-        return tuple(self.store.register().teams.get(self.caller.name, ()))
+        return tuple(self.people.teams.get(self.caller.name, ()))
 
     def standing(self, ask_id: str) -> Standing:
         """Return an ask as it stands, if the caller sees it.
@@ -114,7 +123,7 @@ class Visit:
             UnknownRun: there is none, or not for this caller.
         """
         row = self.store.run(run_id)
-        if row is None or not self.sees(row.team, None, self.store.register()):
+        if row is None or not self.sees(row.team, None, self.people):
             raise UnknownRun(run_id)
         return row
 

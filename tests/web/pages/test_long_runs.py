@@ -13,7 +13,7 @@ from sayso.agent import Reply, Usage, call
 from sayso.runs import lengthy
 from sayso.web.pages import runs as pages
 from tests.served import Served
-from tests.web.inbox.browser import Node, Tab, tab
+from tests.web.inbox.browser import Node, tab
 
 PLAN = call(
     "plan",

@@ -9,8 +9,9 @@ import pytest
 
 from sayso import Desk
 from sayso.access.passwords import set_password
+from sayso.asks.people import alone_with
 from sayso.testing import FakeClock
-from sayso.web.pages.people import alone_with, words
+from sayso.web.pages.people import words
 from tests.channels.receivers import receiving
 from tests.served import Served
 from tests.web.inbox.browser import Node, Tab, tab

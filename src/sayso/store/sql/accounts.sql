@@ -24,6 +24,36 @@ select {@token_columns} from tokens where digest = :digest
 -- name: tokens
 select {@token_columns} from tokens order by made_at, id
 
+-- name: token_counts
+revoked_at is null and (expires_at is null or expires_at > {now})
+
+-- name: tokens_wanted
+-- Of a person and their agents, or of everybody; those that count, or those that ended.
+      (cast(:person as text) is null or owner = cast(:person as text)
+       or (kind = 'person' and name = cast(:person as text)))
+  and (case when {@token_counts} then 0 else 1 end) = :ended
+
+-- name: tokens_page
+-- The newest first, behind the one of this moment and id.
+select {@token_columns} from tokens
+ where {@tokens_wanted} and (made_at, id) < (:made_at, :id)
+ order by made_at desc, id desc limit :limit
+
+-- name: tokens_number
+select count(*) from tokens where {@tokens_wanted}
+
+-- name: token_by_id
+select {@token_columns} from tokens where id = :id
+
+-- name: tokens_of
+-- How many count of these people, and when one was used last.
+select name, count(*), max(used_at) from tokens
+ where kind = 'person' and name {among} and {@token_counts} group by name
+
+-- name: agents_of
+select owner, name from tokens
+ where kind = 'agent' and owner {among} and {@token_counts} order by owner, made_at, id
+
 -- name: token_used
 update tokens set used_at = {now} where id = :id and {unsynced}
 
@@ -51,6 +81,31 @@ select {@session_columns} from sessions
  where cast(:person as text) is null or person = cast(:person as text)
  order by opened_at, id
 
+-- name: session_counts
+-- Used of late, not too old, and of somebody who may come in.
+      opened_at > {now} - cast(:lasts as bigint) and seen_at > {now} - cast(:idle as bigint)
+  and (exists (select 1 from people p where p.name = person and p.active = 1)
+       or (person is null and not exists (select 1 from people p where p.active = 1)))
+
+-- name: sessions_page
+-- Those used last come first, behind the one of this moment and id.
+select {@session_columns} from sessions
+ where (cast(:person as text) is null or person = cast(:person as text)) and {@session_counts}
+   and (seen_at, id) < (:seen_at, :id)
+ order by seen_at desc, id desc limit :limit
+
+-- name: sessions_number
+select count(*) from sessions
+ where (cast(:person as text) is null or person = cast(:person as text)) and {@session_counts}
+
+-- name: session_by_id
+select {@session_columns} from sessions where id = :id
+
+-- name: sessions_of
+-- How many these people have, and when one was used last.
+select person, count(*), max(seen_at) from sessions
+ where person {among} and {@session_counts} group by person
+
 -- name: session_seen
 update sessions set seen_at = {now} where id = :id and {unsynced}
 
@@ -63,6 +118,9 @@ delete from passwords where name = :person
 
 -- name: with_password
 select name from passwords
+
+-- name: passwords_of
+select name from passwords where name {among}
 
 -- name: password
 select hash from passwords where name = :person
@@ -109,6 +167,9 @@ delete from identities where person = :person
 
 -- name: identity
 select person from identities where issuer = :issuer and subject = :subject
+
+-- name: linked_of
+select distinct person from identities where person {among}
 
 -- name: identities
 select issuer, subject, person from identities order by person, issuer, subject

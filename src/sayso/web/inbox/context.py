@@ -74,7 +74,7 @@ def told_of(visit: Visit, ask: Ask) -> Told | None:
     row = row_of(visit, ask)
     if row is None:
         return None
-    run_id, roster = row.id, visit.store.register()
+    run_id, roster = row.id, visit.people
     try:
         journals = visit.store.history(run_id)
         own = journals[0] if journals and journals[0][0].stream == run_id else []

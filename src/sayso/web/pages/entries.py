@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from sayso.access.caller import ADMIN, AGENT_SCOPES, PERSON_SCOPES, Caller, Kind
-from sayso.access.sessions import IDLE, Session
-from sayso.access.tokens import LASTS, Token
+from sayso.access.sessions import IDLE, Session, session_page
+from sayso.access.tokens import LASTS, Token, token_page
 from sayso.errors import SaysoError
 from sayso.web.accounts import (
     Wanted,
@@ -22,8 +22,6 @@ from sayso.web.accounts import (
     is_fresh,
     new_token,
     others_of,
-    own_sessions,
-    own_tokens,
     sign_out,
     sign_out_others,
 )
@@ -44,6 +42,7 @@ _READS = person("asks:read")
 SessionId = Annotated[str, Path(max_length=40)]
 TokenId = Annotated[str, Path(max_length=40)]
 _PAGE = 100
+_SUGGESTED = 200
 LASTING = (
     ("1d", "1 day"),
     ("30d", "30 days"),
@@ -57,12 +56,13 @@ LASTING = (
 
 
 @router.get("/people/sessions")
-async def sessions(request: Request, who: Caller = _READS) -> Response:
+async def sessions(
+    request: Request, who: Caller = _READS, after: Annotated[str, Query(max_length=60)] = ""
+) -> Response:
     """Show who is signed in: oneself, or everybody for an administrator."""
     visit = visit_of(request, who)
 
     def made() -> Response:
-        found = own_sessions(visit)
         return board(
             request,
             visit,
@@ -70,13 +70,19 @@ async def sessions(request: Request, who: Caller = _READS) -> Response:
             "Sessions",
             "people",
             **around(visit, "/people/sessions"),
-            sessions=sorted(found, key=lambda one: one.seen_at, reverse=True),
+            page=session_page(visit.store, person=_whose(visit), after=after, limit=_PAGE),
+            first=not after,
             current=visit.caller.credential,
             others=len(others_of(visit, visit.caller.name)),
             idle=IDLE,
         )
 
     return await service_of(request).work(made)
+
+
+def _whose(visit: Visit) -> str | None:
+    """Return whose sessions and tokens the caller looks after; `None` is everybody's."""
+    return None if ADMIN in visit.caller.scopes else visit.caller.name
 
 
 @router.get("/people/sessions/{id}/end")
@@ -211,11 +217,9 @@ async def tokens(
 def _tokens(
     request: Request, visit: Visit, making: Making, *, ended: bool = False, after: str = ""
 ) -> Response:
-    now = visit.store.now()
-    every = [token for token in reversed(own_tokens(visit)) if token.counts(now) is not ended]
+    page = token_page(visit.store, person=_whose(visit), ended=ended, after=after, limit=_PAGE)
     status = 200 if making.refusal is None else making.refusal.status
-    start = next((n + 1 for n, token in enumerate(every) if token.id == after), 0)
-    page = every[start : start + _PAGE]
+    roster = visit.people
     return board(
         request,
         visit,
@@ -224,9 +228,7 @@ def _tokens(
         "people",
         status=status,
         **around(visit, "/people/tokens"),
-        tokens=page,
-        counted=len(every),
-        more=page[-1].id if start + _PAGE < len(every) else None,
+        page=page,
         ended=ended,
         chips=[
             Chip(label="In use", href="/people/tokens", current=not ended),
@@ -237,8 +239,8 @@ def _tokens(
         fresh=is_fresh(visit, fresh_of(request)),
         lasting=LASTING,
         scopes={"agent": AGENT_SCOPES, "person": _scopes(visit)},
-        known=known(visit.store.register()),
-        names=sorted(visit.store.register().people) if ADMIN in visit.caller.scopes else (),
+        known=known(roster),
+        names=sorted(roster.people)[:_SUGGESTED] if ADMIN in visit.caller.scopes else (),
     )
 
 

@@ -66,7 +66,7 @@ def happened(visit: Visit) -> tuple[HappenedLine, ...]:
 
 
 def _asks(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
-    roster = visit.store.register()
+    roster = visit.people
     found = asks_of(visit.store, list(dict.fromkeys(ids))) if ids else []
     return {
         ask.id: ask
@@ -77,7 +77,7 @@ def _asks(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
 
 def _runs(visit: Visit, ids: Sequence[str]) -> dict[str, str]:
     """Return the workflows of those of these runs that the caller sees."""
-    roster = visit.store.register()
+    roster = visit.people
     starts = starts_of(visit.store, list(dict.fromkeys(ids))) if ids else {}
     return {
         run_id: str(said.get("workflow", ""))

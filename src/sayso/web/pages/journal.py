@@ -84,7 +84,7 @@ def part_of(visit: Visit, row: RunRow, upto: int | None) -> Part:
     events = store.passage(row.id, after, last)
     since = events[0].at if events and after else None
     until = _next_at(store, row, last) if last < row.seq else None
-    roster = visit.store.register()
+    roster = visit.people
     journals = store.run_asks_between(row.id, since, until)
     asks = asks_of(row.id, journals)
     seen = {ask.id for ask in asks if visit.sees(ask.content.team, ask.content.agent, roster)}

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Annotated, Any
+from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
-from sayso.access.sessions import list_sessions
-from sayso.access.tokens import Token, list_tokens
-from sayso.errors import SaysoError, UnknownPerson
+from sayso.errors import SaysoError
 from sayso.model.actor import Roster, plain_name
 from sayso.policy.checking import problems
-from sayso.store.contract import Store
-from sayso.web.accounts import fresh_of, is_fresh, put_person, remove_person
+from sayso.web.accounts import (
+    PersonView,
+    fresh_of,
+    is_fresh,
+    known_people,
+    known_person,
+    put_person,
+    remove_person,
+)
 from sayso.web.forms.sent import Posted
 from sayso.web.inbox.posting import one as value_of
 from sayso.web.inbox.posting import posted
@@ -33,41 +38,13 @@ router = APIRouter(route_class=InboxDoor, include_in_schema=False)
 
 _READS, _ADMIN = person("asks:read"), person("admin")
 Name = Annotated[str, Path(max_length=64)]
+PAGE = 100  # people on a page
 TABS = (
     ("/people", "People"),
     ("/people/sessions", "Sessions"),
     ("/people/tokens", "Tokens"),
     ("/people/webhooks", "Webhooks"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonView:
-    """Somebody on the desk. What they come in by is known of oneself, and to administrators."""
-
-    name: str
-    roles: tuple[str, ...]
-    teams: tuple[str, ...]
-    me: bool
-    told: bool = False
-    ways: tuple[str, ...] = ()
-    seen_at: datetime | None = None
-    sessions: int = 0
-    tokens: int = 0
-    agents: tuple[str, ...] = ()
-    alone: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """What people come in by, read once for all of them."""
-
-    passwords: frozenset[str]
-    linked: frozenset[str]
-    sessions: Mapping[str, int]
-    tokens: Mapping[str, int]
-    agents: Mapping[str, tuple[str, ...]]
-    seen: Mapping[str, datetime]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +61,28 @@ class Typed:
 # --- looking -----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Some of the people whom the caller sees, by name; how many there are, and which come next."""
+
+    people: tuple[PersonView, ...]
+    count: int
+    after: str | None
+    first: bool
+
+
 @router.get("/people")
-async def people(request: Request, who: Caller = _READS) -> Response:
+async def people(
+    request: Request, who: Caller = _READS, after: Annotated[str, Query(max_length=64)] = ""
+) -> Response:
     """Show who is on the desk."""
     visit = visit_of(request, who)
-    return await service_of(request).work(lambda: _page(request, visit, Typed()))
+    return await service_of(request).work(lambda: _page(request, visit, Typed(), after))
 
 
-def _page(request: Request, visit: Visit, typed: Typed) -> Response:
-    roster = visit.store.register()
-    listed = views(visit, roster)
+def _page(request: Request, visit: Visit, typed: Typed, after: str = "") -> Response:
+    roster = visit.people
+    shown = shown_of(visit, roster, after)
     status = 200 if typed.refusal is None else typed.refusal.status
     return board(
         request,
@@ -104,8 +93,8 @@ def _page(request: Request, visit: Visit, typed: Typed) -> Response:
         status=status,
         **around(visit, "/people"),
         solo=roster.solo,
-        people=listed,
-        hidden=len(roster.people) - len(listed),
+        shown=shown,
+        hidden=len(roster.people) - shown.count,
         typed=typed,
         fresh=is_fresh(visit, fresh_of(request)),
         known=known(roster),
@@ -127,90 +116,18 @@ def known(roster: Roster) -> dict[str, list[str]]:
     }
 
 
-def views(visit: Visit, roster: Roster) -> list[PersonView]:
-    """Return the people whom the caller sees, by name."""
-    admin, me = ADMIN in visit.caller.scopes, visit.caller.name
-    entries, alone = entries_of(visit.store), alone_with(visit.store)
+def shown_of(visit: Visit, roster: Roster, after: str = "") -> Shown:
+    """Return a page of the people whom the caller sees, by name; what is known of them is read for it."""
     seen = in_sight(visit, roster)
-    found = []
-    for name in sorted(roster.people):
-        if name not in seen:
-            continue
-        teams = tuple(sorted(roster.teams.get(name, ())))
-        view = PersonView(
-            name=name, roles=tuple(sorted(roster.people[name])), teams=teams, me=name == me
-        )
-        found.append(_told(view, entries, alone) if admin or view.me else view)
-    return found
-
-
-def _told(view: PersonView, entries: Entries, alone: Mapping[str, int]) -> PersonView:
-    name = view.name
-    ways = [
-        word
-        for word, there in (
-            ("password", name in entries.passwords),
-            ("identity provider", name in entries.linked),
-        )
-        if there
-    ]
-    return PersonView(
-        name=name,
-        roles=view.roles,
-        teams=view.teams,
-        me=view.me,
-        told=True,
-        ways=tuple(ways),
-        seen_at=entries.seen.get(name),
-        sessions=entries.sessions.get(name, 0),
-        tokens=entries.tokens.get(name, 0),
-        agents=entries.agents.get(name, ()),
-        alone=alone.get(name, 0),
+    every = sorted(name for name in roster.people if name in seen)
+    start = bisect_right(every, after) if after else 0
+    names = every[start : start + PAGE]
+    return Shown(
+        people=known_people(visit, roster, names),
+        count=len(every),
+        after=names[-1] if names and start + PAGE < len(every) else None,
+        first=start == 0,
     )
-
-
-def entries_of(store: Store) -> Entries:
-    """Return what everybody comes in by."""
-    now, sessions = store.now(), list_sessions(store)
-    tokens = [token for token in list_tokens(store) if token.counts(now)]
-    own = [token for token in tokens if token.kind == "person"]
-    seen: dict[str, datetime] = {}
-    for name, at in [
-        *((session.person, session.seen_at) for session in sessions),
-        *((token.name, token.used_at) for token in own),
-    ]:
-        if name is not None and at is not None:
-            seen[name] = max(at, seen.get(name, at))
-    return Entries(
-        passwords=frozenset(store.with_password()),
-        linked=frozenset(row.person for row in store.identities()),
-        sessions=Counter(session.person for session in sessions if session.person),
-        tokens=Counter(token.name for token in own),
-        agents=_agents(tokens),
-        seen=seen,
-    )
-
-
-def _agents(tokens: Sequence[Token]) -> dict[str, tuple[str, ...]]:
-    owned: dict[str, list[str]] = {}
-    for token in tokens:
-        if token.kind == "agent" and token.owner is not None:
-            owned.setdefault(token.owner, []).append(token.name)
-    return {owner: tuple(dict.fromkeys(names)) for owner, names in owned.items()}
-
-
-def alone_with(store: Store) -> dict[str, int]:
-    """Return how many open asks there are, by name, on which nobody else may vote.
-
-    By roles and teams: who asked, or owns the agent that asked, is not looked at.
-    """
-    roster, found = store.roster(), Counter[str]()
-    for each in store.open_needs():
-        within = roster.within(each.team)
-        may = [name for name, held in within.people.items() if each.takes(held)]
-        if len(may) == 1:
-            found[may[0]] += each.count
-    return dict(found)
 
 
 # --- adding and changing -----------------------------------------------------------------------
@@ -238,7 +155,16 @@ def _put(request: Request, visit: Visit, fields: Posted) -> Response:
         if changing:
             return _person(request, visit, changing, kept)
         return _page(request, visit, kept)
-    return RedirectResponse(f"/people#person-{name}", 303)
+    return RedirectResponse(f"{page_with(visit, name)}#person-{name}", 303)
+
+
+def page_with(visit: Visit, name: str) -> str:
+    """Return the address of the page that shows somebody who was just put on the desk."""
+    roster = visit.store.register()
+    seen = in_sight(visit, roster)
+    every = sorted(one for one in roster.people if one in seen)
+    start = every.index(name) // PAGE * PAGE if name in every else 0
+    return f"/people?after={quote(every[start - 1])}" if start else "/people"
 
 
 def _field(name: str, typed: Mapping[str, str]) -> str:
@@ -269,7 +195,7 @@ async def person_page(request: Request, name: Name, who: Caller = _READS) -> Res
 
 
 def _person(request: Request, visit: Visit, name: str, typed: Typed | None) -> Response:
-    view, roster = _view(visit, name), visit.store.register()
+    view, roster = known_person(visit, name), visit.people
     kept = typed or Typed(name=name, roles=", ".join(view.roles), teams=", ".join(view.teams))
     status = 200 if kept.refusal is None else kept.refusal.status
     return board(
@@ -285,18 +211,6 @@ def _person(request: Request, visit: Visit, name: str, typed: Typed | None) -> R
         fresh=is_fresh(visit, fresh_of(request)),
         known=known(roster),
     )
-
-
-def _view(visit: Visit, name: str) -> PersonView:
-    """Return somebody whom the caller sees and may know more of: oneself, or anybody for an admin.
-
-    Raises:
-        UnknownPerson: there is none, or it is not for this caller: both sound alike.
-    """
-    for view in views(visit, visit.store.register()):
-        if view.name == name and view.told:
-            return view
-    raise UnknownPerson(name, "")
 
 
 # --- removing ----------------------------------------------------------------------------------
@@ -333,7 +247,7 @@ def removal_of(visit: Visit, name: str) -> Sure:
     Raises:
         UnknownPerson: there is no such person.
     """
-    view, roster = _view(visit, name), visit.store.register()
+    view, roster = known_person(visit, name), visit.people
     last = len(roster.people) == 1
     follows = [
         f"{_many(view.sessions, 'session')} and {_many(view.tokens, 'token')} of {name} end at once."

@@ -20,11 +20,13 @@ from sayso.policy.conditions import Condition
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.trying import Trial
 from sayso.policy.words import conditions_of, outcome, pace_told, tier_told, tools_told
+from sayso.web.forms.sent import Posted
 from sayso.web.inbox.posting import one as value_of
 from sayso.web.inbox.posting import posted
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.metrics import MOST
 from sayso.web.pages.board import board, person
+from sayso.web.pages.calling import OF, Calling, drawn, sent
 from sayso.web.pages.trying import FIELDS, Typed, facts_of
 from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
 from sayso.web.service import service_of
@@ -99,22 +101,26 @@ async def policies(request: Request, who: Caller = _READS) -> Response:
 async def try_call(request: Request, who: Caller = _READS) -> Response:
     """Take the form of a call to try; what fits into an address is shown under that."""
     fields = await posted(request)
-    visit, typed = (
-        visit_of(request, who),
-        Typed.of({name: value_of(fields, name) for name in fields}),
-    )
-    if typed["tool"] and typed.address is not None:
-        return RedirectResponse(f"{typed.address}#ruling", 303)
-    return await service_of(request).work(lambda: _page(request, visit, typed))
+    visit = visit_of(request, who)
+    return await service_of(request).work(lambda: _sent(request, visit, fields))
 
 
-def _page(request: Request, visit: Visit, typed: Typed) -> Response:
+def _sent(request: Request, visit: Visit, fields: Posted) -> Response:
+    read = sent(visit, Typed.of({name: value_of(fields, name) for name in fields}), fields)
+    typed = read.typed
+    if read.again is None and typed["tool"] and typed.address is not None:
+        return RedirectResponse(f"{typed.address}#{'ruling' if typed.tried else 'try'}", 303)
+    return _page(request, visit, typed, read.again)
+
+
+def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = None) -> Response:
     try:
         found = stands(visit)
     except BadPolicy as error:
         said = str(error) if ADMIN in visit.caller.scopes else "An administrator sees why."
         return board(request, visit, "policies.html", "Policies", "policies", broken=said)
-    trial, errors = _tried(visit, typed)
+    call = again or drawn(visit, typed)
+    trial, errors = _tried(visit, typed, call.errors)
     policy = found.law.policy
     return board(
         request,
@@ -133,6 +139,8 @@ def _page(request: Request, visit: Visit, typed: Typed) -> Response:
         more=_more(found),
         typed=typed,
         errors=errors,
+        call=call,
+        of=OF,
         trial=None if trial is None else trial_view(trial, places(visit, trial)),
         tools=_tools(visit, policy),
         teams=_teams(visit),
@@ -142,11 +150,15 @@ def _page(request: Request, visit: Visit, typed: Typed) -> Response:
     )
 
 
-def _tried(visit: Visit, typed: Typed) -> tuple[Trial | None, Mapping[str, str]]:
+def _tried(
+    visit: Visit, typed: Typed, wrong: Mapping[str, str]
+) -> tuple[Trial | None, Mapping[str, str]]:
     """Return what is ruled on what was typed, or what is wrong with it, field by field."""
-    if not typed.given:
+    if not typed.tried:
         return None, {}
     facts, at, errors = facts_of(typed)
+    if wrong:
+        return None, errors | wrong
     try:
         trial = None if facts is None else simulated(visit, facts, at, typed["team"] or None)
     except BadValue as error:
@@ -229,7 +241,7 @@ def tier_view(one: TierStands) -> TierView:
 
 def _beware(visit: Visit, found: PolicyStands) -> tuple[str, ...]:
     """Say what of the policy does not fit the people; tiers say it beside their names."""
-    wrong = problems(found.law.policy, visit.store.register())
+    wrong = problems(found.law.policy, visit.people)
     return tuple(f"{one.about}: {one.reason}" for one in wrong if not one.about.startswith("tier "))
 
 
@@ -296,7 +308,7 @@ def _tools(visit: Visit, policy: Policy) -> tuple[str, ...]:
 
 
 def _teams(visit: Visit) -> tuple[str, ...]:
-    roster = visit.store.register()
+    roster = visit.people
     if ADMIN in visit.caller.scopes:
         return tuple(sorted({team for teams in roster.teams.values() for team in teams}))
     return tuple(sorted(roster.teams.get(visit.caller.name or "", ())))

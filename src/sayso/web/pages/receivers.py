@@ -112,7 +112,7 @@ def _page(request: Request, visit: Visit, adding: Adding, wanted: Wanted | None 
         adding=adding,
         usual=", ".join(KINDS),
         about=_about,
-        known=known(visit.store.register()),
+        known=known(visit.people),
     )
 
 

@@ -177,7 +177,7 @@ def _unreadable(visit: Visit, ask_id: str) -> Record:
     """Show the chain of an ask that makes no sense any more, to whoever sees its team."""
     row = visit.store.indexed([ask_id]).get(ask_id)
     team = None if row is None else str(row["team"] or "") or None
-    if row is None or not visit.sees(team, None, visit.store.register()):
+    if row is None or not visit.sees(team, None, visit.people):
         raise UnknownAsk(ask_id)
     bare = _bare(ask_id, visit.store.stream(ask_id))
     return replace(bare, state="Its journal makes no sense: somebody changed it")

@@ -279,7 +279,7 @@ def _shown(
 
 def known_of(visit: Visit, row: RunRow, part: Part, pending: Sequence[Ask]) -> Known:
     """Read all of a run; of one whose journal is long, the part on the page and what sums it up."""
-    store, roster = visit.store, visit.store.register()
+    store, roster = visit.store, visit.people
     if row.seq > _WHOLE:
         return Known(
             part.events,

@@ -54,7 +54,7 @@ def open_asks(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
     """Return those of these asks that this person sees and that are not closed, by their ids."""
     if not ids:
         return {}
-    roster = visit.store.register()
+    roster = visit.people
     return {
         ask.id: ask
         for ask in asks_of(visit.store, list(ids))

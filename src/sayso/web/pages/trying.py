@@ -30,6 +30,8 @@ FIELDS: Mapping[str, int] = {
     "unseen": 1,
     "gated": 1,
     "at": 40,
+    "form": 4,  # `json`: the arguments as JSON, though there are fields for them
+    "draw": 1,  # only the form, no ruling
 }
 _SELDOM = ("affects", "kind", "team", "tags", "conflict", "unseen", "gated", "at")
 _ADDRESS = 4000  # characters that every browser and proxy takes
@@ -51,6 +53,10 @@ class Typed:
         """Return what stands in a field."""
         return self.values.get(name, "")
 
+    def put(self, **values: str) -> Typed:
+        """Return it with something else in some fields."""
+        return Typed({**self.values, **values})
+
     @property
     def address(self) -> str | None:
         """The address that says all of it; `None` if that would be too long for one."""
@@ -61,6 +67,11 @@ class Typed:
     def given(self) -> bool:
         """Whether somebody has sent the form."""
         return "tool" in self.values
+
+    @property
+    def tried(self) -> bool:
+        """Whether the call is to be ruled on."""
+        return self.given and not self["draw"]
 
     @property
     def seldom(self) -> bool:
@@ -100,9 +111,14 @@ def _tool(text: str) -> str:
     return text
 
 
-def _args(text: str) -> dict[str, Any]:
+def args_of(text: str) -> dict[str, Any]:
+    """Read arguments that were typed as JSON.
+
+    Raises:
+        ValueError: it is none, or no object; the message says what to write.
+    """
     try:
-        given = json.loads(text or "{}")
+        given = json.loads(text.strip() or "{}")
     except (ValueError, RecursionError) as error:
         raise ValueError(f'This is no JSON: {error}. Write it like {{"amount": 40}}.') from None
     match given:
@@ -149,7 +165,7 @@ def _at(text: str) -> datetime | None:
 
 _READERS: Mapping[str, Any] = {
     "tool": _tool,
-    "args": _args,
+    "args": args_of,
     "risk": lambda text: text or None,
     "agent": str,
     "confidence": _confidence,
