@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from sayso import Ask, Run
 from tests.browser.office import Office
-from tests.browser.test_everybody import looked_at
-from tests.browser.window import PHONE, Window
+from tests.browser.test_everybody import ALL, THEMES, looked_at
+from tests.browser.window import DESKTOP, PHONE, Theme, Window
 
 
 def pay(run: Any, order: int) -> str:
@@ -41,7 +42,7 @@ def test_the_pages_are_for_everybody(solo: Office, run: Run, path: str) -> None:
         if fold.is_visible():
             fold.locator("summary").first.click()
 
-    assert looked_at(here) == []
+    assert looked_at(here, ALL) == []
 
 
 def test_an_ask_is_opened_approved_and_undone_on_the_overview(solo: Office, run: Run) -> None:
@@ -87,6 +88,38 @@ def test_a_run_is_followed_while_it_goes_on(solo: Office, run: Run) -> None:
     expect(here("#steering")).to_be_hidden()
     assert here("#what-it-did li").count() > lines
     assert top.evaluate("(place) => place.scrollTop") == before
+
+
+@pytest.mark.parametrize("path", ["/runs?workflow=pay", "/overview"])
+def test_a_list_of_runs_moves_with_them_on_a_phone_in_the_dark(
+    solo: Office, run: Run, path: str
+) -> None:
+    here = solo.window(size=PHONE, theme="dark").visit(path)
+    line = here(f"#line-{run.id}")
+    expect(line.locator(".status")).to_have_text(re.compile("^Waiting"))
+
+    solo.desk.approve(asked(run))
+    solo.desk.resume(run, wait=False)
+    if path == "/overview":
+        expect(line).to_have_count(0)
+    else:
+        expect(line.locator(".status")).to_have_text("Done")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_page_beside_the_inbox_breaks_its_own_rules(
+    solo: Office, run: Run, size: ViewportSize, theme: Theme
+) -> None:
+    ask = asked(run)
+    here = solo.window(size=size, theme=theme)  # what it complains about fails the test
+    for path in (
+        *("/overview", "/runs", f"/runs/{run.id}", f"/runs/{run.id}?show=memory"),
+        *("/audit", f"/audit/asks/{ask.id}", "/policies", "/policies?tool=refund&risk=critical"),
+        *("/people", "/people/sessions", "/people/tokens", "/people/webhooks"),
+    ):
+        here.visit(path)
+        expect(here("h1")).to_be_visible()
 
 
 def test_a_run_is_stopped_from_a_phone(solo: Office, run: Run) -> None:

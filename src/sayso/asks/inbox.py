@@ -14,6 +14,7 @@ from typing import Literal
 from sayso.asks.people import Names, seen_by
 from sayso.asks.standing import stand
 from sayso.errors import BadValue, Tampered
+from sayso.model.actor import Roster
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS, check_word
 from sayso.model.verdicts import KINDS
@@ -71,17 +72,19 @@ def listing(
     role: str | None,
     person: str | None,
     most: int | None = READ_ON,
+    people: Roster | None = None,
 ) -> Inbox:
     """Return one page of open asks that this role or person may decide.
 
-    A search reads at most so many events of the journal first; `None` reads to its end.
+    A search reads at most so many events of the journal first; `None` reads to its end. `people` are
+    those of the desk, if they were read already.
 
     Raises:
         BadValue: a filter names what does not exist.
         UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
     """
     check_query(query)
-    roles, own = seen_by(store, role, person)
+    roles, own = seen_by(store, role, person, people)
     wanted = replace(query, roles=roles, teams=_walls(query.teams, own))
     wanted, reached = _searched(store, wanted, most)
     return _shown(store.inbox(wanted), reading=not reached)

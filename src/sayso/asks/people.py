@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import islice
 
 from sayso.access.ways import Ways, ways_of
 from sayso.asks.identity import identify
@@ -111,15 +111,19 @@ def named_teams(teams: Iterable[str] | str | None) -> Names:
     return None if teams is None else tuple(sorted(teams_of(teams)))
 
 
-def seen_by(store: Store, role: str | None, person: str | None) -> tuple[Names, Names]:
+def seen_by(
+    store: Store, role: str | None, person: str | None, people: Roster | None = None
+) -> tuple[Names, Names]:
     """Return the roles whose asks a role or a person may decide, and the teams the person is of.
+
+    `people` are those of the desk, if they were read already.
 
     Raises:
         UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
     """
     if role is None and person is None:
         return None, None
-    roster = store.roster()
+    roster = store.roster() if people is None else store.widen(people)
     if roster.solo:
         return None, None
     if person is not None and person not in roster.people:
@@ -133,33 +137,23 @@ def seen_by(store: Store, role: str | None, person: str | None) -> tuple[Names, 
     return (*sorted(wanted), ANYBODY), tuple(roster.teams.get(person, ()))
 
 
-def alone_with(store: Store) -> dict[str, int]:
-    """Return how many open asks there are, by name, on which nobody else may vote.
+def alone_with(store: Store, people: Roster) -> dict[str, int]:
+    """Return how many open asks there are, by name, on which nobody else of these people may vote.
 
     By roles and teams: who asked, or owns the agent that asked, is not looked at.
     """
-    roster, found = store.roster(), Counter[str]()
-    holders: dict[str, list[str]] = {}
-    for name, held in roster.people.items():
-        for role in (*held, ANYBODY):
-            holders.setdefault(role, []).append(name)
-    for each in store.open_needs():
-        names = chain.from_iterable(holders.get(role, ()) for role in each.roles)
-        may = _first_two(name for name in names if roster.sees(name, each.team))
-        if len(may) == 1:
-            found[may[0]] += each.count
+    needs = store.open_needs()
+    roster, found = store.widen(people), Counter[str]()
+    for each in needs:
+        may = (
+            name
+            for name, held in roster.people.items()
+            if each.takes(held) and roster.sees(name, each.team)
+        )
+        first_two = list(islice(may, 2))
+        if len(first_two) == 1:
+            found[first_two[0]] += each.count
     return dict(found)
-
-
-def _first_two(names: Iterable[str]) -> list[str]:
-    """Return two different names, or as many as there are: whoever is alone is known by then."""
-    found: list[str] = []
-    for name in names:
-        if name not in found:
-            found.append(name)
-        if len(found) == 2:
-            break
-    return found
 
 
 def listed(roster: Roster) -> Iterator[Person]:
@@ -208,7 +202,8 @@ class People:
 
     def alone(self) -> dict[str, int]:
         """Return how many open asks there are, by name, on which nobody else may vote."""
-        return alone_with(self._store())
+        store = self._store()
+        return alone_with(store, store.register())
 
     def __iter__(self) -> Iterator[Person]:
         """Go through the people by name."""

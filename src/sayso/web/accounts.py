@@ -97,7 +97,7 @@ def known_people(visit: Visit, roster: Roster, names: Sequence[str]) -> tuple[Pe
     """Return these people; what they come in by, of those of whom the caller may know."""
     admin, me = ADMIN in visit.caller.scopes, visit.caller.name
     mine = [name for name in names if admin or name == me]
-    ways, alone = ways_of(visit.store, mine), alone_with(visit.store) if mine else {}
+    ways, alone = ways_of(visit.store, mine), alone_with(visit.store, roster) if mine else {}
     found = []
     for name in names:
         teams = tuple(sorted(roster.teams.get(name, ())))

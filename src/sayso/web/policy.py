@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
-from sayso.asks.lawbook import Law
+from sayso.asks.lawbook import Law, default_policy
 from sayso.errors import Misuse
 from sayso.model.actor import Roster
 from sayso.model.requirement import Requirement
@@ -257,9 +257,11 @@ def _places(found: tuple[Placed, ...]) -> list[dict[str, Any]]:
 
 
 def _record(found: PolicyStands) -> dict[str, Any]:
-    law = found.law
+    law, usual = found.law, default_policy().rules
     said = policy_record(law.policy)
     said["source"] = found.file or law.policy.source
+    for one, rule in zip(said["rules"], law.policy.rules, strict=True):
+        one["default"] = rule in usual
     # Groups and roles name people: those behind a wall are not named.
     said["groups"] = {
         name: [one for one in names if one in found.seen] for name, names in said["groups"].items()

@@ -9,7 +9,6 @@ import pytest
 
 from sayso import Desk
 from sayso.access.passwords import set_password
-from sayso.asks.people import alone_with
 from sayso.testing import FakeClock
 from sayso.web.pages.people import words
 from tests.channels.receivers import receiving
@@ -105,7 +104,7 @@ def test_what_waits_for_somebody_alone_is_what_nobody_else_may_vote_on(office: S
         for name, row in person_rows(tab(office, "root").go("/people")).items()
     }
 
-    assert counted == alone_with(desk.store) == {"ben": 2, "ada": 1, "dora": 1}
+    assert counted == desk.people.alone() == {"ben": 2, "ada": 1, "dora": 1}
     assert shown == {"ada": 1, "anna": 0, "ben": 2, "dora": 1, "root": 0}
 
 

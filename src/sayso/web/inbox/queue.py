@@ -40,12 +40,13 @@ def inbox_of(visit: Visit, filters: Filters, limit: int = PAGE) -> Inbox:
     )
     if filters.view == "decided":
         return decided(visit.store, query, person=me)
-    return listing(visit.store, query, role=None, person=me if filters.view == "mine" else None)
+    mine = me if filters.view == "mine" else None
+    return listing(visit.store, query, role=None, person=mine, people=visit.people)
 
 
 def queue_of(visit: Visit, filters: Filters, inbox: Inbox, current: str | None = None) -> Queue:
     """Return the list as it is drawn; `current` is the ask that is open beside it."""
-    roster, now = visit.store.roster(), inbox.at or visit.store.now()
+    roster, now = visit.store.widen(visit.people), inbox.at or visit.store.now()
     closed = filters.view == "decided"
     rows = tuple(
         _row(ask, filters, now, current, None if closed else bulk_digest(ask, visit.actor, roster))
