@@ -56,18 +56,15 @@ def schema_of(visit: Visit, tool: str) -> Schema | None:
 
 def declared(content: Mapping[str, Any], tool: str) -> Schema | None:
     """Return what an ask says that its tool takes; `None` if it does not, or is about another."""
-    proposal = content.get("proposal") or {}
-    schema, hidden = proposal.get("schema"), content.get("hidden") or ()
-    named = schema.get("properties") if isinstance(schema, dict) else None
+    proposal, hidden = content.get("proposal") or {}, content.get("hidden") or ()
+    schema: Schema = proposal.get("schema") or {}
+    named, needed = schema.get("properties"), schema.get("required") or []
     if proposal.get("tool") != tool or not isinstance(named, dict):
         return None
-    needed = schema.get("required")
     return {
         **schema,
         "properties": {name: one for name, one in named.items() if name not in hidden},
-        "required": [name for name in needed if name not in hidden]
-        if isinstance(needed, list)
-        else [],
+        "required": [name for name in needed if name not in hidden],
     }
 
 

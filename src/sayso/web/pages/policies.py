@@ -158,7 +158,7 @@ def _tried(
         return None, {}
     facts, at, errors = facts_of(typed)
     if wrong:
-        return None, errors | wrong
+        return None, {**errors, **wrong}
     try:
         trial = None if facts is None else simulated(visit, facts, at, typed["team"] or None)
     except BadValue as error:
