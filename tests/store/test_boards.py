@@ -27,7 +27,7 @@ def steps(run: Any, number: int) -> None:
 
 @pytest.fixture(autouse=True)
 def flows(desk: Desk) -> None:
-    for flow in (pay, fail, steps):
+    for flow in (pay, fail, steps, looks_alike):
         desk.workflow(flow)
 
 
@@ -110,3 +110,18 @@ def test_runs_are_found_by_how_their_id_begins(desk: Desk) -> None:
         assert [row.id for row in desk.store.runs(RunQuery(begins=run))] == [run]
     assert {row.id for row in desk.store.runs(RunQuery(begins="r-", workflow="pay"))} == set(runs)
     assert desk.store.runs(RunQuery(begins="%")) == []
+
+
+def test_steps_of_one_verb_are_found_in_a_part_of_a_run(desk: Desk) -> None:
+    run = desk.run(looks_alike, wait=False)
+    found = desk.store.run_steps(run.id, "step", 0, 99)
+
+    assert [(event.payload or {})["result"] for event in found] == [{"verb": "model"}, 2, 3]
+    assert desk.store.run_steps(run.id, "model", 0, 99) == []
+    assert desk.store.run_steps(run.id, "step", 2, 3) == found[1:2]
+
+
+def looks_alike(run: Any) -> None:
+    run.step(dict, verb="model")
+    run.step(abs, 2)
+    run.step(abs, 3)

@@ -10,6 +10,7 @@ import pytest
 from sayso import Desk
 from sayso.access.passwords import set_password
 from sayso.testing import FakeClock
+from sayso.web.pages import people
 from sayso.web.pages.people import words
 from tests.channels.receivers import receiving
 from tests.served import Served
@@ -106,6 +107,68 @@ def test_what_waits_for_somebody_alone_is_what_nobody_else_may_vote_on(office: S
 
     assert counted == desk.people.alone() == {"ben": 2, "ada": 1, "dora": 1}
     assert shown == {"ada": 1, "anna": 0, "ben": 2, "dora": 1, "root": 0}
+
+
+def test_people_come_by_the_page_and_whoever_was_added_is_on_the_one_that_is_shown(
+    office: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "PAGE", 2)
+    root = tab(office, "root").go("/people")
+    found: list[str] = []
+    while True:
+        found += person_rows(root)
+        assert "5 people" in root.page.one("section", id="people").text
+        more = [one.attrs["href"] for one in root.page.all("a") if one.text == "More"]
+        if not more:
+            break
+        root.go(more[0])
+
+    assert found == ["ada", "anna", "ben", "dora", "root"]
+    send(root.go("/people"), "/people", name="carl", roles="senior")
+    assert root.direct.headers["location"] == "/people?after=anna#person-carl"
+    assert "carl" not in person_rows(root.go("/people"))
+    assert list(person_rows(root.go("/people?after=anna"))) == ["ben", "carl"]
+    assert list(person_rows(root.go("/people?after=zz"))) == []
+    assert root.answer.status_code == 200
+
+
+def test_what_is_known_of_people_is_read_for_those_on_the_page(
+    office: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "PAGE", 2)
+    asked: list[list[str]] = []
+    store, tokens_of = office.desk.store, office.desk.store.tokens_of
+    monkeypatch.setattr(store, "tokens_of", lambda names: asked.append(names) or tokens_of(names))
+    monkeypatch.setattr(store, "tokens", lambda: pytest.fail("all tokens were read"))
+    monkeypatch.setattr(store, "sessions", lambda *_: pytest.fail("all sessions were read"))
+    tab(office, "root").go("/people?after=anna")
+
+    assert asked == [["ben", "dora"]]
+
+
+@pytest.mark.parametrize("after", ["", "1.2", "9" * 40, "x.y", "-1.a", "%00"])
+def test_a_place_that_is_none_begins_at_the_first_page(office: Served, after: str) -> None:
+    root = tab(office, "root")
+    for page in ("/people", "/people/sessions", "/people/tokens"):
+        assert root.go(f"{page}?after={after}").answer.status_code == 200
+
+
+def test_somebody_is_told_over_http_as_on_their_page(office: Served) -> None:
+    office.signed_in("ben")
+    told = office.signed_in("root").get("/api/v1/people/ben").json()
+    own = office.signed_in("anna").get("/api/v1/people/anna")
+    other = office.signed_in("anna").get("/api/v1/people/dora")
+
+    assert (told["name"], told["teams"], told["sessions"], told["ways"]) == (
+        "ben",
+        ["support"],
+        1,
+        [],
+    )
+    assert (own.status_code, own.json()["roles"]) == (200, ["senior"])
+    assert (other.status_code, other.json()["code"]) == (404, "unknown-person")
+    agent = office.agent("bot").get("/api/v1/people/ben")
+    assert agent.status_code == 403
 
 
 def test_solo_mode_is_explained(tmp_path: Path) -> None:
