@@ -39,10 +39,14 @@ def majority(verdicts: Sequence[str]) -> str:
         count = {1: "The nearest was", 2: "Both of the nearest were"}.get(
             most, f"All {most} nearest were"
         )
-        return f"{count} {PAST[verdict]}."
-    rest = ", ".join(f"{count} {PAST[other]}" for other, count in others)
+        return f"{count} {_past(verdict)}."
+    rest = ", ".join(f"{count} {_past(other)}" for other, count in others)
     were = "was" if most == 1 else "were"
-    return f"{most} of the {len(verdicts)} nearest {were} {PAST[verdict]}, {rest}."
+    return f"{most} of the {len(verdicts)} nearest {were} {_past(verdict)}, {rest}."
+
+
+def _past(verdict: str) -> str:
+    return next(said.past for name, said in VERDICTS["action"].items() if name == verdict)
 
 
 def _said(found: dict[str, Any]) -> str:
@@ -83,9 +87,7 @@ def _cases(count: int) -> str:
 def _nearest(cases: list[dict[str, Any]]) -> Iterator[RenderableType]:
     for case in cases:
         by = one_line(str(case["by"]), 40)
-        yield Text(
-            f"{case['score']:.2f}  {case['id']}, {VERDICTS['action'][case['verdict']].past} by {by}:"
-        )
+        yield Text(f"{case['score']:.2f}  {case['id']}, {_past(case['verdict'])} by {by}:")
         yield Fence(str(case["about"]))
         if case["said"]:
             yield Fence(str(case["said"]))
