@@ -1,4 +1,4 @@
-"""Whether what is kept of a long journal is what the journal says: figures of a million events, twice.
+"""Whether what is kept of a long journal is what the journal says: figures and books of a million events, twice.
 
 Asks of every kind are copied under other ids, spread over thirty days. They are counted on the way, some
 at a time, then everything is forgotten and counted from the beginning. Both must tell the same figures,
@@ -20,8 +20,12 @@ from typing import Any
 from benchmarks.audit import NUMBERS
 from benchmarks.store import AFTER, BEFORE, Database, Result, databases
 from sayso import Ask, Desk
+from sayso.asks.books import ORIGIN, Pen, list_again, read_books
+from sayso.autonomy.ledger import Key
 from sayso.insight.counting import count_again, count_on
 from sayso.insight.metrics import By
+from sayso.model.actor import Actor
+from sayso.model.requirement import ONE_REVIEWER
 from sayso.store.contract import Store
 
 DAYS = 30
@@ -61,7 +65,33 @@ def told(desk: Desk) -> dict[str, Any]:
 
 
 # Everything that is rebuilt: whatever else is kept of the journal has its line here.
-KEPT = (Kept("figures", lambda store: count_on(store, most=PIECE), count_again, told),)
+KEPT = (
+    Kept("figures", lambda store: count_on(store, most=PIECE), count_again, told),
+    Kept("books", lambda _: True, list_again, lambda desk: standings(desk)),
+)
+LINES = 600  # of a book
+ROUND = 10  # of these lines, one is a harm that was confirmed
+
+
+def standings(desk: Desk) -> dict[str, Any]:
+    """Return how every key stands by the list, which must be what its own journal says."""
+    listed = {row.id: row for row in desk.trust.keys(limit=1_000_000)}
+    told = {book.id: (book.ledger, book.fine, book.harms) for book in read_books(desk.store)}
+    assert listed.keys() == told.keys()
+    return {"listed": listed, "told": told}
+
+
+def trusted(desk: Desk, keys: int) -> None:
+    """Write books, each of an agent that did well for a while, and now and then did not."""
+    person = Actor("person", "anna")
+    for number in range(keys):
+        pen = Pen.begun(desk.store, Key(f"agent {number}", "1", "pay", "", "medium"), ONE_REVIEWER)
+        assert pen is not None
+        for line in range(LINES):
+            harmful = line % (ROUND * (number + 1)) == ROUND - 1
+            said = {"ask": "a-0000", "detection": 0.8} | ({"solo": True} if harmful else {})
+            pen.write("flagged" if harmful else "fine", person, ORIGIN, **said)
+        desk.store.commit(*pen.appends())
 
 
 def samples(desk: Desk) -> list[str]:
@@ -150,7 +180,8 @@ def rebuilt(desk: Desk, kept: Kept) -> None:
 def measure(database: Database, sizes: Sizes) -> Iterator[Result]:
     """Rebuild both desks, and ask both for figures in turn."""
     desks = [filled(database, name, getattr(sizes, name)) for name in ("few", "many")]
-    for desk in desks:
+    for desk, name in zip(desks, ("few", "many"), strict=True):
+        trusted(desk, max(1, getattr(sizes, name) // (10 * LINES)))
         for kept in KEPT:
             rebuilt(desk, kept)
     for what, ask in LOOKS.items():

@@ -94,6 +94,20 @@ def row_of(book: Book) -> TrustRow:
     )
 
 
+def read_books(store: Store) -> Iterator[Book]:
+    """Read every book that the journal has, from its first line on."""
+    after = ""
+    while keys := store.trust_streams(after):
+        for key in keys:
+            yield read(store.stream(key))
+        after = keys[-1]
+
+
+def list_again(store: Store) -> None:
+    """Make the list of keys anew, from what the journal says of each."""
+    store.put_trust_again([row_of(book) for book in read_books(store)])
+
+
 def unlike(store: Store, events: Sequence[Event]) -> Iterator[str]:
     """Say in what the row of a key is not as its journal says, for whoever verifies."""
     if events[0].kind != "trust.begun":

@@ -12,8 +12,11 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import micros, moment
+from sayso.store.casebook import Part
 from sayso.store.fleet import Teams
 from sayso.store.rows import RowChange
+
+_BATCH = 500
 
 
 class TrustRow(NamedTuple):
@@ -74,6 +77,14 @@ class TrustRows(Protocol):
         """All keys of a tool in the hands of one agent, whatever version and bucket."""
         ...
 
+    def trust_streams(self, after: str = "") -> list[str]:
+        """Keys that the journal has a book of, by id behind that one."""
+        ...
+
+    def put_trust_again(self, rows: Sequence[TrustRow]) -> None:
+        """Forget the list, and keep this instead."""
+        ...
+
 
 class SqlTrust(ABC):
     """The same in a SQL database."""
@@ -81,6 +92,10 @@ class SqlTrust(ABC):
     @abstractmethod
     def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
         """Run one named query and return its rows."""
+
+    @abstractmethod
+    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
+        """Run queries in one commit that need not be synced; fenced, if the first hits."""
 
     @abstractmethod
     def _teams(self, teams: Sequence[str] | None) -> object:
@@ -119,6 +134,15 @@ class SqlTrust(ABC):
     def trust_kin(self, team: str, agent: str, tool: str) -> list[TrustRow]:
         """Return all keys of a tool in the hands of one agent."""
         return [_row(row) for row in self._rows("trust_kin", team=team, agent=agent, tool=tool)]
+
+    def trust_streams(self, after: str = "") -> list[str]:
+        """Return keys that the journal has a book of."""
+        return [row[0] for row in self._rows("trust_streams", after=after, limit=_BATCH)]
+
+    def put_trust_again(self, rows: Sequence[TrustRow]) -> None:
+        """Forget the list, and keep this instead."""
+        parts: list[Part] = [(change.query, change.values) for change in map(put_trust, rows)]
+        self._together([("drop_trust", {}), *parts], fenced=False)
 
 
 def _row(row: Sequence[Any]) -> TrustRow:

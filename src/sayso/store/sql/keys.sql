@@ -37,3 +37,11 @@ select {@trust_columns} from trust where id = :id
 -- name: trust_kin
 -- All versions and buckets of a tool in the hands of one agent.
 select {@trust_columns} from trust where team = :team and agent = :agent and tool = :tool
+
+-- name: drop_trust
+delete from trust
+
+-- name: trust_streams
+-- The books that the journal has, whatever the list says.
+select stream from events where stream > :after and stream < 'k.' and stream >= 'k-' and seq = 1
+ order by stream limit :limit
