@@ -100,7 +100,7 @@ def _by_record(
     if heard >= stated:
         return ruling
     lowered = law.policy.ruling(facts._replace(confidence=heard), now)
-    if lowered == ruling:
+    if lowered is ruling or lowered == ruling:  # mostly the first, and that costs nothing
         return ruling
     said = f"By its record {percent(stated)} is worth {percent(heard)}."
     lowered = replace(lowered, sentence=f"{lowered.sentence} {said}".strip())

@@ -60,11 +60,17 @@ def weighed(store: Store, content: Content) -> Content:
         return content
     try:
         of = content.team or "", content.agent, content.proposal.tool or "", content.kind
-        worth = worth_by(_record(store, of), stated)
+        worth = _frozen(_record(store, of), stated)
     except Exception:  # noqa: BLE001 - whatever it is, it is no reason not to ask people
         _log.warning("What a confidence is worth could not be looked up", exc_info=True)
-        worth = Worth()
-    return content.changed(worth=worth.text)
+        worth = Worth().text
+    return content.changed(worth=worth)
+
+
+@lru_cache(maxsize=1024)
+def _frozen(sums: Sums, stated: float) -> str:
+    """Return what is kept on an ask: agents say the same few numbers over and over."""
+    return worth_by(sums, stated).text
 
 
 def worth_by(sums: Sums, stated: float) -> Worth:
