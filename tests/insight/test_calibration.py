@@ -250,6 +250,17 @@ def test_what_did_harm_afterwards_was_not_right(desk: Desk, between: bool) -> No
     assert summed(desk) == (2, 1, 2, 1)
 
 
+def test_of_two_who_read_the_same_decisions_one_counts_them(desk: Desk) -> None:
+    store, before = desk.store, desk.store.label_cursor()
+    decided(desk, 3, 2)
+    assert summed(desk) == (3, 2, 3, 2)
+
+    rows = store.labelled(agent=None, tool=None, teams=None)
+    assert store.put_labels(rows, before=before, after=store.label_cursor()) is False
+
+    assert summed(desk) == (3, 2, 3, 2)
+
+
 def test_harm_of_what_was_not_right_anyway_takes_nothing_more(desk: Desk) -> None:
     ask = desk.edit(desk.open("pay", {"n": 1}, confidence=0.97), {"n": 2})
     desk.finish(desk.begin(ask), "paid")
