@@ -196,15 +196,18 @@ def test_a_record_is_read_once_a_second_whatever_is_opened(
     decided(desk, 1, 1)
     looks: list[Any] = []
     asked = desk.store.labels_of
-    monkeypatch.setattr(
-        desk.store, "labels_of", lambda *of: looks.append(of) or asked(*of), raising=True
-    )
-    monkeypatch.setattr(calibrating.time, "monotonic", lambda: 1000.0)
+
+    def look(*of: str) -> Any:
+        looks.append(of)
+        return asked(*of)
+
+    monkeypatch.setattr(desk.store, "labels_of", look)
+    monkeypatch.setattr("sayso.insight.calibrating.time.monotonic", lambda: 1000.0)
     forget(desk.store)
 
     for number in range(5):
         desk.open("pay", {"n": number}, confidence=0.9)
-    monkeypatch.setattr(calibrating.time, "monotonic", lambda: 1001.0)
+    monkeypatch.setattr("sayso.insight.calibrating.time.monotonic", lambda: 1001.0)
     desk.open("pay", confidence=0.9)
 
     assert len(looks) == 2

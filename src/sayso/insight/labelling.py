@@ -129,4 +129,4 @@ def added_up(said: Iterable[LabelRow]) -> list[LabelRow]:
             known.good_weight + one.good_weight,
         )  # fmt: skip
     # In one order: two who add up must not wait for each other.
-    return [rows[key] for key in sorted(rows)]  # type: ignore[type-var]
+    return [rows[key] for key in sorted(rows)]
