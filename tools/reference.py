@@ -132,7 +132,7 @@ _STREAMS = {
     "run": ("Of a run", "In the stream of the run, whose name is its id (`r-7f3k2a`)."),
     "trust": (
         "Of the trust in an agent",
-        "In the stream of the key, whose name is its id (`k-7f3k9m2p0q`).",
+        "In the stream of the key, whose name is its id (`k-7f3k9m2p0q`). Agents cannot read it.",
     ),
     "people": ("Of the people", "In the stream `people`."),
     "access": ("Of tokens, passwords and sessions", "In the stream `access`. No secret is in it."),

@@ -26,6 +26,7 @@ from sayso.model.content import Content
 from sayso.policy.cases import CASE, EXPECT
 from sayso.policy.complaints import MAY_BE_UNSTATED
 from sayso.policy.complaints import VARIABLES as SEEN_BY_CONDITIONS
+from sayso.policy.earning import EARNING
 from sayso.policy.paces import PACE
 from sayso.policy.reading import ELSEWHERE, RULE, RUNG, SECTIONS, TERMS, TIER
 from sayso.policy.tiers import BUILT_IN
@@ -235,6 +236,7 @@ KEYS = {
     "Tiers": tuple(key for key in TIER if key not in TERMS),
     "Who and when": TERMS,
     "Agents": PACE,
+    "Earned autonomy": EARNING,
     "Conditions": SEEN_BY_CONDITIONS,
     "Cases": (*CASE, *EXPECT),
 }

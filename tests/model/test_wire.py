@@ -24,12 +24,13 @@ from sayso.errors import (
 )
 from sayso.model import wire
 from sayso.model.actor import CLOCK, Actor, Origin
-from sayso.model.ask import Ask, Decision, Effect, Vote
+from sayso.model.ask import Ask, Decision, Effect, Harm, Vote
 from sayso.model.call import Call
 from sayso.model.content import Content, Option, Proposal
 from sayso.model.digest import written
 from sayso.model.event import Event, moment
 from sayso.model.requirement import Factor, Requirement
+from sayso.model.stake import Stake
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20)
 maybe = st.none() | words
@@ -63,10 +64,16 @@ spoken = {
     "note": maybe,
     "kind": st.none() | st.sampled_from(["harmful", "taste", "not-now"]),
     "end": flags,
+    "harmful": st.sampled_from([None, True, False]),
 }
 votes = st.lists(st.builds(Vote, **spoken, seen=words), max_size=2).map(tuple)
 decisions = st.none() | st.builds(
-    Decision, **spoken, digest=words, arguments=st.none() | objects.map(written), votes=votes
+    Decision,
+    **spoken,
+    digest=words,
+    arguments=st.none() | objects.map(written),
+    grant=maybe,
+    votes=votes,
 )
 contents = st.builds(
     Content,
@@ -105,6 +112,7 @@ contents = st.builds(
     conflicts=st.lists(words, max_size=2).map(tuple),
     unseen=texts,
     worth=texts,
+    stakes=texts,
     requester=maybe,
     owner=maybe,
     team=st.none() | names,
@@ -152,6 +160,17 @@ asks = st.builds(
     solo=flags,
     original=st.none() | objects,
     evidence=st.lists(objects, max_size=2).map(tuple),
+    stake=st.none()
+    | st.builds(
+        Stake,
+        key=names,
+        version=words,
+        bucket=words,
+        tier=st.sampled_from(["", "low", "high"]),
+        detection=st.none() | st.floats(0.1, 1),
+        settles=st.sampled_from([None, "grant", "flag"]),
+    ),
+    harm=st.none() | st.builds(Harm, words, people),
 )
 events = st.builds(
     Event,

@@ -26,6 +26,7 @@ from sayso.web.provider import Provider
 from tests.channels.receivers import receiving
 from tests.places import TABLES, Place
 from tests.served import QUICK, Served
+from tests.trusted import written
 from tests.web.provider import CLIENT, SECRET, running
 
 # nobody   no credential at all
@@ -64,6 +65,11 @@ POST   /api/v1/asks/{approved}/begin              401    200    404    404    20
 POST   /api/v1/asks/{begun}/finish                401    200    404    404    409    409    401    401    401    403    409    403
 POST   /api/v1/asks/{begun}/doubt                 401    200    404    404    409    409    401    401    401    403    409    403
 POST   /api/v1/asks/{ask}/withdraw                401    200    404    404    200    200    401    401    401    403    200    403
+POST   /api/v1/asks/{carried}/incident            401    403    403    404    200    200    401    401    401    403    200    403
+GET    /api/v1/trust                              401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/trust/{key}                        401    403    403    404    200    200    401    401    401    403    200    200
+POST   /api/v1/trust/{key}/revoke                 401    403    403    404    200    200    401    401    401    403    200    403
+POST   /api/v1/trust/{locked}/reopen              401    403    403    404    200    403    401    401    401    403    200    403
 POST   /api/v1/leases/{holder}                    401    200    200    200    200    200    401    401    401    403    200    403
 GET    /api/v1/events                             401    200    200    200    200    200    401    401    401    403    200    200
 GET    /api/v1/runs                               401    403    403    200    200    200    401    401    401    403    200    200
@@ -172,6 +178,7 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /api/v1/asks/{ask}/decision": {"json": {"verdict": "approve", "seen": ""}},
     "POST /api/v1/asks/{ask}/assign": {"json": {"to": "anna"}},
     "POST /api/v1/asks/{begun}/finish": {"json": {"attempt": 1, "holder": "till-1", "result": 1}},
+    "POST /api/v1/asks/{carried}/incident": {"json": {"harm": "Paid twice."}},
     "POST /api/v1/asks/{begun}/doubt": {"json": {"attempt": 1, "reason": "It went silent."}},
     "POST /api/v1/runs": {"json": {"workflow": "settle", "team": "billing"}},
     "GET /api/v1/events": {"params": {"follow": "false"}},
@@ -189,7 +196,7 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /sign-in": {"data": {"name": "anna", "password": PASSWORD}},
 }
 INDEXES = ("cases", "texts", "readers")
-DECISIONS = ("decision", "take-back", "claim", "assign")
+DECISIONS = ("decision", "take-back", "claim", "assign", "incident", "{key}/revoke", "reopen")
 
 
 @dataclass(frozen=True)
@@ -278,7 +285,7 @@ class Office:
             site = "same-origin" if who == "cookie" else "cross-site"
             secret = self._signed_in()[1]
             return {"Cookie": f"{self.server.settings.cookie}={secret}", "Sec-Fetch-Site": site}
-        if who == "narrow" and "/audit" in row.path:
+        if who == "narrow" and ("/audit" in row.path or "/trust" in row.path):
             who = "narrow, for the audit"
         return {"Authorization": f"Bearer {self._tokens[who]}"}
 
@@ -337,6 +344,21 @@ class Office:
         answer = self.client.post(f"/api/v1/asks/{ask}/begin", json=body, headers=headers)
         assert answer.status_code == 200, answer.text
         return ask
+
+    def carried(self) -> str:
+        ask = self.begun()
+        headers = {"Authorization": f"Bearer {self._tokens['owner']}"}
+        body = {"attempt": 1, "holder": "till-1", "result": 1}
+        answer = self.client.post(f"/api/v1/asks/{ask}/finish", json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return ask
+
+    def key(self) -> str:
+        """One that runs alone."""
+        return written(self.desk, "granted", team="billing").id
+
+    def locked(self) -> str:
+        return written(self.desk, "locked", team="billing").id
 
     def holder(self) -> str:
         return "till-1"

@@ -28,7 +28,7 @@ from sayso.model.content import (
     check_words,
     pairs,
 )
-from sayso.model.digest import read
+from sayso.model.digest import canonical, read
 from sayso.model.file import FileNote
 from sayso.model.requirement import ONE_REVIEWER, Requirement
 from sayso.model.schema import check_schema
@@ -90,6 +90,8 @@ class Post(TypedDict, total=False):
     deny: int
     allow: list[Verdict]
     unseen: float
+    version: str
+    earns: bool
     lease: Lent
     key: str
 
@@ -112,7 +114,7 @@ _TERMS = frozenset(
 _EVERY = _TERMS | {"kind", "title", "lease", "key"}
 _CALL = frozenset(
     {"tool", "args", "schema", "returns", "facts", "impact", "reversible", "affects"}
-    | {"preview", "hidden", "unseen"}
+    | {"preview", "hidden", "unseen", "version", "earns"}
 )
 _TAKES: Mapping[Kind, frozenset[str]] = {
     "action": _CALL,
@@ -121,7 +123,7 @@ _TAKES: Mapping[Kind, frozenset[str]] = {
     "question": frozenset({"answer"}),
     "choice": frozenset({"options", "answer"}),
     "notice": frozenset({"facts"}),
-    "feedback": frozenset({"facts"}),
+    "feedback": frozenset({"facts", "about"}),
 }
 
 
@@ -206,7 +208,18 @@ def _action(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
         more["preview"] = pairs(given["preview"], "preview")
     if "unseen" in given:  # the desk looks for cases itself: nobody else can say what they are
         more["unseen"] = forms.unseen(content.proposal, float(given["unseen"]), content.team)
-    return content.changed(**more)
+    return content.changed(**more, stakes=_stakes(given))
+
+
+def _stakes(given: Mapping[str, Any]) -> str | None:
+    """Return what a body may say for the sake of trust: which code asks, or that it earns nothing.
+
+    The kind of call and what matters in it are for a tool beside the desk to say. An agent that
+    sorts its own calls would put what it wants to do into the kind that has the grant.
+    """
+    if "earns" in given:
+        return canonical({"never": True})
+    return canonical({"version": given["version"]}) if "version" in given else None
 
 
 def _question(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
@@ -249,7 +262,10 @@ def _feedback(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
         raise BadValue("facts= holds the result to rate, and perhaps the task.", path="facts")
     title = given.get("title", "How good is this?")
     with _at("facts"):
-        return forms.feedback(facts["result"], task=facts.get("task"), title=title, **terms).content
+        form = forms.feedback(
+            facts["result"], task=facts.get("task"), title=title, of=given.get("about"), **terms
+        )
+    return form.content
 
 
 _READ: Mapping[Kind, Callable[[Forms, Mapping[str, Any], Terms], Content]] = {
@@ -349,6 +365,11 @@ def _check_true(value: object) -> None:
         raise BadValue("optional= is true, or left out.")
 
 
+def _check_false(value: object) -> None:
+    if value is not False:
+        raise BadValue("earns= is false, or left out: what can be earned, the policy says.")
+
+
 def _check_list(value: object) -> None:
     if not isinstance(value, list | tuple):
         raise BadValue(f"It is a list, not {type(value).__name__}.")
@@ -380,6 +401,8 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "needs": Requirement.parse,
     "deny": lambda value: Requirement.parse(None, deny=value),
     "unseen": lambda value: check_bound(value, "unseen"),
+    "version": lambda value: check_word(value, "version"),
+    "earns": _check_false,
     "lease": _check_lease,
     "key": lambda value: check_word(value, "key"),
 }
@@ -426,6 +449,8 @@ def write_post(
         body |= {"needs": [str(f) for f in content.needs.factors], "deny": content.needs.deny}
     if content.unseen is not None:
         body["unseen"] = read(content.unseen)["bound"]
+    if content.stakes is not None:
+        body |= _staked(read(content.stakes))
     if content.due_at is not None:
         body["within"] = max((content.due_at - now).total_seconds(), 0.001)
     if key is not None:
@@ -433,6 +458,17 @@ def write_post(
     if lease is not None and lease.span is not None:
         body["lease"] = {"holder": lease.holder, "seconds": lease.span.total_seconds()}
     return cast("Post", body)
+
+
+def _staked(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is sent of what a tool says for the sake of trust.
+
+    A server takes nobody's word on the kind of a call. Where the tool sorts its calls, what one kind
+    has earned would count for all, so nothing is.
+    """
+    if said.get("never") or said.get("bucket"):
+        return {"earns": False}
+    return {"version": said["version"]} if "version" in said else {}
 
 
 def _posted(note: FileNote) -> PostedFile:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sayso.asks.books import book_of
 from sayso.asks.trusting import in_force
 from sayso.asks.vouching import steer
 from sayso.autonomy.book import Book
-from sayso.autonomy.ledger import Standing
+from sayso.autonomy.ledger import Standing, bar_after
 from sayso.errors import UnknownKey
 from sayso.model.actor import Origin
 from sayso.model.event import Event
@@ -42,6 +42,10 @@ class Trust:
         return self._store().trusted(
             standing=standing, agent=agent, tool=tool, teams=self._teams, limit=limit
         )
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many keys stand how."""
+        return self._store().trust_counts(self._teams)
 
     def key(self, key: str) -> Book:
         """Return everything that is known of one key, read from its journal.
@@ -86,6 +90,15 @@ class Trust:
 
 def _seen(book: Book, teams: Teams) -> bool:
     return teams is None or not book.key.team or book.key.team in teams
+
+
+def row_record(row: TrustRow) -> dict[str, Any]:
+    """Return a row of the list as HTTP and `--json` give it."""
+    return row._asdict() | {
+        "team": row.team or None,
+        "bar": bar_after(row.ends),
+        "changed_at": row.changed_at.isoformat(),
+    }
 
 
 def book_record(book: Book) -> dict[str, Any]:

@@ -6,6 +6,8 @@ is tossed after the call was frozen, and its fall is written nowhere.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sayso.asks.books import ORIGIN, book_of
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.ruling import carried_out
@@ -19,6 +21,8 @@ from sayso.model.content import Content
 from sayso.model.digest import read
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.stake import Stake
+from sayso.policy.facts import Facts
+from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
 from sayso.store.contract import Append, Store
 
@@ -29,13 +33,12 @@ def staked(law: Lawbook, content: Content, ruling: Ruling) -> Stake | None:
     Only what people are asked for because of its tier can be. What a rule asks for, what names its
     own people, what cannot be undone and what is critical is asked for always.
     """
-    if not (ruling.asks and ruling.earnable and carried_out(content)):
+    called, undoable = carried_out(content), content.reversible is not False
+    if unearned(law.policy, ruling, called=called, undoable=undoable) is not None:
         return None
-    earning, tier = law.policy.earning, ruling.tier or ""
-    if not earning.enabled or ruling.critical or terms_of(tier) is None:
+    if content.needs != ONE_REVIEWER:
         return None
-    if content.reversible is False or content.needs != ONE_REVIEWER:
-        return None
+    tier = ruling.tier or ""
     said = {} if content.stakes is None else read(content.stakes)
     if said.get("never"):
         return None
@@ -45,8 +48,39 @@ def staked(law: Lawbook, content: Content, ruling: Ruling) -> Stake | None:
         version=key.version,
         bucket=key.bucket,
         tier=tier,
-        detection=earning.detection,
+        detection=law.policy.earning.detection,
     )
+
+
+def unearned(policy: Policy, ruling: Ruling, *, called: bool, undoable: bool) -> str | None:
+    """Say why nobody can earn to be spared such an ask; `None` if that can be earned.
+
+    Args:
+        policy: That which ruled.
+        ruling: What it said.
+        called: Whether a yes calls a tool.
+        undoable: Whether what it does can be undone, or nothing is said of that.
+    """
+    if not ruling.asks:
+        return "it runs alone" if ruling.effect == "allow" else "it does not run at all"
+    if not called:
+        return "only calls of tools are"
+    if not policy.earning.enabled:
+        return "the policy switches that off, in [autonomy]"
+    if not undoable:
+        return "it cannot be undone"
+    if not ruling.earnable:
+        return "people are not asked because of its tier alone"
+    known = not ruling.critical and terms_of(ruling.tier) is not None
+    return None if known else f"nothing of the tier {ruling.tier} is"
+
+
+def could_earn(policy: Policy, facts: Facts, ruling: Ruling) -> dict[str, Any]:
+    """Return whether a call that nobody made could be earned, and as what, for whoever tries it."""
+    called = facts.kind == "action" and facts.tool is not None
+    why = unearned(policy, ruling, called=called, undoable=facts.reversible is not False)
+    key = {"agent": facts.agent or None, "tool": facts.tool, "tier": ruling.tier}
+    return {"earnable": why is None, "unearned": why, "key": key if why is None else None}
 
 
 def key_of(content: Content, version: str, bucket: str, tier: str) -> Key:

@@ -31,7 +31,7 @@ from sayso.errors import (
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask, Decision
 from sayso.model.content import Content, Proposal, check_words, pairs
-from sayso.model.digest import read
+from sayso.model.mattering import touching
 from sayso.model.requirement import Requirement
 from sayso.model.stake import Stake
 from sayso.model.text import one_line
@@ -93,18 +93,7 @@ def _harmful(decision: Decision) -> bool | None:
 
 def touched(ask: Ask) -> list[str]:
     """Return the arguments that matter, of those that an edit changed; all do unless some are named."""
-    before = ask.original
-    if before is None:
-        return []
-    changed = [name for name in {*before, *ask.args} if before.get(name) != ask.args.get(name)]
-    matters = matters_of(ask.content)
-    return sorted(name for name in changed if matters is None or name in matters)
-
-
-def matters_of(content: Content) -> tuple[str, ...] | None:
-    """Return the arguments that its tool says matter; `None` if it names none, and so all do."""
-    said = {} if content.stakes is None else read(content.stakes)
-    return tuple(said["matters"]) if "matters" in said else None
+    return [] if ask.original is None else touching(ask.content, ask.original, ask.args)
 
 
 def _pen(store: Store, ask: Ask, stake: Stake) -> Pen | None:
@@ -210,6 +199,17 @@ def _other_versions(store: Store, ask: Ask, stake: Stake) -> Iterator[Book]:
             yield book
 
 
+def check_harm(harm: object) -> None:
+    """Refuse an incident that does not say what it was.
+
+    Raises:
+        BadValue: it is no text, an empty one, or one that is too long.
+    """
+    if not isinstance(harm, str) or not harm.strip():
+        raise BadValue("An incident says what harm was done, in words.")
+    check_words(harm, "harm")
+
+
 def incident(store: Store, ask_id: str, harm: str, *, by: str | None, origin: Origin) -> Ask:
     """Report that a call which was carried out did harm, whoever had let it.
 
@@ -219,9 +219,7 @@ def incident(store: Store, ask_id: str, harm: str, *, by: str | None, origin: Or
         Misuse: it was never carried out.
         BadValue: what it did is not said.
     """
-    if not isinstance(harm, str) or not harm.strip():
-        raise BadValue("An incident says what harm was done, in words.")
-    check_words(harm, "harm")
+    check_harm(harm)
     for _ in tries(ask_id):
         at = standing(store, ask_id)
         person = reviewer(at.ask, at.roster, by, origin)

@@ -87,7 +87,7 @@ class Ledger:
     @property
     def bar(self) -> float:
         """The score from which on it may be granted."""
-        return float(2**self.ends) / ALPHA
+        return bar_after(self.ends)
 
     @property
     def alone(self) -> bool:
@@ -96,6 +96,11 @@ class Ledger:
 
 
 NEW = Ledger()
+
+
+def bar_after(ends: int) -> float:
+    """Return the score from which on a key may be granted that lost so many grants by harm."""
+    return float(2**ends) / ALPHA
 
 
 def begun(others: Iterable[Ledger]) -> Ledger:

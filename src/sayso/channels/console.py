@@ -98,7 +98,7 @@ class Console:
         Raises:
             KeyboardInterrupt: the person pressed Ctrl-C.
         """
-        from sayso.channels.filling import Back, fill
+        from sayso.channels.filling import Back, fill, with_harm
 
         talk = Talk(self._keys, self._screen() or sys.stderr, self._going_on(ask, still_open))
         if self._drawn != ask.digest:  # after a refused edit the card is on the screen still
@@ -122,7 +122,7 @@ class Console:
                     continue
                 try:
                     said = fill(ask, offer.verdict, talk, option=offer.option, kept=self._kept)
-                    return said._replace(end=offer.end)
+                    return with_harm(ask, said._replace(end=offer.end), talk)
                 except Back as reason:
                     talk.say(str(reason), "yellow")
         except InputEnded:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from sayso.channels.editor import edit, from_edit, to_edit
@@ -12,7 +12,11 @@ from sayso.channels.talk import Talk
 from sayso.channels.typed import in_words, read_answer, read_changes
 from sayso.errors import BadValue
 from sayso.model.ask import Ask, Ballot
+from sayso.model.mattering import touching
 from sayso.model.verdicts import Verdict
+
+_HARM = "Would it have done harm as it was proposed? (y/n, Enter: don't know) "
+_SAID: Mapping[str, bool | None] = {"y": True, "yes": True, "n": False, "no": False, "": None}
 
 
 class Back(Exception):
@@ -56,6 +60,25 @@ def fill(
         case "args":
             more["args"] = edited(ask, talk, {} if kept is None else kept)
     return Ballot(verdict=verdict, **more)
+
+
+def with_harm(ask: Ask, ballot: Ballot, talk: Talk) -> Ballot:
+    """Ask whether the call would have done harm as it was, if an edit touches what matters.
+
+    It is asked only where the answer counts: for a call by which trust is earned.
+
+    Raises:
+        InputEnded: nobody will type any more.
+    """
+    known = ballot.verdict != "edit" or ballot.harmful is not None
+    if known or ask.stake is None or not isinstance(ballot.args, dict):
+        return ballot
+    before = ask.args if ask.original is None else ask.original
+    if not touching(ask.content, before, {**ask.args, **ballot.args}):
+        return ballot
+    while (typed := talk.line(_HARM).strip().lower()) not in _SAID:
+        talk.say("Please type y or n, or nothing.", "yellow")
+    return ballot._replace(harmful=_SAID[typed])
 
 
 def _words(talk: Talk) -> str:

@@ -56,6 +56,8 @@ def ask_record(ask: Ask, roster: Roster | None = None) -> dict[str, Any]:
         "evidence": list(ask.evidence),
         "held": ask.held,
         "gone": ask.gone,
+        "trust": None if ask.stake is None else ask.stake.to_json(),
+        "harm": None if ask.harm is None else {"what": ask.harm.what, "by": ask.harm.by.id},
         "solo": ask.solo,
         "opened_at": _moment(ask.opened_at),
         "closed_at": _moment(ask.closed_at),
@@ -133,6 +135,7 @@ def _vote(vote: Vote) -> dict[str, Any]:
         "note": vote.note,
         "kind": vote.kind,
         "end": vote.end,
+        "harmful": vote.harmful,
         **_origin(vote.origin),
     }
 
@@ -152,6 +155,8 @@ def _decision(decision: Decision | None) -> dict[str, Any] | None:
         "note": decision.note,
         "kind": decision.kind,
         "end": decision.end,
+        "harmful": decision.harmful,
+        "grant": decision.grant,
         **_origin(decision.origin),
     }
 

@@ -19,7 +19,7 @@ from sayso.asks.identity import reviewer
 from sayso.asks.spending import of_run
 from sayso.channels.card import Card, outcome
 from sayso.channels.changes import Changes
-from sayso.channels.filling import Back, fill
+from sayso.channels.filling import Back, fill, with_harm
 from sayso.channels.keyboard import Keyboard
 from sayso.channels.menu import offers
 from sayso.channels.record import ask_record
@@ -174,6 +174,7 @@ def decide(
             if talk is not None and how.seen is None:
                 check_fits(ask, ballot)
                 _confirm(ask, ballot, talk)
+                ballot = with_harm(ask, ballot, talk)
         except (Back, InputEnded, KeyboardInterrupt) as reason:
             if isinstance(reason, KeyboardInterrupt):
                 say("")  # after the ^C
@@ -311,7 +312,7 @@ def decided_here(
     option = pick_option(ask, None, talk) if picks else None
     ballot = fill(ask, verdict, talk, option=option, kept=kept)
     _confirm(ask, ballot, talk)
-    return _cast(desk, ask, ballot, by)
+    return _cast(desk, ask, with_harm(ask, ballot, talk), by)
 
 
 def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
@@ -326,6 +327,7 @@ def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
         kind=ballot.kind,
         end=ballot.end,
         hold=ballot.hold,
+        harmful=ballot.harmful,
     )
 
 

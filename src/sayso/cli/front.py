@@ -26,6 +26,7 @@ from sayso.cli.runs import runs
 from sayso.cli.serve import serve
 from sayso.cli.tokens import tokens
 from sayso.cli.top import top
+from sayso.cli.trust import incident, trust
 from sayso.cli.webhooks import webhooks
 from sayso.cli.worker import worker
 from sayso.errors import SaysoError, UnknownAsk, UnknownRun
@@ -87,7 +88,7 @@ def front() -> None:
 
 _COMMANDS = (
     *(run, inbox, runs, top, worker, serve, people, tokens, webhooks, policy),
-    *(cases, preferences, metrics, calibration, audit, db, doctor, demo),
+    *(trust, incident, cases, preferences, metrics, calibration, audit, db, doctor, demo),
 )
 for command in _COMMANDS:
     front.add_command(command)

@@ -48,6 +48,12 @@ def token_argument(command: F) -> F:
     return click.argument("token_id", metavar="ID", type=made)(command)
 
 
+def key_argument(command: F) -> F:
+    """Give a command the id of a key as its first argument."""
+    trusted = _Id("k", "`sayso trust`")
+    return click.argument("key", metavar="KEY", type=trusted)(command)
+
+
 def run_id(typed: str) -> str:
     """Return the id of a run as it is stored: `7F3K` and `r-7f3k` are the same, and `o` and `0`."""
     return _stored("r", typed)

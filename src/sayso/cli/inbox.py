@@ -118,6 +118,7 @@ def approve(ask_id: str, *, option: str | None, note: str | None, how: How) -> N
     epilog=examples(
         "sayso inbox edit a-7f3k --set amount=40",
         'sayso inbox edit a-7f3k --set \'tags=["a", "b"]\' --seen 9f3c2a1b4d5e',
+        "sayso inbox edit a-7f3k --set amount=40 --harmful",
         "EDITOR=nano sayso inbox edit a-7f3k",
     ),
 )
@@ -126,8 +127,15 @@ def approve(ask_id: str, *, option: str | None, note: str | None, how: How) -> N
     "--set", "changes", metavar="NAME=VALUE", multiple=True, help="One change; repeat for more."
 )
 @click.option("--note", help="A word to the agent.")
+@click.option(
+    "--harmful/--harmless",
+    default=None,
+    help="Whether it would have done harm as it was proposed: counts for the trust in the agent.",
+)
 @deciding
-def edit(ask_id: str, *, changes: tuple[str, ...], note: str | None, how: How) -> None:
+def edit(
+    ask_id: str, *, changes: tuple[str, ...], note: str | None, harmful: bool | None, how: How
+) -> None:
     """Say yes with changes.
 
     Without --set your $EDITOR opens with the arguments as JSON, the text of a draft, or the
@@ -135,15 +143,18 @@ def edit(ask_id: str, *, changes: tuple[str, ...], note: str | None, how: How) -
     """
 
     def ballot(ask: Ask, talk: Talk | None) -> Ballot:
+        return Ballot(verdict="edit", args=edited(ask, talk), note=note, harmful=harmful)
+
+    def edited(ask: Ask, talk: Talk | None) -> Any:  # noqa: ANN401 - by kind
         if changes:
-            return Ballot(verdict="edit", args=read_changes(changes, ask), note=note)
+            return read_changes(changes, ask)
         if talk is not None:
-            return _noted(fill(ask, "edit", talk), note)
+            return fill(ask, "edit", talk).args
         if editor() is None:
             raise InvalidEdit(
                 f"Say what changes in {ask.id}: --set NAME=VALUE, or set EDITOR to your editor."
             )
-        return Ballot(verdict="edit", args=from_edit(edit_text(to_edit(ask), ask), ask), note=note)
+        return from_edit(edit_text(to_edit(ask), ask), ask)
 
     decide(ask_id, "edit", how, ballot)
 

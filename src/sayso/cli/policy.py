@@ -12,6 +12,7 @@ import click
 from rich.text import Text
 
 from sayso.asks.lawbook import FILE, default_policy, read_policy, speaks_of_policy
+from sayso.asks.trusting import could_earn
 from sayso.channels.fence import Row
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
 from sayso.cli.ids import id_argument
@@ -30,6 +31,7 @@ from sayso.policy.rules import Policy
 from sayso.policy.trying import trial_record, tried
 from sayso.policy.words import (
     about,
+    earning_told,
     outcome,
     pace_told,
     policy_record,
@@ -144,6 +146,9 @@ def _described(found: Policy) -> Iterator[RenderableType]:
     yield from _gathered("Roles by name", found.roles, "{}: {}")
     yield from _gathered("Who counts as what", found.implied, "{} counts as {}")
     yield from _paces(found)
+    yield Text("")
+    yield Text("What agents can earn to run alone", style="bold")
+    yield Row("  ", Text(earning_told(found.earning)), 2)
     yield Text("")
 
 
@@ -286,12 +291,13 @@ def simulate(
     call = Facts(tool=tool, args=args, always=gated, unreadable=bool(undecodable(args)), **facts)
     people, where = _people()
     trial = tried(found, call, moment, people)
+    earned = could_earn(found, call, trial.ruling)
     if as_json:
-        emit(trial_record(trial))
+        emit(trial_record(trial) | earned)
         return
     say(_headline(found), "dim")
     say(where, "dim")
-    show("", *simulated(found, trial))
+    show("", *simulated(found, trial, earned))
 
 
 def _args(text: str) -> dict[str, Any]:

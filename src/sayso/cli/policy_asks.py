@@ -11,6 +11,7 @@ from sayso.channels.fence import Row
 from sayso.model.actor import Roster
 from sayso.model.ask import Ask
 from sayso.model.digest import read
+from sayso.model.stake import Stake
 from sayso.model.tally import missing
 from sayso.model.text import one_line, visible
 from sayso.policy.ruling import Rung
@@ -43,6 +44,7 @@ def explained(ask: Ask, roster: Roster) -> dict[str, Any]:
         "deny": content.needs.deny,
         "due_at": content.due_at.isoformat() if content.due_at else None,
         "ruling": frozen_ruling(ask),
+        "trust": None if ask.stake is None else ask.stake.to_json(),
         "who": [{"needs": needs, "people": names} for needs, names in who(content.needs, roster)],
         "votes": [{"by": vote.by.id, "verdict": vote.verdict} for vote in ask.votes],
         "missing": [] if roster.solo else [str(factor) for factor in open_places],
@@ -66,7 +68,20 @@ def explanation(ask: Ask, roster: Roster) -> Iterator[RenderableType]:
         yield Row("Policy", Text(f"version {one_line(str(ruling['version']), 64)}"), _GUTTER)
     yield Row("Needs", Text(str(content.needs)), _GUTTER)
     yield from _times(ask, ruling)
+    if ask.stake is not None:
+        yield Row("Counts", Text(_counts(ask, ask.stake)), _GUTTER)
     yield from _who(ask, roster)
+
+
+def _counts(ask: Ask, stake: Stake) -> str:
+    """Say which trust a decision counts for."""
+    if stake.settles == "grant":
+        return f"settles whether {stake.key} runs alone"
+    if stake.settles == "flag":
+        return f"settles whether a call of {stake.key} was harmful"
+    kind = f", {one_line(stake.bucket, 60)}" if stake.bucket else ""
+    tool = one_line(ask.tool or "", 60)
+    return f"for the trust in {one_line(ask.content.agent, 60)} to call {tool}{kind}: {stake.key}"
 
 
 def _times(ask: Ask, ruling: dict[str, Any]) -> Iterator[RenderableType]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from sayso.asks.lawbook import default_policy
 from sayso.channels.fence import Row, paragraph
 from sayso.model.requirement import Factor
-from sayso.model.text import visible
+from sayso.model.text import one_line, visible
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
 from sayso.policy.trying import Trial
@@ -28,8 +28,8 @@ _EFFECTS = {
 }
 
 
-def simulated(found: Policy, trial: Trial) -> Iterator[RenderableType]:
-    """Say the ruling on a call: the rules, the sentence, and who would be asked."""
+def simulated(found: Policy, trial: Trial, earned: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Say the ruling on a call: the rules, the sentence, who would be asked, what can be earned."""
     said = trial.ruling
     yield Row("Ruling", Text(*_EFFECTS[said.effect]), _GUTTER)
     yield Row("Because", Text(visible(said.sentence)), _GUTTER)
@@ -44,8 +44,18 @@ def simulated(found: Policy, trial: Trial) -> Iterator[RenderableType]:
     for word in conditions_of(said):
         yield Row("", Text(word), _GUTTER)
     yield from _asked(said, trial)
+    yield Row("Earned", Text(_earned(earned)), _GUTTER)
     if trial.undecidable is not None:
         yield paragraph(f"Nobody could decide it: {trial.undecidable}", "bold red")
+
+
+def _earned(earned: Mapping[str, Any]) -> str:
+    """Say whether an agent could earn to be spared it, and what its key would be made of."""
+    if not earned["earnable"]:
+        return f"cannot be: {earned['unearned']}"
+    key = earned["key"]
+    agent, tool = one_line(key["agent"] or "the agent", 60), one_line(key["tool"], 60)
+    return f"can be, by {agent} in each version, for each kind of {tool} call, as {key['tier']}"
 
 
 def _asked(said: Ruling, trial: Trial) -> Iterator[RenderableType]:

@@ -14,11 +14,12 @@ from typing import Any
 
 from sayso.errors import SaysoError
 from sayso.model.actor import Actor, Origin
-from sayso.model.ask import Ask, Decision, Effect, Vote
+from sayso.model.ask import Ask, Decision, Effect, Harm, Vote
 from sayso.model.call import Call
 from sayso.model.content import Content
 from sayso.model.digest import frozen, written
 from sayso.model.event import Event
+from sayso.model.stake import Stake
 
 Wire = dict[str, Any]
 
@@ -29,6 +30,7 @@ _AS_IS = (
     *("id", "stream", "status", "version", "digest", "seq", "reminded", "climbed", "assignee"),
     *("repeats", "contested", "key", "held", "gone", "solo", "original"),
 )
+_STAKE = tuple(field.name for field in fields(Stake))
 _CONTENT = frozenset({field.name for field in fields(Content)} | {"deny"})
 # What an error carries besides its words, where it is more than plain JSON.
 _TUPLES = frozenset({"allowed", "known", "rules"})
@@ -65,6 +67,8 @@ def write_ask(ask: Ask) -> Wire:
         "effect": _write_effect(ask.effect),
         "stand_ins": list(ask.stand_ins),
         "evidence": list(ask.evidence),
+        "trust": None if ask.stake is None else ask.stake.to_json(),
+        "harm": None if ask.harm is None else {"what": ask.harm.what, "by": str(ask.harm.by)},
     }
 
 
@@ -82,7 +86,19 @@ def read_ask(data: Wire) -> Ask:
         effect=_read_effect(data["effect"]),
         stand_ins=tuple(data["stand_ins"]),
         evidence=tuple(data["evidence"]),
+        stake=_read_stake(data.get("trust")),
+        harm=_read_harm(data.get("harm")),
     )
+
+
+def _read_stake(data: Wire | None) -> Stake | None:
+    if data is None:
+        return None
+    return Stake.from_json({name: data[name] for name in _STAKE if name in data})
+
+
+def _read_harm(data: Wire | None) -> Harm | None:
+    return None if data is None else Harm(data["what"], Actor.parse(data["by"]))
 
 
 def _write_vote(vote: Vote) -> Wire:
@@ -100,6 +116,7 @@ def write_decision(decision: Decision | None) -> Wire | None:
     return _write_word(decision) | {
         "digest": decision.digest,
         "args": decision.args,
+        "grant": decision.grant,
         "votes": [_write_vote(vote) for vote in decision.votes],
     }
 
@@ -112,6 +129,7 @@ def read_decision(data: Wire | None) -> Decision | None:
         **_read_word(data),
         digest=data["digest"],
         arguments=None if data["args"] is None else written(data["args"]),
+        grant=data.get("grant"),
         votes=tuple(_read_vote(vote) for vote in data["votes"]),
     )
 
@@ -128,6 +146,7 @@ def _write_word(word: Vote | Decision) -> Wire:
         "note": word.note,
         "kind": word.kind,
         "end": word.end,
+        "harmful": word.harmful,
     }
 
 
@@ -137,6 +156,7 @@ def _read_word(data: Wire) -> Wire:
         "by": Actor.parse(data["by"]),
         "at": _moment(data["at"]),
         "origin": _read_origin(data["origin"]),
+        "harmful": data.get("harmful"),
     }
 
 

@@ -13,6 +13,7 @@ from sayso.model.span import say_span
 from sayso.model.text import one_line
 from sayso.policy.checking import Problem
 from sayso.policy.conditions import Condition
+from sayso.policy.earning import Earning
 from sayso.policy.paces import Pace
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.ruling import Ruling, Rung
@@ -108,6 +109,18 @@ def pace_told(pace: Pace) -> str:
     return f"at most {' and '.join(said)}"
 
 
+def earning_told(earning: Earning) -> str:
+    """Say whether agents can earn to run alone."""
+    if not earning.enabled:
+        return "nothing: people are asked whenever the rules say so"
+    noticed = (
+        ""
+        if earning.detection is None
+        else f"; reviewers are taken to notice {earning.detection:.0%} of bad calls"
+    )
+    return f"what is asked for because of its tier alone, below critical{noticed}"
+
+
 # --- who ---
 
 
@@ -137,6 +150,11 @@ def policy_record(policy: Policy) -> dict[str, Any]:
         "groups": {name: list(names) for name, names in policy.groups.items()},
         "roles": {name: list(names) for name, names in policy.roles.items()},
         "implies": {name: list(names) for name, names in policy.implied.items()},
+        "autonomy": {
+            "enabled": policy.earning.enabled,
+            "detection": policy.earning.detection,
+            "says": earning_told(policy.earning),
+        },
         "agents": [_pace_record(name, policy.pace(name)) for name in policy.paces],
     }
 

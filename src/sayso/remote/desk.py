@@ -12,7 +12,10 @@ from sayso.asks.forms import Forms
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.leases import Heartbeat
 from sayso.asks.listening import Ears
+from sayso.asks.reviewing import id_of
 from sayso.asks.standing_in import standing_in
+from sayso.asks.trust import Trust
+from sayso.asks.vouching import incident
 from sayso.channels.console import Console
 from sayso.errors import BadValue, Misuse
 from sayso.gate import Gates
@@ -24,6 +27,8 @@ from sayso.remote.address import Address
 from sayso.remote.docket import UNNAMED, RemoteDocket
 from sayso.remote.line import Line
 from sayso.remote.runs import RemoteRuns
+from sayso.remote.trust import RemoteTrust
+from sayso.runs.workflow import version_of
 from sayso.store import Store, SystemClock
 from sayso.store.contract import Lease
 
@@ -78,6 +83,7 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
         self._there = RemoteDocket(self._line)
         self._here: dict[Store, StoredDocket] = {}
         self.forms = Forms(agent or UNNAMED, self._there.now, team=team)
+        self.forms.version = lambda fn: version_of(fn.__module__)
         self.lease = span(lease).total_seconds()
         self.heartbeat = Heartbeat(self._renew, self.lease, SystemClock())
         self.console = Console(now=self._there.now)
@@ -157,6 +163,21 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
         """Return how everything stands now, as `desk.outlook` everywhere."""
         found: dict[str, Any] = self._line.get("/outlook")
         return found
+
+    @property
+    def trust(self) -> Trust | RemoteTrust:
+        """Which agents have earned to run what alone, as `desk.trust` everywhere."""
+        other = standing_in()
+        if other is None:
+            return RemoteTrust(self._line, self._there.check_by)
+        return Trust(lambda: other.store, _TESTED)
+
+    def incident(self, effect: Ask | str, harm: str, *, by: str | None = None) -> Ask:
+        """Report that a call which was carried out did harm, as `desk.incident` everywhere."""
+        other = standing_in()
+        if other is None:
+            return self._there.incident(id_of(effect), harm, by=by)
+        return incident(other.store, id_of(effect), harm, by=by, origin=_TESTED)
 
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once; else the server tells them."""

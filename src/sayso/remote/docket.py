@@ -16,6 +16,7 @@ from sayso.asks.inbox import Inbox, check_query
 from sayso.asks.posted import write_post
 from sayso.asks.spending import Ending
 from sayso.asks.versions import Version
+from sayso.asks.vouching import check_harm
 from sayso.errors import (
     AlreadySpent,
     BadValue,
@@ -132,7 +133,7 @@ class RemoteDocket(Docket):
 
     def decide(self, ask_id: str, ballot: Ballot, *, seen: str, by: str | None) -> Ask:
         """Record the verdict of the person that the token names."""
-        self._check_by(by)
+        self.check_by(by)
         body = {**ballot._asdict(), "seen": seen}
         body["args"] = _sendable(ballot.args, "edit", InvalidEdit)
         body["answer"] = _sendable(ballot.answer, "answer", InvalidAnswer)
@@ -140,20 +141,26 @@ class RemoteDocket(Docket):
 
     def take_back(self, ask_id: str, *, by: str | None, note: str | None) -> Ask:
         """Take one's word on a settling ask back."""
-        self._check_by(by)
+        self.check_by(by)
         return self._done(ask_id, "take-back", {"note": note})
 
     def claim(self, ask_id: str, *, by: str | None) -> Ask:
         """Say that one is looking into it."""
-        self._check_by(by)
+        self.check_by(by)
         return self._done(ask_id, "claim", {})
 
     def assign(self, ask_id: str, to: str | None, *, by: str | None) -> Ask:
         """Give it to somebody to look into."""
-        self._check_by(by)
+        self.check_by(by)
         return self._done(ask_id, "assign", {"to": to})
 
-    def _check_by(self, by: str | None) -> None:
+    def incident(self, ask_id: str, harm: str, *, by: str | None) -> Ask:
+        """Report that a call which was carried out did harm."""
+        check_harm(harm)
+        self.check_by(by)
+        return self._done(ask_id, "incident", {"harm": harm})
+
+    def check_by(self, by: str | None) -> None:
         """Refuse to act in the name of anybody but the owner of the token."""
         if by is None:
             return

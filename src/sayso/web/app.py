@@ -28,6 +28,7 @@ from sayso.web import (
     scraping,
     sign_in,
     tour,
+    trust,
     webhooks,
 )
 from sayso.web.about import API, VERSION
@@ -49,6 +50,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     about.router,
     scraping.router,
     asks.router,
+    trust.router,
     runs.router,
     events.router,
     audit.router,

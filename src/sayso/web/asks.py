@@ -17,6 +17,7 @@ from sayso.asks.inbox import Inbox, listing
 from sayso.asks.inbox import decided as closed_ones
 from sayso.asks.taking_back import take_back
 from sayso.asks.versions import Version, versions
+from sayso.asks.vouching import incident
 from sayso.asks.waiting import wait_async
 from sayso.asks.withdrawing import withdraw
 from sayso.errors import BadValue, Forbidden, StillOpen, UnknownPerson
@@ -33,6 +34,7 @@ from sayso.web.bodies import (
     DecisionPost,
     DoubtPost,
     FinishPost,
+    IncidentPost,
     LeasePost,
     NotePost,
 )
@@ -499,6 +501,32 @@ async def assign_ask(
         return assign(visit.store, id, body.to, by=caller.name, origin=visit.origin)
 
     return await _done(request, lambda: visit.once(id, ("ask.assigned",), act))
+
+
+@router.post(
+    "/asks/{id}/incident",
+    operation_id="report_incident",
+    summary="Report harm that a call has done",
+    responses={200: {"model": AskDocument}, **answers(*WRITING)},
+)
+async def report_incident(
+    request: Request,
+    id: AskId,  # noqa: A002
+    body: IncidentPost,
+    caller: Caller = needs("decisions:write"),
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Report that a call which was carried out did harm, whoever had let it. Agents cannot.
+
+    It ends the grant of its key, if that runs alone, and weighs against it otherwise. It counts
+    once: whoever reports it again gets 409.
+    """
+    visit = visit_of(request, caller, idempotency_key, body.said())
+
+    def act() -> Ask:
+        return incident(visit.store, id, body.harm, by=caller.name, origin=visit.origin)
+
+    return await _done(request, lambda: visit.once(id, ("incident.reported",), act))
 
 
 @router.post(

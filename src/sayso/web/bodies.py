@@ -126,7 +126,8 @@ class AskPost(Sent):
     )
     optional: Literal[True] | None = None
     about: str | None = Field(
-        default=None, description="The ask whose draft or plan this one replaces."
+        default=None,
+        description="The ask whose draft or plan this one replaces, or whose result is rated.",
     )
     needs: list[str] | None = Field(default=None, max_length=MOST, description="Who must agree.")
     deny: int | None = Field(default=None, description="1: how many end it, the policy says.")
@@ -134,6 +135,12 @@ class AskPost(Sent):
         default=None, max_length=MOST, description="The verdicts that are offered."
     )
     unseen: float | None = Field(default=None, description="Look for cases at least this alike.")
+    version: str | None = Field(
+        default=None, description="Of the code that asks: what it earns, it earns as that."
+    )
+    earns: Literal[False] | None = Field(
+        default=None, description="`false`: people are asked, whatever the agent has earned."
+    )
     lease: Lent | None = None
     key: str | None = Field(
         default=None, description="As `Idempotency-Key`; the same finds the same ask."
@@ -149,7 +156,12 @@ class DecisionPost(Sent):
         json_schema_extra={
             "examples": [
                 {"verdict": "approve", "seen": "9b1c...", "note": "Checked with the bank."},
-                {"verdict": "edit", "seen": "9b1c...", "args": {"amount": 30}},
+                {
+                    "verdict": "edit",
+                    "seen": "9b1c...",
+                    "args": {"amount": 30},
+                    "harmful": False,
+                },
                 {"verdict": "reject", "seen": "9b1c...", "kind": "harmful", "end": True},
             ]
         },
@@ -163,6 +175,10 @@ class DecisionPost(Sent):
     note: str | None = Field(default=None, description="A word to the agent.")
     kind: RejectKind | None = Field(default=None, description="Why a rejection.")
     end: bool = Field(default=False, description="With a rejection: end the run.")
+    harmful: bool | None = Field(
+        default=None,
+        description="With an edit: whether the call would have done harm as it was proposed.",
+    )
     tool: str | None = Field(default=None, description="The tool an edit is meant for.")
     whole: bool = Field(
         default=False, description="With an edit: args are all there is to be, not what changes."
@@ -216,6 +232,18 @@ class NotePost(Sent):
     """A word to go with it."""
 
     note: str | None = Field(default=None, description="Why.")
+
+
+class IncidentPost(Sent):
+    """What a call that was carried out has done."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"harm": "The customer was paid twice."}]},
+    )
+
+    harm: str = Field(description="What harm was done, in words.")
 
 
 class VerificationPost(Sent):

@@ -34,6 +34,7 @@ def decided(visit: Visit, ask_id: str, body: DecisionPost, fresh: timedelta) -> 
         tool=body.tool,
         hold=body.hold,
         whole=body.whole,
+        harmful=body.harmful,
     )
     return said(visit, visit.standing(ask_id), lambda _: ballot, seen=body.seen, fresh=fresh)
 

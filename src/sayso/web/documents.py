@@ -114,6 +114,96 @@ class EventList(Document):
     events: list[EventDocument]
 
 
+class KeyDocument(Document):
+    """One key: whose calls of what are trusted together, and how they stand."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "example": {
+                "id": "k-7f3k9m2p0q",
+                "agent": "shop",
+                "version": "~1c4f09a3b2d7",
+                "tool": "refund",
+                "bucket": "",
+                "tier": "medium",
+                "team": None,
+                "standing": "reviewed",
+                "score": 7.3,
+                "bar": 20.0,
+                "ends": 0,
+                "strikes": 0,
+                "grants": 0,
+                "fine": 164,
+                "audits": 0,
+                "harms": 0,
+                "incidents": 0,
+                "marks": "++++++",
+                "grant_ask": None,
+                "flag_ask": None,
+                "changed_at": "2026-03-01T09:00:00+00:00",
+            }
+        },
+    )
+
+    id: str = Field(examples=["k-7f3k9m2p0q"])
+    agent: str
+    version: str = Field(description="Of the agent: what it has earned, it has earned as that.")
+    tool: str
+    bucket: str = Field(description="The kind of call, as the tool sorts them.")
+    tier: str = Field(description="By the policy.")
+    team: str | None
+    standing: Literal["reviewed", "proposed", "granted", "suspended", "locked"]
+    score: float = Field(description="The evidence that it is good, from 1 on.")
+    bar: float = Field(description="The score from which on it may run alone.")
+    ends: int = Field(description="Grants that ended by harm; each doubles the bar.")
+    strikes: int = Field(description="Confirmed harms since it was granted.")
+    grants: int = Field(description="How often it was granted.")
+    fine: int = Field(description="Calls that people found to be fine.")
+    audits: int = Field(description="Calls that were picked by chance, and judged.")
+    harms: int = Field(description="Confirmed harms.")
+    incidents: int = Field(description="Harm that was reported afterwards.")
+    marks: str = Field(description="The end of its record, a character for each thing said.")
+    grant_ask: str | None = Field(description="The open ask whether it may run alone.")
+    flag_ask: str | None = Field(description="The open ask whether a flag holds.")
+    changed_at: str
+
+
+class KeyList(Document):
+    """Keys: those that want somebody first, then those that run alone."""
+
+    keys: list[KeyDocument]
+    counts: dict[str, int] = Field(
+        description="How many of all stand how.", examples=[{"reviewed": 12, "granted": 3}]
+    )
+
+
+class KeyEvent(EventDocument):
+    """One line of the book of a key."""
+
+    sentence: str = Field(
+        description="In plain words, without who.", examples=["found a-7f3k fine"]
+    )
+
+
+class BookDocument(KeyDocument):
+    """Everything that is known of one key, and everything that was ever said of it."""
+
+    alone: bool = Field(description="Whether its calls run without a person now, but for audits.")
+    missing: int | None = Field(description="Calls to be found fine before a grant is proposed.")
+    bad_audits: int = Field(description="Of the audits, those that were harmful.")
+    strikes_allowed: int = Field(description="Confirmed harms that end a grant.")
+    audit_rate: float = Field(description="The share of its calls that chance picks for people.")
+    exposure: float | None = Field(
+        description="Bad calls that its grant may be expected to let through from now on, at most."
+    )
+    detection: float = Field(description="The share of bad calls that reviewers notice.")
+    needs: list[str] = Field(description="Who decides its calls, and so whether it runs alone.")
+    granted_at: str | None
+    begun_at: str
+    history: list[KeyEvent]
+
+
 class VersionDocument(Document):
     """One version of what was proposed."""
 

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
 from sayso.asks.lawbook import Law, default_policy
+from sayso.asks.trusting import could_earn
 from sayso.errors import Misuse
 from sayso.model.actor import Roster
 from sayso.model.requirement import Requirement
@@ -61,6 +62,10 @@ class PolicyDocument(Document):
     solo: bool
     standing: list[TierDocument]
     tiers: dict[str, str]
+    autonomy: dict[str, Any] = Field(
+        description="Whether agents can earn to run alone, and on what condition.",
+        examples=[{"enabled": True, "detection": None, "says": "what is asked for ..."}],
+    )
     rules: list[dict[str, Any]]
 
 
@@ -75,6 +80,11 @@ class TrialDocument(Document):
     who: list[PlaceDocument]
     undecidable: str | None
     heard: list[dict[str, Any]] = Field(description="Every rule: whether it spoke, and why.")
+    earnable: bool = Field(description="Whether an agent could earn to be spared it.")
+    unearned: str | None = Field(description="Why it could not.")
+    key: dict[str, str | None] | None = Field(
+        description="What its key would be made of, besides the version and the kind of call."
+    )
 
 
 class TrialPost(Sent):
@@ -147,7 +157,8 @@ async def simulate(
 
     def found() -> dict[str, Any]:
         trial = simulated(visit, body.facts(), body.at, body.team)
-        return trial_record(trial) | {"who": _places(places(visit, trial))}
+        earned = could_earn(visit.desk.policy, body.facts(), trial.ruling)
+        return trial_record(trial) | {"who": _places(places(visit, trial))} | earned
 
     return JSONResponse(await service_of(request).work(found))
 

@@ -6,7 +6,7 @@ it has done in the journal, under the name its `Idempotency-Key` and its body gi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -133,11 +133,15 @@ class Visit:
         return sha256(who.encode()).hexdigest()[:32]
 
     def own(self, at: Standing, kinds: Collection[str]) -> Event | None:
-        """Return the last event of these kinds that this very request wrote before."""
+        """Return the last event of these kinds that this very request wrote to an ask before."""
+        return self.wrote(at.events, kinds)
+
+    def wrote(self, events: Sequence[Event], kinds: Collection[str]) -> Event | None:
+        """Return the last of these events that is of one of these kinds and this very request's."""
         if self.request is None:
             return None
         mine = self.request, self.origin.account
-        for event in reversed(at.events):
+        for event in reversed(events):
             said = event.payload or {}
             if event.kind in kinds and (said.get("request"), said.get("account")) == mine:
                 return event

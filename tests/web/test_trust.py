@@ -1,0 +1,358 @@
+"""The trust in agents over HTTP: who sees it and steers it, and what an agent never learns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import httpx2
+import pytest
+
+from sayso import Desk
+from sayso.asks.lawbook import default_policy
+from sayso.autonomy.book import Book, read
+from sayso.model.wire import read_ask, read_event
+from sayso.policy.reading import read as read_policy
+from tests.places import Place
+from tests.served import Served
+from tests.trusted import LAW, granted, written
+
+API = "/api/v1"
+NAMES = count(1)
+
+
+@pytest.fixture(scope="module")
+def server(shared_place: Place) -> Iterator[Served]:
+    """As others have it, with a policy that places tools in tiers."""
+    policy = read_policy(LAW, source="law.toml", default=default_policy())
+    with Desk(shared_place.url, agent="shop", policy=policy) as desk:
+        desk.people.add("anna", roles=["senior"], teams=["billing"])
+        desk.people.add("ada", roles=["senior", "security"], teams=["billing"])
+        desk.people.add("jo", teams=["billing"])
+        desk.people.add("ben", roles=["senior"], teams=["support"])
+        with Served(desk) as server:
+            yield server
+
+
+@pytest.fixture(autouse=True)
+def unpicked(server: Served) -> None:
+    """Nothing is picked by chance, unless a test says so."""
+    server.desk.law.coin = lambda: 0.999
+
+
+@pytest.fixture
+def bot(server: Served) -> httpx2.Client:
+    """An agent of billing that nobody has seen before."""
+    return server.agent(f"clerk{next(NAMES)}", team="billing")
+
+
+def asked(client: httpx2.Client, **said: Any) -> dict[str, Any]:
+    body = {"tool": "refund", "args": {"order": time.monotonic_ns()}, **said}
+    answer = client.post(f"{API}/asks", json=body)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def decided(client: httpx2.Client, ask: dict[str, Any], verdict: str, **said: Any) -> Any:
+    body = {"verdict": verdict, "seen": ask["digest"], **said}
+    return client.post(f"{API}/asks/{ask['id']}/decision", json=body)
+
+
+def grant(server: Served, client: httpx2.Client, version: str) -> Book:
+    return granted(server.desk, lambda: read_ask(asked(client, version=version)), by="anna")
+
+
+def code(answer: httpx2.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def done(client: httpx2.Client, ask: dict[str, Any]) -> None:
+    call = client.post(f"{API}/asks/{ask['id']}/begin").json()
+    body = {"attempt": call["attempt"], "holder": call["holder"], "result": 1}
+    assert client.post(f"{API}/asks/{ask['id']}/finish", json=body).status_code == 200
+
+
+# --- looking -----------------------------------------------------------------------------------
+
+
+def test_keys_are_listed_with_how_many_stand_how(server: Served, anna: httpx2.Client) -> None:
+    alone = written(server.desk, "granted", team="billing")
+    locked = written(server.desk, "locked", team="billing")
+
+    found = anna.get(f"{API}/trust").json()
+
+    assert {one["id"]: one["standing"] for one in found["keys"]}.items() >= {
+        (alone.id, "granted"),
+        (locked.id, "locked"),
+    }
+    assert found["counts"]["locked"] >= 1
+    only = anna.get(f"{API}/trust", params={"standing": "locked", "tool": "refund"}).json()["keys"]
+    assert {one["standing"] for one in only} == {"locked"}
+    assert next(one["bar"] for one in only if one["id"] == locked.id) == 160
+    assert anna.get(f"{API}/trust", params={"agent": "nobody"}).json()["keys"] == []
+
+
+def test_a_key_says_everything_and_can_be_read_again_from_its_history(
+    server: Served, anna: httpx2.Client
+) -> None:
+    book = written(server.desk, "granted", team="billing")
+
+    said = anna.get(f"{API}/trust/{book.id}").json()
+
+    assert (said["standing"], said["alone"], said["missing"]) == ("granted", True, None)
+    assert (said["agent"], said["tool"], said["tier"], said["team"]) == (
+        *(book.key.agent, "refund", "low"),
+        "billing",
+    )
+    assert (said["strikes_allowed"], said["audit_rate"]) == (2, 0.05)
+    assert said["exposure"] > 0
+    assert said["history"][1]["sentence"] == "found a-0000 fine"
+    assert read([read_event(one) for one in said["history"]]) == book
+
+
+def test_a_key_of_another_team_is_no_key(server: Served, ben: httpx2.Client) -> None:
+    book = written(server.desk, "granted", team="billing")
+    mine = written(server.desk, "granted", team="support")
+
+    listed = [one["id"] for one in ben.get(f"{API}/trust").json()["keys"]]
+
+    assert mine.id in listed
+    assert book.id not in listed
+    for answer in (
+        ben.get(f"{API}/trust/{book.id}"),
+        ben.post(f"{API}/trust/{book.id}/revoke"),
+        ben.post(f"{API}/trust/{book.id}/reopen"),
+        ben.get(f"{API}/trust/k-0000000000"),
+    ):
+        assert code(answer) == (404, "unknown-key")
+    assert server.desk.trust.alone(book.id)
+
+
+def test_agents_have_no_business_with_keys(server: Served, bot: httpx2.Client) -> None:
+    book = written(server.desk, "granted", team="billing")
+
+    assert code(bot.get(f"{API}/trust")) == (403, "wrong-scope")
+    assert code(bot.get(f"{API}/trust/{book.id}")) == (403, "wrong-scope")
+    for what in ("revoke", "reopen"):
+        answer = bot.post(f"{API}/trust/{book.id}/{what}")
+        assert code(answer) == (403, "agents-cannot-decide")
+    answer = bot.post(f"{API}/asks/a-0000/incident", json={"harm": "It was me."})
+    assert code(answer) == (403, "agents-cannot-decide")
+
+
+# --- steering ----------------------------------------------------------------------------------
+
+
+def test_a_grant_that_was_revoked_asks_people_again(
+    server: Served, bot: httpx2.Client, anna: httpx2.Client
+) -> None:
+    book = grant(server, bot, "revoked")
+    ran = asked(bot, version="revoked")
+    assert (ran["status"], ran["decision"]["grant"]) == ("decided", book.id)
+
+    said = anna.post(f"{API}/trust/{book.id}/revoke", json={"note": "New supplier"}).json()
+
+    assert (said["standing"], said["alone"]) == ("reviewed", False)
+    assert said["history"][-1]["sentence"] == 'ended its grant, "New supplier"'
+    assert asked(bot, version="revoked")["status"] == "open"
+    again = anna.post(f"{API}/trust/{book.id}/revoke")
+    assert code(again) == (422, "misuse")
+    assert "this key is reviewed" in again.json()["detail"]
+
+
+def test_the_same_request_again_does_nothing_twice(server: Served, anna: httpx2.Client) -> None:
+    book = written(server.desk, "granted", team="billing")
+    headers = {"Idempotency-Key": f"revoke-{book.id}"}
+
+    first = anna.post(f"{API}/trust/{book.id}/revoke", json={"note": "x"}, headers=headers)
+    second = anna.post(f"{API}/trust/{book.id}/revoke", json={"note": "x"}, headers=headers)
+
+    assert first.status_code == 200, first.text
+    assert second.json() == first.json()
+    assert len(server.desk.trust.history(book.id)) == book.seq + 1
+
+
+def test_only_who_decides_its_calls_reopens_a_key(server: Served, anna: httpx2.Client) -> None:
+    book = written(server.desk, "locked", team="billing")
+
+    assert code(server.person("jo").post(f"{API}/trust/{book.id}/reopen")) == (403, "forbidden")
+    said = anna.post(f"{API}/trust/{book.id}/reopen", json={"note": "Mended"}).json()
+
+    assert (said["standing"], said["ends"], said["score"]) == ("reviewed", 3, 1.0)
+
+
+# --- harm --------------------------------------------------------------------------------------
+
+
+def test_an_incident_ends_the_grant_and_is_counted_once(
+    server: Served, bot: httpx2.Client, anna: httpx2.Client, ada: httpx2.Client
+) -> None:
+    book = grant(server, bot, "harm")
+    ran = asked(bot, version="harm")
+    done(bot, ran)
+    place, headers = f"{API}/asks/{ran['id']}/incident", {"Idempotency-Key": "harm-1"}
+
+    first = anna.post(place, json={"harm": "Paid twice"}, headers=headers)
+    same = anna.post(place, json={"harm": "Paid twice"}, headers=headers)
+    other = ada.post(place, json={"harm": "Paid twice"})
+
+    assert first.json()["harm"] == {"what": "Paid twice", "by": "person:anna"}
+    assert same.json() == first.json()
+    assert code(other) == (409, "already-reported")
+    assert other.json()["more"]["by"] == "anna"
+    assert server.desk.trust.key(book.id).ledger.ends == 1
+    assert asked(bot, version="harm")["status"] == "open"
+
+
+def test_what_never_ran_has_done_no_harm(bot: httpx2.Client, anna: httpx2.Client) -> None:
+    ask = asked(bot)
+
+    answer = anna.post(f"{API}/asks/{ask['id']}/incident", json={"harm": "Paid twice"})
+    empty = anna.post(f"{API}/asks/{ask['id']}/incident", json={"harm": "  "})
+
+    assert code(answer) == (422, "misuse")
+    assert code(empty) == (422, "bad-value")
+
+
+def test_an_incident_of_another_team_is_about_no_ask(
+    bot: httpx2.Client, ben: httpx2.Client
+) -> None:
+    ask = asked(bot)
+
+    answer = ben.post(f"{API}/asks/{ask['id']}/incident", json={"harm": "Paid twice"})
+
+    assert code(answer) == (404, "unknown-ask")
+
+
+def test_whoever_edits_says_whether_it_would_have_done_harm(
+    server: Served, bot: httpx2.Client, anna: httpx2.Client
+) -> None:
+    ask = asked(bot, version="edited")
+    harmless = asked(bot, version="edited")
+
+    said = decided(anna, harmless, "edit", args={"order": 1}, harmful=False).json()
+    flagged = decided(anna, ask, "edit", args={"order": 2}, harmful=True).json()
+
+    assert (said["decision"]["harmful"], flagged["decision"]["harmful"]) == (False, True)
+    book = server.desk.trust.key(ask["trust"]["key"])
+    assert (book.marks, book.ledger.standing) == ("+?", "suspended")
+    wrong = decided(anna, asked(bot), "approve", harmful=True)
+    assert code(wrong) == (422, "bad-value")
+
+
+def test_a_rating_that_calls_a_result_harmful_is_an_incident(
+    server: Served, bot: httpx2.Client, anna: httpx2.Client
+) -> None:
+    book = grant(server, bot, "rated")
+    ran = asked(bot, version="rated")
+    done(bot, ran)
+    body = {"kind": "feedback", "title": "Good?", "facts": {"result": "40"}, "about": ran["id"]}
+    rating = bot.post(f"{API}/asks", json=body).json()
+
+    assert decided(anna, rating, "reject", kind="harmful", note="No").status_code == 200
+
+    assert server.desk.get(ran["id"]).harm is not None
+    assert server.desk.trust.key(book.id).incidents == 1
+
+
+# --- what an agent cannot choose, and never learns ---------------------------------------------
+
+
+def test_an_agent_cannot_tell_an_audit_from_another_wait(
+    server: Served, bot: httpx2.Client
+) -> None:
+    reviewed = asked(bot, version="watched")
+    grant(server, bot, "watched")
+    server.desk.law.coin = lambda: 0.0
+    audited = asked(bot, version="watched")
+
+    assert audited["status"] == reviewed["status"] == "open"
+    assert seen_by(bot, audited) == seen_by(bot, reviewed)
+
+
+def seen_by(client: httpx2.Client, ask: dict[str, Any]) -> Any:
+    """Everything an agent can read of its ask, but for what is different on any two."""
+    place = f"{API}/asks/{ask['id']}"
+    whole = client.get(place).json(), client.get(f"{place}/events").json()
+    own = {"digest", "hash", "head", "salt", "order", "cursor", "micros", "at"}
+    times = {"opened_at", "changed_at", "due_at"}
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                name: "..." if name in own | times else plain(one) for name, one in value.items()
+            }
+        if isinstance(value, list):
+            return [plain(one) for one in value]
+        return "..." if value == ask["id"] else value
+
+    return plain(list(whole))
+
+
+def test_an_agent_follows_its_asks_and_not_its_keys(server: Served, bot: httpx2.Client) -> None:
+    grant(server, bot, "followed")
+
+    text = bot.get(f"{API}/events", params={"follow": "false", "after": ""}, timeout=60).text
+
+    assert "ask.opened" in text
+    assert "trust.fine" not in text
+    assert "trust.ratified" not in text
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("bucket", "small"),
+        ("matters", []),
+        ("stakes", {"bucket": "small"}),
+        ("tier", "low"),
+        ("trust", {"key": "k-0000000000"}),
+    ],
+)
+def test_an_agent_does_not_say_what_kind_of_call_it_is(
+    bot: httpx2.Client, field: str, value: Any
+) -> None:
+    body = {"tool": "refund", "args": {}, field: value}
+
+    assert code(bot.post(f"{API}/asks", json=body)) == (422, "invalid-request")
+
+
+def test_an_agent_does_not_lower_its_tier(bot: httpx2.Client) -> None:
+    plain, low = asked(bot, tool="wire"), asked(bot, tool="wire", risk="low")
+
+    assert low["trust"] == plain["trust"]
+    assert low["trust"]["tier"] == "high"
+    assert asked(bot, tool="drop", risk="low")["trust"] is None
+
+
+def test_what_only_the_agent_places_in_a_tier_earns_nothing(bot: httpx2.Client) -> None:
+    assert asked(bot, tool="unheard-of", risk="medium")["trust"] is None
+
+
+def test_an_agent_may_say_that_it_earns_nothing_and_nothing_else(bot: httpx2.Client) -> None:
+    assert asked(bot, earns=False)["trust"] is None
+    body = {"tool": "refund", "args": {}, "earns": True}
+    assert code(bot.post(f"{API}/asks", json=body)) == (422, "invalid-request")
+
+
+def test_another_version_earns_for_itself(server: Served, bot: httpx2.Client) -> None:
+    grant(server, bot, "old")
+
+    assert asked(bot, version="old")["status"] == "decided"
+    assert asked(bot, version="new")["status"] == "open"
+    assert asked(bot)["status"] == "open"
+
+
+def test_the_policy_says_what_can_be_earned(anna: httpx2.Client) -> None:
+    said = anna.get(f"{API}/policy").json()["autonomy"]
+    could = anna.post(f"{API}/policy/simulate", json={"tool": "refund", "agent": "bot"}).json()
+    never = anna.post(f"{API}/policy/simulate", json={"tool": "drop"}).json()
+
+    assert (said["enabled"], said["detection"]) == (True, None)
+    assert (could["earnable"], could["unearned"]) == (True, None)
+    assert could["key"] == {"agent": "bot", "tool": "refund", "tier": "low"}
+    assert (never["earnable"], never["key"]) == (False, None)
+    assert never["unearned"] == "nothing of the tier critical is"
