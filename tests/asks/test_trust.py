@@ -237,6 +237,15 @@ def test_harm_is_said_of_an_edit_only(alone: Desk) -> None:
         alone.decide(call(alone), "approve", harmful=True)
 
 
+def test_a_rating_of_what_is_not_there_can_still_be_given(alone: Desk) -> None:
+    rating = alone.later.feedback("40", of="a-0000").ask
+
+    rated = alone.reject(rating, "No", kind="harmful")
+
+    assert rated.decision
+    assert list(alone.trust) == []
+
+
 # --- what can never be earned -------------------------------------------------------------------
 
 

@@ -13,15 +13,18 @@ from pathlib import Path
 import pytest
 
 from sayso import Ask, Desk, Option, Running
+from sayso.asks.lawbook import default_policy
 from sayso.channels.console import Console
 from sayso.channels.menu import chosen, offers
 from sayso.model.actor import Roster
 from sayso.model.ask import Ballot
 from sayso.model.verdicts import Verdict
+from sayso.policy.reading import read as read_policy
 from sayso.testing import FakeClock
 from tests import hostile
 from tests.places import Place
 from tests.terminal import Screen, streams
+from tests.trusted import LAW
 
 SOLO = Roster({})
 
@@ -29,6 +32,15 @@ SOLO = Roster({})
 @pytest.fixture
 def desk(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
     with Desk(sqlite.url, clock=clock, agent="shop", account="sam@till") as desk:
+        yield desk
+
+
+@pytest.fixture
+def earning(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
+    """A desk whose policy places refunds in a tier, so that trust is earned by them."""
+    policy = read_policy(LAW, source="law.toml", default=default_policy())
+    given = {"clock": clock, "agent": "shop", "account": "sam@till"}
+    with Desk(sqlite.url, policy=policy, **given) as desk:  # type: ignore[arg-type]
         yield desk
 
 
@@ -296,6 +308,49 @@ def test_changes_are_typed_by_name_and_keep_their_types(
     screen.type("")
 
     assert said(answer) == Ballot(verdict="edit", args={"amount": 30, "code": "8", "urgent": True})
+
+
+@pytest.mark.parametrize(("typed", "harmful"), [("y", True), ("n", False), ("", None)])
+def test_an_edit_of_what_matters_asks_whether_there_would_have_been_harm(
+    earning: Desk, screen: Screen, prompted: Prompt, typed: str, harmful: bool | None
+) -> None:
+    future = prompted(earning.open("refund", {"order": 7, "amount": 40}))
+    screen.wait_for("Your choice")
+    screen.type("e")
+    screen.wait_for("change: ")
+    screen.type("amount=30")
+    screen.wait_for("change: ")
+    screen.type("")
+    screen.wait_for("Would it have done harm as it was proposed? (y/n, Enter: don't know) ")
+    screen.type("perhaps")
+    screen.wait_for("Please type y or n, or nothing.")
+    screen.type(typed)
+
+    ballot = said(future)
+
+    assert ballot == Ballot(verdict="edit", args={"amount": 30}, harmful=harmful)
+
+
+def test_nobody_is_asked_about_harm_where_nothing_that_matters_changes(
+    earning: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    @earning.gate(risk="low", matters=["amount"])
+    def refund(amount: int, memo: str) -> str:
+        return f"{memo}: {amount}"
+
+    gate = refund.__sayso_gate__  # type: ignore[attr-defined]
+    call = gate.content(earning.forms, gate.tool.bind((40, "thanks"), {}))
+    ask = earning.put(call, declared=True)
+    assert ask.stake is not None
+    future = prompted(ask)
+    screen.wait_for("Your choice")
+    screen.type("e")
+    screen.wait_for("change: ")
+    screen.type("memo=sorry")
+    screen.wait_for("change: ")
+    screen.type("")
+
+    assert said(future) == Ballot(verdict="edit", args={"memo": "sorry"})
 
 
 def test_changing_nothing_leads_back_to_the_choices(

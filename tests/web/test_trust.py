@@ -13,6 +13,7 @@ import pytest
 from sayso import Desk
 from sayso.asks.lawbook import default_policy
 from sayso.autonomy.book import Book, read
+from sayso.errors import BadValue
 from sayso.model.wire import read_ask, read_event
 from sayso.policy.reading import read as read_policy
 from tests.places import Place
@@ -330,6 +331,14 @@ def test_an_agent_does_not_lower_its_tier(bot: httpx2.Client) -> None:
 
 def test_what_only_the_agent_places_in_a_tier_earns_nothing(bot: httpx2.Client) -> None:
     assert asked(bot, tool="unheard-of", risk="medium")["trust"] is None
+
+
+def test_nobody_passes_for_who_asks_about_keys(server: Served, anna: httpx2.Client) -> None:
+    body = {"title": "Let clerk run refund alone?", "agent": "sayso"}
+
+    assert code(anna.post(f"{API}/asks", json=body)) == (403, "forbidden")
+    with pytest.raises(BadValue, match="asks about the trust in agents"):
+        server.token("sayso", kind="agent")
 
 
 def test_an_agent_may_say_that_it_earns_nothing_and_nothing_else(bot: httpx2.Client) -> None:

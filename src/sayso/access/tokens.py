@@ -30,6 +30,7 @@ from sayso.errors import BadValue, Misuse, NotSignedIn, StoreBusy, StoreFull
 from sayso.model.actor import Origin, Roster, plain_name
 from sayso.model.ids import short_id
 from sayso.model.span import Span, span
+from sayso.model.stake import ASKER
 from sayso.store.accounts import TokenRow, TokensWanted, put_token, still_here
 from sayso.store.accounts import revoke_token as revoked
 from sayso.store.contract import Store
@@ -265,6 +266,8 @@ def _check_agent(
         if team is not None or owner is not None:
             raise BadValue("A team and an owner belong to an agent's token, not to a person's.")
         return
+    if name.casefold() == ASKER:
+        raise BadValue(f"{name} asks about the trust in agents; an agent needs a name of its own.")
     if name.casefold() in {person.casefold() for person in roster.people}:
         raise BadValue(
             f"{name} is a person on this desk; an agent needs a name of its own. "

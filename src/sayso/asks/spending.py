@@ -365,9 +365,10 @@ def resolution(store: Store, answered: Ask) -> list[Append]:
     "Run it again" writes nothing: `begin` then accepts the ask once more.
     """
     decision = answered.decision
-    if decision is None or decision.verdict == "approve" or answered.content.about is None:
+    about = answered.content.about if answered.kind == "doubt" else None
+    if decision is None or decision.verdict == "approve" or about is None:
         return []
-    at = standing(store, answered.content.about)
+    at = standing(store, about)
     effect = at.ask.effect
     if effect is None or effect.status != "unknown" or effect.doubt != answered.id:
         return []

@@ -24,6 +24,7 @@ from sayso.errors import (
     Forbidden,
     Misuse,
     Tampered,
+    UnknownAsk,
     UnknownKey,
     UnknownRole,
     Unsatisfiable,
@@ -33,13 +34,12 @@ from sayso.model.ask import Ask, Decision
 from sayso.model.content import Content, Proposal, check_words, pairs
 from sayso.model.mattering import touching
 from sayso.model.requirement import Requirement
-from sayso.model.stake import Stake
+from sayso.model.stake import ASKER, Stake
 from sayso.model.text import one_line
 from sayso.model.verdicts import offered
 from sayso.policy.ruling import together
 from sayso.store.contract import Append, Opening, Store
 
-ASKER = "sayso"  # who asks about keys: no agent speaks for itself
 _NOTHING = Proposal(None, "{}", "{}")
 _TWO = Requirement.parse(["2 reviewer"])
 
@@ -154,7 +154,10 @@ def _rated(store: Store, at: Standing, ask: Ask, decision: Decision) -> list[App
     about = ask.content.about
     if about is None or decision.verdict != "reject" or decision.kind != "harmful":
         return []
-    of = standing(store, about)
+    try:
+        of = standing(store, about)
+    except UnknownAsk:  # whoever asked named something else; the rating itself counts
+        return []
     if of.ask.effect is None or of.ask.harm is not None:
         return []
     harm = decision.note or f"Called harmful in {ask.id}."

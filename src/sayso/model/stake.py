@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+ASKER = "sayso"  # who asks about keys: no agent speaks for itself, and none is called so
 Settles = Literal["grant", "flag"]
 
 

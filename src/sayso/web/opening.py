@@ -14,6 +14,7 @@ from sayso.asks.posted import Posted, read_post
 from sayso.errors import BadValue, Forbidden
 from sayso.model.ask import Ask
 from sayso.model.content import Content
+from sayso.model.stake import ASKER
 from sayso.store.contract import Lease
 from sayso.web.visit import Visit
 
@@ -56,7 +57,7 @@ def _named(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         _check_own("team", body.get("team"), caller.team)
         return {**body, "agent": caller.name, "team": caller.team}
     agent = body.get("agent") or f"{visit.actor.id} by hand"
-    if is_agent(visit.store, agent):
+    if agent == ASKER or is_agent(visit.store, agent):
         raise Forbidden(f"agent={agent!r}: that agent has a token, and speaks for itself.")
     if caller.name is not None:
         _check_own("requester", body.get("requester"), caller.name)
