@@ -242,7 +242,7 @@ def test_a_rating_of_what_is_not_there_can_still_be_given(alone: Desk) -> None:
 
     rated = alone.reject(rating, "No", kind="harmful")
 
-    assert rated.decision
+    assert rated.closed
     assert list(alone.trust) == []
 
 
