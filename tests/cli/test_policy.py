@@ -378,6 +378,7 @@ def test_one_call_and_who_would_be_asked(sayso: Sayso, file: Path, staffed: Desk
         "           can be taken back for 8 s",
         "Who        1 security: zoe",
         "           1 senior: anna",
+        "Earned     cannot be: people are not asked because of its tier alone",
     ]
     assert list(staffed.inbox()) == []
 
