@@ -57,7 +57,7 @@ def office(place: Place, clock: FakeClock) -> Iterator[Office]:
 
         def sit_down(text: str = LAW, **given: Any) -> Desk:
             policy = read_policy(text, source="law.toml", default=default_policy())
-            named = {"agent": "shop", "account": "sam@till", "clock": clock} | given
+            named: dict[str, Any] = {"agent": "shop", "account": "sam@till", "clock": clock} | given
             desk = opened.enter_context(Desk(place.url, policy=policy, **named))
             desk.law.coin = lambda: 0.999  # nothing is picked, unless a test says so
             return desk
@@ -404,10 +404,10 @@ def test_the_coin_sends_as_many_calls_to_people_as_the_tier_wants(alone: Desk) -
     rate = book.terms.audit
     assert rate == pytest.approx(0.1111, abs=1e-4)
 
-    alone.law.coin = lambda: rate - 1e-9
-    picked = call(alone)
     alone.law.coin = lambda: rate
     spared = call(alone)
+    alone.law.coin = lambda: rate - 1e-9
+    picked = call(alone)
 
     assert picked.open
     assert spared.decision
@@ -462,6 +462,52 @@ def test_what_was_asked_before_the_grant_is_no_audit(alone: Desk, clock: FakeClo
     alone.approve(waits)
 
     assert "rho" not in (alone.trust.history(book.id)[-1].payload or {})
+
+
+def test_nothing_runs_alone_while_somebody_looks_at_what_was_picked(alone: Desk) -> None:
+    book = grant(alone)
+    alone.law.coin = lambda: 0.0
+    picked = call(alone)
+    alone.law.coin = lambda: 0.999
+    assert all(call(alone).open for _ in range(5))
+
+    alone.approve(picked)
+
+    assert call(alone).decision
+    assert alone.trust.key(book.id).audits == 1
+
+
+@pytest.mark.parametrize("ending", ["withdrawn", "not now", "late"])
+def test_whoever_asks_again_tosses_no_second_coin(
+    alone: Desk, clock: FakeClock, ending: str
+) -> None:
+    grant(alone)
+    alone.law.coin = lambda: 0.0
+    picked = call(alone, within="1h")
+    alone.law.coin = lambda: 0.999
+    if ending == "withdrawn":
+        alone.withdraw(picked)
+    elif ending == "not now":
+        alone.reject(picked, kind="not-now")
+    else:
+        clock.advance("2h")
+        alone.sweep()
+
+    again = call(alone)
+    assert again.open
+    alone.approve(again)
+
+    assert call(alone).decision
+
+
+def test_what_was_not_picked_forgives_nothing(alone: Desk) -> None:
+    waiting = [call(alone) for _ in range(3)]
+    book = grant(alone)
+
+    for ask in waiting:
+        alone.approve(ask)
+
+    assert alone.trust.key(book.id).ledger.clean == 0
 
 
 # --- strikes ------------------------------------------------------------------------------------
@@ -607,6 +653,106 @@ def test_only_who_could_decide_its_calls_reopens_a_key(team: Desk) -> None:
     assert team.trust.key(book.id).ledger.standing == "locked"
 
 
+def test_who_owns_the_agent_or_decides_no_such_calls_settles_no_flag(office: Office) -> None:
+    desk = office()
+    for name, roles in {**PEOPLE, "cat": ["senior"], "eve": []}.items():
+        desk.people.add(name, roles=roles)
+    flagged = desk.reject(call(desk, "wire", owner="ben"), "No", kind="harmful", by="ann")
+    flag = key_of(desk, flagged).flag_ask
+    assert flag is not None
+
+    for name in ("ben", "eve", "ann"):
+        with pytest.raises(Forbidden):
+            desk.reject(desk.get(flag), by=name)
+
+
+@pytest.fixture
+def patient(office: Office, team: Desk) -> Desk:
+    """A desk on which it takes two refusals to end something."""
+    del team
+    return office(LAW + '[tiers.medium]\nneeds = ["1 junior"]\ndeny = 2\n')
+
+
+def test_of_several_words_the_gravest_counts(patient: Desk) -> None:
+    team = patient
+    accused = call(team)
+    team.reject(accused, "Harm", kind="harmful", by="ann")
+    team.approve(accused, by="jun")
+
+    assert key_of(team, team.get(accused.id)).ledger.standing == "suspended"
+
+
+def test_two_who_say_so_need_no_third(patient: Desk) -> None:
+    team = patient
+    accused = call(team)
+    team.reject(accused, "Harm", kind="harmful", by="ann")
+    team.reject(accused, "Harm", kind="harmful", by="jun")
+
+    book = key_of(team, team.get(accused.id))
+    assert (book.ledger.standing, book.harms, book.flag_ask) == ("reviewed", 1, None)
+
+
+def test_harm_found_while_a_flag_waits_counts_when_it_is_settled(team: Desk) -> None:
+    book = grant(team, by="ann")
+    harmful(team, by="jun")
+    harmful(team, by="jun")
+    flag = team.trust.key(book.id).flag_ask
+    assert flag is not None
+
+    team.approve(team.get(flag), by="ann")
+
+    settled = team.trust.key(book.id)
+    assert (settled.ledger.standing, settled.ledger.ends, settled.harms) == ("reviewed", 1, 2)
+
+
+def test_a_flag_whose_question_was_withdrawn_is_put_again_or_revoked(team: Desk) -> None:
+    book = grant(team, by="ann")
+    harmful(team, by="jun")
+    flag = team.trust.key(book.id).flag_ask
+    assert flag is not None
+    team.withdraw(team.get(flag))
+
+    harmful(team, by="jun")
+    again = team.trust.key(book.id).flag_ask
+    assert again not in (None, flag)
+    team.trust.revoke(book.id, by="ann")
+
+    assert team.trust.key(book.id).ledger.standing == "reviewed"
+    assert team.get(str(again)).status == "withdrawn"
+
+
+def test_where_only_one_person_is_their_flag_counts(office: Office) -> None:
+    desk = office()
+    desk.people.add("ann", roles=["senior"])
+
+    flagged = desk.reject(call(desk), kind="harmful", by="ann")
+
+    assert (key_of(desk, flagged).harms, key_of(desk, flagged).flag_ask) == (1, None)
+
+
+def test_a_policy_that_has_changed_since_is_heard_before_a_call_runs_alone(office: Office) -> None:
+    grant(office())
+    let = call(office())
+    assert let.decision
+
+    for text in ('refund = "critical"', 'refund = "high"', None):
+        changed = LAW if text is None else LAW.replace('refund = "medium"', text)
+        law = changed if text else f"{LAW}\n[autonomy]\nenabled = false\n"
+        with pytest.raises(NotApproved):
+            office(law).begin(let)
+
+
+def test_an_approval_of_a_grant_that_ended_is_not_good_under_the_next(alone: Desk) -> None:
+    book = grant(alone)
+    let = call(alone)
+    alone.trust.revoke(book.id)
+    again = grant(alone)
+    assert again.ledger.grants == 2
+
+    with pytest.raises(NotApproved, match="grant"):
+        alone.begin(let)
+
+
 # --- incidents ----------------------------------------------------------------------------------
 
 
@@ -748,6 +894,55 @@ def test_harm_of_an_old_version_ends_the_grant_of_the_new_one(office: Office) ->
     desk.incident(old, "It came out today")
 
     assert versioned(desk, "2").open
+
+
+def test_a_version_that_was_begun_before_sheds_no_strikes_either(office: Office) -> None:
+    desk = office("")
+    desk.approve(other := versioned(desk, "2"))
+    ask = versioned(desk, "1")
+    desk.approve(ask)
+    pen = Pen(desk.store, _book(desk, ask))
+    for _ in range(NEEDED["medium"]):
+        pen.write("fine", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
+    pen.write("ratified", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
+    assert desk.store.commit(*pen.appends())
+    desk.law.coin = lambda: 0.999
+    ran = versioned(desk, "1")
+    desk.finish(desk.begin(ran))
+
+    desk.incident(ran, "Paid twice")
+
+    assert key_of(desk, other).ledger.ends == 1
+
+
+def test_an_erased_call_still_counts_for_its_key(alone: Desk) -> None:
+    book = grant(alone)
+    ran = carried_out(alone)
+    alone.erase(ran, "asked for")
+
+    alone.incident(ran.id, "It came out today")
+
+    assert alone.trust.key(book.id).ledger.standing == "reviewed"
+
+
+def test_a_gate_of_which_nothing_is_declared_is_never_earned(office: Office) -> None:
+    desk = office('[tools]\npay = "medium"\n')
+
+    @desk.gate(earns=False)
+    def pay(order: int) -> int:
+        return order
+
+    gate = pay.__sayso_gate__  # type: ignore[attr-defined]
+    content = gate.content(desk.forms, gate.tool.bind((1,), {}))
+
+    assert desk.put(content, always=True).stake is None
+
+
+def test_verifying_ends_on_a_row_that_counts_events_nobody_wrote(alone: Desk, place: Place) -> None:
+    book = earn(alone)
+    place.sql("update trust set seq = 999")
+
+    assert [problem.stream for problem in alone.verify().problems] == [book.id]
 
 
 def test_a_namesake_in_another_team_is_another_agent(team: Desk) -> None:

@@ -16,6 +16,7 @@ from sayso.agent.telling import Callback, callbacks_of
 from sayso.agent.voice import voice_of
 from sayso.asks.carrying import gated
 from sayso.errors import BadValue, Misuse
+from sayso.model.content import check_word
 from sayso.model.span import Span
 from sayso.runs.here import running
 from sayso.runs.running import Running
@@ -58,6 +59,8 @@ class Agent:
             It may return a sentence to have a person review the step.
         on_text: Called with what the model writes, while it writes it.
         verbosity: 0 says nothing, 1 a line a step on standard error, 2 also what the model writes.
+        version: Which one it is, where its model, instructions and tools do not tell: what it has
+            earned to run alone, it has earned as that.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class Agent:
         on_step: Callback | Mapping[type, Callback] | None = None,
         on_text: Callable[[str], object] | None = None,
         verbosity: int = 0,
+        version: str | None = None,
     ) -> None:
         if plan_every is not None and (type(plan_every) is not int or plan_every < 1):
             raise BadValue(f"plan_every={plan_every!r}: give a whole number above 0, or None.")
@@ -107,6 +111,7 @@ class Agent:
             learn=learn,
             explain=explain,
             on_text=on_text,
+            declared=check_word(version, "version") or "",
         )
 
         def fn(run: Running, task: str) -> str:

@@ -118,8 +118,11 @@ def unlike(store: Store, events: Sequence[Event]) -> Iterator[str]:
         yield str(error)
         return
     row = store.trust_of(told.id)
-    while row is not None and row.seq > told.seq:  # on a desk in use it has moved on
-        told, row = row_of(read(store.stream(told.id))), store.trust_of(told.id)
+    while row is not None and row.seq != told.seq:  # on a desk in use it has moved on
+        again = row_of(read(store.stream(told.id)))
+        if again == told:
+            break
+        told, row = again, store.trust_of(told.id)
     if row is None:
         yield "the key is in the journal but not in the list"
         return

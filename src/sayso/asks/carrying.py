@@ -86,13 +86,13 @@ class Gated:
 
     def content(self, forms: Forms, bound: Bound, **more: Any) -> Content:  # noqa: ANN401 - terms
         """Return what people are shown of one call."""
-        tool, more_shown = self.tool, {}
+        tool = self.tool
+        more_shown: dict[str, Any] = {}
         terms: Terms = {**self.rules.terms, "risk": tool.risk_of(bound), **more}  # type: ignore[typeddict-item]
         proposal, rules = tool.proposal(bound), self.rules
         if rules.unseen is not None:
             more_shown["unseen"] = forms.unseen(proposal, rules.unseen, terms.get("team"))
-        if not self.asks_people:
-            more_shown["stakes"] = self._stakes(forms, bound)
+        more_shown["stakes"] = self._stakes(forms, bound)
         return forms.call(
             proposal,
             returns=tool.returned,
@@ -103,11 +103,17 @@ class Gated:
             terms=terms,
         )
 
-    def _stakes(self, forms: Forms, bound: Bound) -> str:
-        """Return what tells calls that are trusted together from others, as JSON."""
+    def _stakes(self, forms: Forms, bound: Bound) -> str | None:
+        """Return what tells calls that are trusted together from others, as JSON.
+
+        `None` for what people are always asked: nothing is declared of it, it says so itself, or
+        nobody can tell which kind of call it is.
+        """
+        if self.asks_people or not self.rules.earns:
+            return None
         tool, bucket = self.tool, self.tool.bucket_of(bound)
-        if bucket is None or not self.rules.earns:
-            return canonical({"never": True})
+        if bucket is None:
+            return None
         said: dict[str, Any] = {"version": forms.version(tool.fn), "bucket": bucket}
         if tool.matters is not None:
             said["matters"] = list(tool.matters)

@@ -228,9 +228,11 @@ class Forms:
         impact: str | None = None,
         reversible: bool | None = None,
         affects: str | None = None,
+        version: str | None = None,
+        earns: bool = True,
         **terms: Unpack[Terms],
     ) -> Content:
-        """Return the content of a tool call."""
+        """Return the content of a tool call; `version` is that of the code that asks."""
         check_title(tool, "The tool's name")
         return self.call(
             _called(tool, _mapping(args, "Arguments are"), schema),
@@ -240,6 +242,7 @@ class Forms:
             impact=check_words(impact, "impact"),
             reversible=_yes_or_no(reversible, "reversible"),
             affects=check_words(affects, "affects"),
+            stakes=_stakes(check_word(version, "version")) if earns else None,
             terms=terms,
         )
 
@@ -277,7 +280,7 @@ class Forms:
         **terms: Any,  # noqa: ANN401 - as of `action`
     ) -> Form[Ask]:
         """Ask about a call that somebody else carries out; the ask as it was decided."""
-        content = self.action(tool, args, **terms)
+        content = self.action(tool, args, earns=False, **terms)  # nobody hears what came of it
         allow = tuple(verdict for verdict in content.allow if verdict not in without)
         content = replace(content, allow=allow, sentence=sentence)
         return Form(content, lambda ask: ask, hears_end)
@@ -609,6 +612,10 @@ def _called(tool: str, args: dict[str, Any], schema: dict[str, Any] | None) -> P
             f"The arguments of {tool} do not fit their schema: {where}: {what}", path=where
         )
     return proposal
+
+
+def _stakes(version: str | None) -> str:
+    return canonical({} if version is None else {"version": version})
 
 
 def _mapping(value: object, what: str) -> dict[str, Any]:

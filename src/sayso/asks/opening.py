@@ -60,7 +60,7 @@ def open_ask(
     known = None if key is None else _same(store, asked, key)
     if known is not None:
         return known
-    ruling = stake = None
+    ruling = stake = picks = None
     alone = False
     content = weighed(store, content)
     if law is not None:
@@ -68,11 +68,12 @@ def open_ask(
         ruling = rule(law, content, now, always=always, requested=requested)
         stake = staked(law, content, ruling)
         content = ruled(content, ruling, now, requested=requested)
-        alone = spared(store, law, stake)
+        picks = new_id(store)
+        alone = spared(store, law, stake, picks)
     asks = law if ruling is not None and ruling.effect == "ask" and not alone else None
     while True:
         solo, people = check_decidable(store, content)
-        ask_id = new_id(store)
+        ask_id, picks = picks or new_id(store), None
         line = opening(
             ask_id,
             content,
@@ -192,7 +193,8 @@ def without(roster: Roster, content: Content) -> Roster:
         return roster
     people = roster.people.items()
     others = {name: roles for name, roles in people if name.casefold() not in left_out}
-    return replace(roster, people=others)
+    # With nobody left it is nobody's, and not a desk on which whoever sits there decides.
+    return replace(roster, people=others, team=roster.team if others else roster.team or "")
 
 
 def new_id(store: Store) -> str:

@@ -23,7 +23,7 @@ from sayso.asks.ruling import (
     unchanged,
 )
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
-from sayso.asks.trusting import still_granted
+from sayso.asks.trusting import still_earned, still_granted
 from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
 from sayso.model.actor import CLOCK, Actor, Origin
 from sayso.model.ask import Ask, Decision
@@ -93,7 +93,7 @@ def begin(
         if of_run(at.ask) and commit is None:
             raise NotApproved(at.ask, f"the run {at.ask.content.run} carries it out itself.")
         _check_law(at, law, risk)
-        if not still_granted(store, at.ask):
+        if at.ask.effect is None and not still_granted(store, at.ask):
             raise NotApproved(at.ask, "the grant it was to run under has ended since. Ask again.")
         actor = Actor("agent", at.ask.content.agent)
         given_up = []
@@ -136,7 +136,7 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
     if ruling.cool_off > ask.content.ruled.cool_off:
         _check_settled(at, decision, ruling.cool_off)
     if decision.grant is not None:
-        strict = ruling.asks and not ruling.earnable
+        strict = not still_earned(law, ask, ruling)
     elif decision.by.kind == "policy":
         strict = ruling.effect != "allow"
     elif decision.by == CLOCK and ruling.effect != "allow" and ruling.on_timeout != "approve":

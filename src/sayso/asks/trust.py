@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sayso.asks.books import book_of
-from sayso.asks.trusting import in_force
 from sayso.asks.vouching import steer
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import Standing, bar_after
@@ -64,7 +63,7 @@ class Trust:
 
     def alone(self, key: str) -> bool:
         """Whether calls of this key run without a person now, but for those that chance picks."""
-        return in_force(self._store(), self.key(key))
+        return self.key(key).alone
 
     def revoke(self, key: str, note: str | None = None, *, by: str | None = None) -> Book:
         """End a grant: from now on people are asked again, and the key earns from the beginning.

@@ -1,20 +1,24 @@
 """Whether a call may run alone: its key has earned it, and the coin has not picked it for an audit.
 
 The policy rules first. What people are asked for because of its tier alone can be earned; the coin
-is tossed after the call was frozen, and its fall is written nowhere.
+is tossed after the call was frozen. That it picked one is written into the book of the key, which
+no agent reads, and nowhere else.
 """
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from typing import Any
 
-from sayso.asks.books import ORIGIN, book_of
+from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.ruling import carried_out
-from sayso.asks.standing import grow, stamped
+from sayso.asks.standing import grow, stamped, tries
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import Key
-from sayso.autonomy.terms import terms_of
+from sayso.autonomy.terms import DETECTION, terms_of
+from sayso.errors import Tampered
 from sayso.model.actor import Actor
 from sayso.model.ask import Ask
 from sayso.model.content import Content
@@ -25,6 +29,8 @@ from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
 from sayso.store.contract import Append, Store
+
+_log = logging.getLogger("sayso.trust")
 
 
 def staked(law: Lawbook, content: Content, ruling: Ruling) -> Stake | None:
@@ -39,7 +45,8 @@ def staked(law: Lawbook, content: Content, ruling: Ruling) -> Stake | None:
     if content.needs != ONE_REVIEWER:
         return None
     tier = ruling.tier or ""
-    said = {} if content.stakes is None else read(content.stakes)
+    # What nobody sorted is asked for always.
+    said: dict[str, Any] = {"never": True} if content.stakes is None else read(content.stakes)
     if said.get("never"):
         return None
     key = key_of(content, said.get("version", ""), said.get("bucket", ""), tier)
@@ -90,43 +97,66 @@ def key_of(content: Content, version: str, bucket: str, tier: str) -> Key:
     )
 
 
-def spared(store: Store, law: Lawbook, stake: Stake | None) -> bool:
+def spared(store: Store, law: Lawbook, stake: Stake | None, ask_id: str) -> bool:
     """Whether a call runs without a person: its key is granted, and the coin did not pick it.
 
-    The coin is tossed here, after the call was frozen, and what it says is written nowhere.
+    The coin is tossed here, after the call was frozen. While somebody looks at what it picked, or
+    owes the key a word because that was taken back or came to nothing, nothing else of the key runs
+    alone: whoever asks again tosses no second coin, and nothing slips by behind a call that waits.
     """
     if stake is None:
         return False
-    book = book_of(store, stake.key)
-    if book is None or not in_force(store, book):
-        return False
-    return law.coin() >= book.terms.audit
+    fall = law.coin()
+    for _ in tries(stake.key):
+        book = _sound(store, stake.key)
+        if book is None or not book.alone or book.owed is not None:
+            return False
+        if fall >= replace(book, detection=stake.detection or DETECTION).terms.audit:
+            return True
+        pen = Pen(store, book)
+        pen.write("picked", SYSTEM, ORIGIN, ask=ask_id)
+        if store.commit(*pen.appends()):
+            return False
+    raise AssertionError("unreachable: trying ends with an error")
 
 
-def in_force(store: Store, book: Book) -> bool:
-    """Whether a key runs alone now. A grant from before a restore may have been taken away since."""
-    restored = store.restored_at
-    return book.alone and (
-        restored is None or (book.granted_at is not None and book.granted_at >= restored)
-    )
+def _sound(store: Store, key: str) -> Book | None:
+    """Return the book of a key; `None` if there is none, or if it is not what was written."""
+    try:
+        return book_of(store, key)
+    except Tampered as error:
+        _log.error("%s", error)
+        return None
 
 
 def granted(ask: Ask, store: Store) -> tuple[Ask, Append]:
     """Decide an ask as it opens: its key runs alone."""
     stake = ask.stake
-    if stake is None:
+    book = None if stake is None else book_of(store, stake.key)
+    if stake is None or book is None:
         raise AssertionError("unreachable: only what has a key is granted")
     actor = Actor("policy", f"grant {stake.key}")
     note = f"{ask.content.agent} has earned to run this alone ({stake.key})."
-    said = stamped(ORIGIN, verdict="approve", note=note, grant=stake.key)
+    said = stamped(ORIGIN, verdict="approve", note=note, grant=stake.key, nth=book.ledger.grants)
     event, decided = grow(ask, "ask.decided", at=store.now(), actor=actor, payload=said)
     return decided, Append(event=event)
 
 
 def still_granted(store: Store, ask: Ask) -> bool:
-    """Whether a call that nobody was asked for may still run: its grant has not ended since."""
+    """Whether a call that nobody was asked for may still run: that very grant has not ended since."""
     decision = ask.decision
     if decision is None or decision.grant is None:
         return True
-    book = book_of(store, decision.grant)
-    return book is not None and in_force(store, book)
+    book = _sound(store, decision.grant)
+    return book is not None and book.alone and book.ledger.grants == decision.nth
+
+
+def still_earned(law: Lawbook, ask: Ask, ruling: Ruling) -> bool:
+    """Whether the policy of now would let a call run alone that ran under a grant when it was asked."""
+    if ruling.effect == "allow":
+        return True
+    return (
+        ask.stake is not None
+        and ruling.tier == ask.stake.tier
+        and unearned(law.policy, ruling, called=True, undoable=True) is None
+    )

@@ -7,7 +7,8 @@ holds, is asked of people like everything else: by an ask, whose decision is wri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
@@ -40,6 +41,7 @@ from sayso.model.verdicts import offered
 from sayso.policy.ruling import together
 from sayso.store.contract import Append, Opening, Store
 
+_log = logging.getLogger("sayso.trust")
 _NOTHING = Proposal(None, "{}", "{}")
 _TWO = Requirement.parse(["2 reviewer"])
 
@@ -56,39 +58,27 @@ def learned(store: Store, at: Standing, ask: Ask) -> list[Append]:
     if stake.settles is not None:
         return _settled(store, at, ask, stake, decision)
     what = label_of(ask)
-    if what is None:
-        return []
-    pen = _pen(store, ask, stake)
-    return [] if pen is None else _labelled(pen, at, ask, decision, what)
+    return [] if what is None else _labelled(store, at, ask, stake, what)
 
 
 def label_of(ask: Ask) -> str | None:
-    """Return what a decision says of the call as it was proposed: fine, flagged, or nothing.
+    """Return what people say of a call as it was proposed: fine, flagged, or nothing.
 
-    Only harm counts against it: a matter of taste or of time does not. An edit says nothing if it
-    touches what matters, unless whoever made it said whether the call would have done harm.
+    Only harm counts against it, and of several words the gravest: a matter of taste or of time says
+    nothing. Nor does an edit that touches what matters, unless whoever made it said that the call
+    would have done none.
     """
     decision = ask.decision
     if decision is None:
         return None
+    if ask.accused_by:
+        return "flagged"
     if decision.verdict == "approve":
         return "fine"
-    if decision.verdict == "reject":
-        return "flagged" if decision.kind == "harmful" else None
     if decision.verdict != "edit":
         return None
-    harmful = _harmful(decision)
-    if harmful is not None:
-        return "flagged" if harmful else "fine"
-    return None if touched(ask) else "fine"
-
-
-def _harmful(decision: Decision) -> bool | None:
-    """Return what whoever edited said of the call before: of several, the gravest word counts."""
-    said = [vote.harmful for vote in decision.votes] + [decision.harmful]
-    if True in said:
-        return True
-    return False if False in said else None
+    harmless = any(vote.harmful is False for vote in decision.votes)
+    return "fine" if harmless or not touched(ask) else None
 
 
 def touched(ask: Ask) -> list[str]:
@@ -106,21 +96,42 @@ def _pen(store: Store, ask: Ask, stake: Stake) -> Pen | None:
     return Pen.begun(store, key, ask.content.needs)
 
 
-def _labelled(pen: Pen, at: Standing, ask: Ask, decision: Decision, what: str) -> list[Append]:
-    stake, book = ask.stake, pen.book
-    detection = stake.detection if stake is not None else None
-    said: dict[str, Any] = {"ask": ask.id, "detection": detection or DETECTION}
-    if book.audited(ask.opened_at):
+def _labelled(store: Store, at: Standing, ask: Ask, stake: Stake, what: str) -> list[Append]:
+    """Write what people said of a call into the book of its key."""
+    decision = ask.decision
+    try:
+        pen = _pen(store, ask, stake)
+    except Tampered as error:  # nothing of it runs alone; what people say to this still counts
+        _log.error("%s", error)
+        return []
+    if pen is None or decision is None:
+        return []
+    book = pen.book
+    said: dict[str, Any] = {"ask": ask.id, "detection": stake.detection or DETECTION}
+    if book.audited(ask.id):
         said["rho"] = book.terms.audit
-    if what == "flagged" and book.ledger.standing in ("reviewed", "proposed", "granted"):
-        flag = flag_opening(pen.store, at.roster, ask, decision, pen.book)
-        if flag is None:  # nobody else is there to look
-            said["solo"] = True
-        else:
-            said["flag"] = flag.ask.id
-            pen.beside.append(flag)
-    pen.write(what, decision.by, decision.origin, **said)
+    elif book.owed is not None and not _stands(pen.store, book.owed):
+        said["paid"] = True
+    by = decision.by
+    if what == "flagged":
+        by = Actor("person", ask.accused_by[0])
+        said |= _flag(pen, at, ask, decision)
+    pen.write(what, by, decision.origin, **said)
     return put_up(pen, at, book, ask).appends()
+
+
+def _flag(pen: Pen, at: Standing, ask: Ask, decision: Decision) -> dict[str, Any]:
+    """Ask somebody else whether a flag holds, unless two have said so, or nobody else is there."""
+    book = pen.book
+    if book.ledger.standing == "locked" or _stands(pen.store, book.flag_ask):
+        return {}
+    flag = None
+    if len(ask.accused_by) == 1:
+        flag = flag_opening(pen.store, at.roster, ask, decision, book)
+    if flag is None:
+        return {"solo": True}
+    pen.beside.append(flag)
+    return {"flag": flag.ask.id}
 
 
 def _settled(
@@ -180,26 +191,41 @@ def harms(
     if ask.stake is None or ask.stake.settles is not None:
         return []
     own = _pen(store, ask, ask.stake)
-    pens = [] if own is None else [own]
-    pens += [Pen(store, book) for book in _other_versions(store, ask, ask.stake)]
+    if own is None:
+        return []
+    weighs = ("proposed", "granted", "suspended")
+    others = [book for book in _kin(store, own.book) if book.ledger.standing in weighs]
     written: list[Append] = []
-    for pen in pens:
+    for pen in (own, *(Pen(store, book) for book in others)):
         before = pen.book
         detection = ask.stake.detection or DETECTION
         pen.write("incident", by, origin, ask=ask.id, harm=harm, detection=detection)
-        written += put_up(pen, at, before, ask).appends()
-    return written
+        written += put_up(pen, at, before, ask, kin=False).appends()
+    taken = {book.id for book in others}
+    left = (book for book in _kin(store, own.book) if book.id not in taken)
+    return written + _taken_over(own, left, at, ask)
 
 
-def _other_versions(store: Store, ask: Ask, stake: Stake) -> Iterator[Book]:
-    content = ask.content
-    kin = store.trust_kin(content.team or "", content.agent, content.proposal.tool or "")
-    for row in kin:
-        if row.id == stake.key or row.bucket != stake.bucket:
-            continue
-        book = book_of(store, row.id)
-        if book is not None and book.ledger.standing in ("proposed", "granted", "suspended"):
+def _kin(store: Store, of: Book) -> Iterator[Book]:
+    """Yield the books of all other versions of an agent, with the same tool and kind of call."""
+    key = of.key
+    for row in store.trust_kin(key.team, key.agent, key.tool):
+        book = book_of(store, row.id) if row.id != of.id and row.bucket == key.bucket else None
+        if book is not None:
             yield book
+
+
+def _taken_over(pen: Pen, kin: Iterable[Book], at: Standing, ask: Ask) -> list[Append]:
+    """Let a grant that ended by harm count for other versions, too: a new name sheds no strikes."""
+    ledger, written = pen.book.ledger, list[Append]()
+    for book in kin:
+        if book.ledger.ends >= ledger.ends:
+            continue
+        other = Pen(pen.store, book)
+        locked = ledger.standing == "locked"
+        other.write("inherited", SYSTEM, ORIGIN, ends=ledger.ends, locked=locked or None)
+        written += put_up(other, at, book, ask, kin=False).appends()
+    return written
 
 
 def check_harm(harm: object) -> None:
@@ -244,7 +270,7 @@ def incident(store: Store, ask_id: str, harm: str, *, by: str | None, origin: Or
 # --- what follows for the key ------------------------------------------------------------------
 
 
-def put_up(pen: Pen, at: Standing, before: Book, ask: Ask) -> Pen:
+def put_up(pen: Pen, at: Standing, before: Book, ask: Ask, *, kin: bool = True) -> Pen:
     """Say what has changed, and put before people what they have to settle now.
 
     Args:
@@ -252,11 +278,15 @@ def put_up(pen: Pen, at: Standing, before: Book, ask: Ask) -> Pen:
         at: The moment, and who is there.
         before: The book without that line.
         ask: What was decided: it is closed already.
+        kin: Whether the other versions of the agent are told of a grant that ended.
     """
     ledger = pen.book.ledger
-    if ledger.ends > before.ledger.ends:
+    inherits = pen.lines[-1].event.kind == "trust.inherited"
+    if ledger.ends > before.ledger.ends and not inherits:
         locked = ledger.standing == "locked"
         pen.write("ended", SYSTEM, ORIGIN, ends=ledger.ends, locked=locked or None)
+        if kin:
+            pen.beside += _taken_over(pen, _kin(pen.store, pen.book), at, ask)
     for open_before, open_now in (
         (before.grant_ask, pen.book.grant_ask),
         (before.flag_ask, pen.book.flag_ask),
@@ -269,7 +299,11 @@ def put_up(pen: Pen, at: Standing, before: Book, ask: Ask) -> Pen:
 
 
 def _stands(store: Store, ask_id: str | None) -> bool:
-    return ask_id is not None and not standing(store, ask_id).ask.closed
+    """Whether an ask is still to be decided; one that was never written is not."""
+    try:
+        return ask_id is not None and not standing(store, ask_id).ask.closed
+    except UnknownAsk:
+        return False
 
 
 def _withdrawn(store: Store, ask_id: str) -> list[Append]:
@@ -288,11 +322,14 @@ def _propose(pen: Pen, at: Standing, ask: Ask) -> None:
     book = pen.book
     terms, key = book.terms, book.key
     needs = Requirement.parse(book.needs or None)
+    if ask.stake is not None and ask.stake.key == book.id:  # who decides its calls by now, too
+        needs = together(needs, ask.content.needs)
     content = _about_key(
         book,
         f"Let {key.agent} run {key.tool} alone?",
         needs=together(needs, _TWO) if key.tier == "high" else needs,
         owner=ask.content.owner,
+        requester=ask.content.requester,
         sentence=(
             "The record of this agent is good enough for it to go without asking. Whoever decides "
             "its calls decides that, too."
@@ -342,13 +379,15 @@ def flag_opening(
     """Return the ask whether a flag holds, for somebody else; `None` if nobody else is there."""
     if roster.solo:
         return None
+    by = ask.accused_by[0]
     content = _about_key(
         book,
         f"Was {ask.id} harmful?",
-        needs=Requirement(),
-        requester=decision.by.id,
+        needs=Requirement.parse(book.needs or None),
+        requester=by,
+        owner=ask.content.owner,
         sentence=(
-            f"{decision.by.id} says so. Until somebody else has looked, nothing of this kind runs "
+            f"{by} says so. Until somebody else has looked, nothing of this kind runs "
             "alone. Approve if it was harmful, reject if it was not."
         ),
         why=decision.note,
@@ -357,10 +396,13 @@ def flag_opening(
             "Ask": ask.id,
             "Call": ask.tool,
             "Arguments": ask.args if ask.original is None else ask.original,
-            "Flagged by": decision.by.id,
+            "Flagged by": by,
         },
     )
-    return _opened(store, roster, content, Stake(key=book.id, settles="flag"))
+    stake = Stake(key=book.id, settles="flag")
+    # Where nobody else decides such calls, anybody else may say whether it was harmful.
+    anybody = content.changed(needs=Requirement())
+    return _opened(store, roster, content, stake) or _opened(store, roster, anybody, stake)
 
 
 def _named(book: Book) -> dict[str, Any]:
@@ -427,6 +469,8 @@ def steer(
             raise Misuse(refused)
         pen = Pen(store, book)
         pen.write(what, person, origin, note=note or None)
+        for asked in filter(None, (book.flag_ask, book.grant_ask)):
+            pen.beside += _withdrawn(store, asked)
         if store.commit(*pen.appends()):
             return pen.book
     raise AssertionError("unreachable: trying ends with an error")

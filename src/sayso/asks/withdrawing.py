@@ -82,7 +82,8 @@ def erase(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: str)
             return at.ask
         verdict = at.ask.decision.verdict if at.ask.decision is not None else None
         team = at.ask.content.team
-        payload = stamped(origin, seqs=seqs, note=note, verdict=verdict, team=team)
+        trust = None if at.ask.stake is None else at.ask.stake.to_json()
+        payload = stamped(origin, seqs=seqs, note=note, verdict=verdict, team=team, trust=trust)
         event, ask = grow(at.ask, "payload.erased", at=at.now, actor=actor, payload=payload)
         if store.erase(at.ask.stream, seqs, Append(event=event, ask=ask)):
             return standing(store, ask_id).ask

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, get_args
 
-from sayso.autonomy.ledger import Happening, Key, Ledger, What, after, inherited
+from sayso.autonomy.ledger import (
+    Happening,
+    Key,
+    Ledger,
+    What,
+    after,
+    inherited,
+    taking_over,
+)
 from sayso.autonomy.terms import DETECTION, Terms, terms_of
 from sayso.errors import Tampered
 from sayso.model.event import GENESIS, Event, follows
@@ -53,6 +61,7 @@ class Book:
         harms: Confirmed harms.
         incidents: Harm that was reported after the fact.
         granted_at: Since when it runs alone.
+        owed: The call that chance picked, and to which people have not spoken yet.
         grant_ask: The open ask whether it may.
         flag_ask: The open ask whether a flag holds.
         flagged: The call that was flagged, and the audit rate if the coin had picked it.
@@ -75,6 +84,7 @@ class Book:
     harms: int = 0
     incidents: int = 0
     granted_at: datetime | None = None
+    owed: str | None = None
     grant_ask: str | None = None
     flag_ask: str | None = None
     flagged: str | None = None
@@ -115,9 +125,9 @@ class Book:
             return None
         return max(0, ceil(log(self.ledger.bar / self.ledger.score) / log(self.terms.fine)))
 
-    def audited(self, opened_at: datetime) -> bool:
-        """Whether a call that people decide was picked by the coin: it opened under the grant."""
-        return self.alone and self.granted_at is not None and opened_at >= self.granted_at
+    def audited(self, ask: str) -> bool:
+        """Whether a call that people decide is the one that the coin picked."""
+        return self.alone and self.owed == ask
 
 
 def read(events: Iterable[Event]) -> Book:
@@ -166,11 +176,19 @@ def grown(book: Book, event: Event) -> Book:
     what = event.kind.removeprefix(FAMILY)
     if what == "proposed":
         return _moved(book, event, grant_ask=said.get("ask"))
+    if what == "picked":
+        return _moved(book, event, owed=said.get("ask"))
+    if what == "inherited":
+        ends, locked = int(said.get("ends", 0)), bool(said.get("locked", False))
+        ledger = taking_over(book.ledger, ends, locked=locked)
+        return _moved(book, event, ledger=ledger, **_left(ledger))
     if what not in _WHATS:
         return _moved(book, event)
     happening = Happening(what, event.actor.id)  # type: ignore[arg-type]
     book = replace(book, detection=float(said.get("detection", book.detection)))
-    ledger = after(book.ledger, happening, book.terms, solo=bool(said.get("solo", False)))
+    ledger = book.ledger
+    if not (what == "fine" and book.alone and "rho" not in said):  # no audit: it forgives nothing
+        ledger = after(ledger, happening, book.terms, solo=bool(said.get("solo", False)))
     return _moved(book, event, ledger=ledger, **_counted(book, ledger, what, said, event))
 
 
@@ -180,24 +198,36 @@ def _counted(
     """Return what changes besides how it stands."""
     audited, solo = "rho" in said, bool(said.get("solo", False))
     harmed = what == "confirmed" or (what == "flagged" and solo)
+    harms = max(1, book.ledger.flags) if what == "confirmed" else int(harmed)
     changes: dict[str, Any] = {
         "marks": (book.marks + ("x" if what == "flagged" and solo else _MARK[what]))[-_MARKS:],
         "fine": book.fine + (what == "fine"),
-        "audits": book.audits + (audited and (what == "fine" or harmed)),
+        "audits": book.audits + (audited and (what in ("fine", "overturned") or harmed)),
         "bad_audits": book.bad_audits + (audited and harmed),
-        "harms": book.harms + harmed,
+        "harms": book.harms + harms,
         "incidents": book.incidents + (what == "incident"),
     }
     if ledger.alone and not book.alone and what == "ratified":
         changes["granted_at"] = event.at
-    elif not ledger.alone and ledger.standing != "suspended":
-        changes["granted_at"] = None
+    if what in ("fine", "flagged") and (said.get("ask") == book.owed or said.get("paid")):
+        changes["owed"] = None
+    changes |= _left(ledger)
+    if ledger.standing == "suspended":
+        changes["flag_ask"] = said.get("flag", book.flag_ask)
+    if what == "flagged" and book.ledger.standing != "suspended":
+        changes |= {"flagged": said.get("ask"), "flag_rho": said.get("rho")}
+    return changes
+
+
+def _left(ledger: Ledger) -> dict[str, Any]:
+    """Return what is over for a key that stands like this."""
+    changes: dict[str, Any] = {}
+    if not ledger.alone and ledger.standing != "suspended":
+        changes |= {"granted_at": None, "owed": None}
     if ledger.standing != "proposed":
         changes["grant_ask"] = None
-    suspended = ledger.standing == "suspended"
-    changes["flag_ask"] = said.get("flag", book.flag_ask) if suspended else None
-    if what == "flagged":
-        changes |= {"flagged": said.get("ask"), "flag_rho": said.get("rho")}
+    if ledger.standing != "suspended":
+        changes["flag_ask"] = None
     return changes
 
 

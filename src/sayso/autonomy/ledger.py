@@ -73,6 +73,7 @@ class Ledger:
         before: Where it stood when it was suspended.
         flagged_by: Who flagged it: they cannot confirm it themselves.
         grants: How often it was granted.
+        flags: How many harms whoever settles the flag decides upon.
     """
 
     standing: Standing = "reviewed"
@@ -83,6 +84,7 @@ class Ledger:
     before: Standing = "reviewed"
     flagged_by: str = ""
     grants: int = 0
+    flags: int = 0
 
     @property
     def bar(self) -> float:
@@ -119,6 +121,15 @@ def inherited(ends: int, *, locked: bool) -> Ledger:
     return Ledger(ends=ends, standing="locked" if locked else "reviewed")
 
 
+def taking_over(ledger: Ledger, ends: int, *, locked: bool) -> Ledger:
+    """Return a ledger after a grant of another version ended: its strikes count for this one, too."""
+    raised = replace(ledger, ends=max(ledger.ends, ends))
+    if locked:
+        return Ledger(standing="locked", ends=raised.ends, grants=ledger.grants)
+    waits = raised.standing in ("reviewed", "proposed")
+    return _weighed(raised, raised.score) if waits else raised
+
+
 def after(ledger: Ledger, happening: Happening, terms: Terms, *, solo: bool = False) -> Ledger:
     """Return the ledger after one more happening; what does not apply leaves it as it is.
 
@@ -140,7 +151,7 @@ def after(ledger: Ledger, happening: Happening, terms: Terms, *, solo: bool = Fa
 _APPLIES = {
     "ratified": "Only a proposed grant can be ratified",
     "declined": "Only a proposed grant can be declined",
-    "revoked": "Only a grant in force can be revoked",
+    "revoked": "Only a grant, or a key that is suspended, can be revoked",
     "reopened": "Only a locked key can be reopened",
     "confirmed": "There is no flag to confirm",
     "overturned": "There is no flag to overturn",
@@ -159,6 +170,8 @@ def refusal(ledger: Ledger, happening: Happening) -> str | None:
 
 
 def _earned(ledger: Ledger, _: Happening, terms: Terms) -> Ledger:
+    if ledger.standing == "proposed":  # enough is enough: what it earns now would outweigh harm
+        return ledger
     return _weighed(ledger, ledger.score * terms.fine)
 
 
@@ -175,21 +188,35 @@ def _audited(ledger: Ledger, _: Happening, __: Terms) -> Ledger:
 
 def _flagged(ledger: Ledger, happening: Happening, _: Terms) -> Ledger:
     return replace(
-        ledger, standing="suspended", before=ledger.standing, flagged_by=happening.by, clean=0
+        ledger,
+        standing="suspended",
+        before=ledger.standing,
+        flagged_by=happening.by,
+        clean=0,
+        flags=1,
     )
+
+
+def _flagged_again(ledger: Ledger, _: Happening, __: Terms) -> Ledger:
+    return replace(ledger, flags=ledger.flags + 1)
 
 
 def _freed(ledger: Ledger) -> Ledger:
     """Put a key back where it stood before somebody flagged it."""
-    return replace(ledger, standing=ledger.before, before="reviewed", flagged_by="")
+    return replace(ledger, standing=ledger.before, before="reviewed", flagged_by="", flags=0)
 
 
 def _settled(ledger: Ledger, happening: Happening, terms: Terms) -> Ledger:
-    """Somebody else agrees that it was harmful."""
-    return _harmed(_freed(ledger), happening, terms)
+    """Somebody else agrees that it was harmful, and whatever was flagged since."""
+    settled = _freed(ledger)
+    for _ in range(max(1, ledger.flags)):
+        settled = _harmed(settled, happening, terms)
+    return settled
 
 
 def _harmed(ledger: Ledger, happening: Happening, terms: Terms) -> Ledger:
+    if ledger.standing == "locked":
+        return ledger
     if ledger.standing != "granted":
         return _weighed(ledger, ledger.score * terms.harmful)
     struck = replace(ledger, strikes=ledger.strikes + 1, clean=0)
@@ -235,8 +262,10 @@ _STEPS: Mapping[tuple[Standing, What], _Step] = {
     ("granted", "flagged"): _flagged,
     ("granted", "incident"): _ended,
     ("granted", "revoked"): _restarted,
+    ("suspended", "flagged"): _flagged_again,
     ("suspended", "confirmed"): _settled,
     ("suspended", "overturned"): _overturned,
     ("suspended", "incident"): _incident_while_suspended,
+    ("suspended", "revoked"): _restarted,
     ("locked", "reopened"): _restarted,
 }

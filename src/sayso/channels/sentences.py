@@ -193,6 +193,10 @@ _SENTENCES: Mapping[str, Callable[[Said], Pieces]] = {
     "trust.confirmed": _one(lambda said: f"confirmed that {said.get('flagged')} was harmful"),
     "trust.overturned": _one(lambda said: f"found that {said.get('flagged')} was not harmful"),
     "trust.incident": lambda said: _about(f"reported harm by {said['ask']}", said.get("harm")),
+    "trust.picked": _one(lambda said: f"picked {said['ask']} for people to look at"),
+    "trust.inherited": _one(
+        lambda said: f"took over {said['ends']} ended grants of another version"
+    ),
     "trust.proposed": _one(
         lambda said: f"proposed to let it run alone: {said['ask']}, score {said['score']:.1f}"
     ),

@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MISREAD = str.maketrans("oil", "011")
 
 
-class _Id(click.ParamType):
+class _Id(click.ParamType):  # type: ignore[type-arg]
     """An id that whoever forgot it is told where to find."""
 
     name = "id"

@@ -73,6 +73,7 @@ class Decision:
     end: bool = False
     harmful: bool | None = None  # of an edit: what was proposed would have done harm
     grant: str | None = None  # the key under whose grant nobody had to be asked
+    nth: int | None = None  # which grant of the key that was
     votes: tuple[Vote, ...] = ()
 
     @property
@@ -146,6 +147,7 @@ class Ask:
     evidence: tuple[dict[str, Any], ...] = ()
     stake: Stake | None = None
     harm: Harm | None = None
+    accused_by: tuple[str, ...] = ()  # who said that it would do harm, and has not unsaid it
 
     @classmethod
     def fresh(cls, **given: Any) -> Ask:  # noqa: ANN401 - its fields

@@ -74,6 +74,7 @@ _LABEL = {
     "ask": "the call",
     "detection": "the share of bad calls that reviewers are taken to notice",
     "rho": "if chance had picked it: the share of calls that it picks",
+    "paid": "that it makes up for one that chance had picked and that came to nothing",
 }
 _STEP = {
     "key": "its place in the run",
@@ -191,6 +192,7 @@ _TABLE = (
             **_VOTE,
             "settled": "by the clock: whose decision it is that counts from now on",
             "grant": "by the policy: the key that has earned to run alone",
+            "nth": "which of its grants that was",
         },
         becomes="decided",
         told=True,
@@ -278,6 +280,7 @@ _TABLE = (
             "note": "why",
             "verdict": "what had been decided",
             "team": "whose it was",
+            "trust": "the key that it counts for",
         },
     ),
     EventKind(
@@ -335,7 +338,7 @@ _TABLE = (
         {
             **_LABEL,
             "flag": "the ask that was put to others about it",
-            "solo": "that nobody else is there, so it counts as confirmed",
+            "solo": "that it counts as confirmed: nobody else is there, or two people said so",
         },
     ),
     EventKind(
@@ -368,6 +371,20 @@ _TABLE = (
         ("person",),
         "Harm of a call was reported after it had run. A grant ends with it.",
         {"ask": "the call", "harm": "what it did", "detection": _LABEL["detection"]},
+    ),
+    EventKind(
+        "trust.picked",
+        "trust",
+        ("policy",),
+        "Chance picked a call. Until people have spoken to it, nothing else of the key runs alone.",
+        {"ask": "the call"},
+    ),
+    EventKind(
+        "trust.inherited",
+        "trust",
+        ("policy",),
+        "A grant of another version of the agent ended by harm, which counts for this one, too.",
+        {"ends": "how often by now", "locked": "that only a person can let it earn again"},
     ),
     EventKind(
         "trust.proposed",

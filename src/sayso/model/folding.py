@@ -22,6 +22,7 @@ from sayso.model.digest import written
 from sayso.model.event import Event
 from sayso.model.lifecycle import ASK, EFFECT, EffectStatus, move
 from sayso.model.requirement import Requirement
+from sayso.model.stake import Stake
 
 
 def fold(events: Iterable[Event], *, solo: bool = False) -> Ask:
@@ -103,6 +104,7 @@ def _edited(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         digest=shown(ask.id, version, content.to_json()),
         original=ask.original or ask.args,
         votes=(),
+        accused_by=_accused(ask, event.actor, payload),
         **_from_below(payload.get("raised")),
     )
     # The editor agreed to what they made; everybody else votes on what they now see.
@@ -146,7 +148,9 @@ def _voted(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         return _grown(ask, event)
     vote = vote_of(event.actor, payload, ask, event)
     contested = ask.contested or ask.meaning(vote.verdict).stance == "refusal"
-    return _grown(ask, event, votes=cast(ask.votes, vote), contested=contested)
+    accused = _accused(ask, event.actor, payload)
+    votes = cast(ask.votes, vote)
+    return _grown(ask, event, votes=votes, contested=contested, accused_by=accused)
 
 
 def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -156,7 +160,8 @@ def _decided(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         decision = replace(ask.pending, at=at)
         return _grown(ask, event, status="decided", decision=decision, pending=None, closed_at=at)
     votes, decision = _judged(ask, event, payload)
-    return _grown(ask, event, status="decided", votes=votes, decision=decision, closed_at=at)
+    told = {"decision": decision, "accused_by": _accused(ask, event.actor, payload)}
+    return _grown(ask, event, status="decided", votes=votes, closed_at=at, **told)
 
 
 def _settling(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -164,7 +169,8 @@ def _settling(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     move(ASK, ask.status, "settling", what=ask.id)
     votes, pending = _judged(ask, event, payload)
     until = datetime.fromisoformat(payload["until"]) if payload else event.at
-    return _grown(ask, event, status="settling", votes=votes, pending=pending, settles_at=until)
+    told = {"pending": pending, "accused_by": _accused(ask, event.actor, payload)}
+    return _grown(ask, event, status="settling", votes=votes, settles_at=until, **told)
 
 
 def _taken_back(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
@@ -172,9 +178,18 @@ def _taken_back(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
         raise Tampered(f"The journal of {ask.id} takes back what was not settling.")
     move(ASK, ask.status, "open", what=ask.id)
     votes = tuple(vote for vote in ask.votes if vote.by != event.actor)
-    return _grown(
-        ask, event, status="open", votes=votes, pending=None, settles_at=None, contested=True
-    )
+    left = tuple(name for name in ask.accused_by if name != event.actor.id)
+    again = {"pending": None, "settles_at": None, "contested": True, "accused_by": left}
+    return _grown(ask, event, status="open", votes=votes, **again)
+
+
+def _accused(ask: Ask, by: Actor, said: dict[str, Any] | None) -> tuple[str, ...]:
+    """Return who says that a call would do harm: a person's newer word replaces their older one."""
+    if by.kind != "person" or said is None:
+        return ask.accused_by
+    others = tuple(name for name in ask.accused_by if name != by.id)
+    harmful = said.get("kind") == "harmful" or said.get("harmful") is True
+    return (*others, by.id) if harmful else others
 
 
 def _judged(
@@ -203,6 +218,7 @@ def _judged(
         end=said.get("end", False),
         harmful=said.get("harmful"),
         grant=said.get("grant"),
+        nth=said.get("nth"),
         votes=votes,
     )
     return votes, decision
@@ -294,6 +310,8 @@ def _erased(ask: Ask, event: Event, payload: dict[str, Any] | None) -> Ask:
     said = payload or {}
     if said.get("team") is not None:  # nor is whose it was, and the wall stays where it is
         ask = ask.grown(content=ask.content.changed(team=said["team"]))
+    if said.get("trust") is not None:  # nor which key it counts for
+        ask = ask.grown(stake=Stake.from_json(said["trust"]))
     verdict = said.get("verdict")
     if ask.decision is None or verdict is None:
         return _grown(ask, event)

@@ -265,16 +265,16 @@ class Journal:
             Denied: the policy does not allow it.
         """
         paced, stake, alone = False, None, False
+        ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         content = weighed(self.store, content)
         if self.law is not None:
             now = self.store.now()
             ruling = rule(self.law, content, now, always=True)
             stake = staked(self.law, content, ruling)
             content = ruled(content, ruling, now)
-            alone = spared(self.store, self.law, stake)
+            alone = spared(self.store, self.law, stake, ask_id)
             paced = not alone and check_pace(self.store, self.law, content.agent)
             check_decidable(self.store, content, fresh=True)
-        ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         name = f"{self.id}:{key}"
         append = opening(
             ask_id,
@@ -327,7 +327,7 @@ class Journal:
         """Forget asks that were not written yet, and return those of this claim that were."""
         with self._lock:
             unwritten = {a.event.stream for a in self._buffer if a.event.kind == "ask.opened"}
-            self._buffer = [a for a in self._buffer if a.event.kind != "ask.opened"]
+            self._buffer = [a for a in self._buffer if a.event.stream not in unwritten]
             written = [ask for ask in self.opened if ask.stream not in unwritten]
             self.opened.clear()
         return written

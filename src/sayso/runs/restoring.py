@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from sayso.asks.books import Pen, book_of, read_books
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.errors import Tampered
 from sayso.model.actor import Actor, Origin
@@ -50,7 +51,21 @@ def restore(store: Store, *, actor: Actor, origin: Origin) -> Restored:
         at = _record(store, epoch, actor, origin)
         held = [_held(store, row.id, at, actor, origin) for row in _live(store)]
         told = sum(_told(store, ask_id, at, origin) for ask_id in _undecided(store))
+        for book in read_books(store):
+            _let_nothing_alone(store, book.id, actor, origin)
     return Restored(epoch, at, len(held), sum(held), told)
+
+
+def _let_nothing_alone(store: Store, key: str, actor: Actor, origin: Origin) -> None:
+    """End a grant: it may have been taken away after the backup was taken, and nothing here says so."""
+    for _ in tries(key):
+        book = book_of(store, key)
+        if book is None or book.ledger.standing not in ("granted", "suspended"):
+            return
+        pen = Pen(store, book)
+        pen.write("revoked", actor, origin, note="The desk was restored from a backup.")
+        if store.commit(*pen.appends()):
+            return
 
 
 def _record(store: Store, epoch: int, actor: Actor, origin: Origin) -> datetime:

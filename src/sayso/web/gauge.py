@@ -108,7 +108,9 @@ def measured(at: Standing, written: int, took: float) -> Iterator[Metric]:
 def decided(counted: Counted) -> Iterator[Metric]:
     """Yield what was counted since the desk began."""
     kinds = (*get_args(Kind), ABOUT_KEYS)
-    asked = {(("kind", kind),): float(counted.n("asked", of=[kind])) for kind in kinds}
+    asked: dict[Labels, float] = {
+        (("kind", kind),): float(counted.n("asked", of=[kind])) for kind in kinds
+    }
     yield Metric("sayso_asks_total", "counter", "Asks that were put to people.", asked)
     verdicts = {what: counted.n(what, of=REVIEWED) for what in sorted(BY_PEOPLE)}
     yield _count("sayso_decisions_total", "Proposals that people decided.", "verdict", verdicts)

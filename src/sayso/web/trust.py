@@ -10,7 +10,6 @@ from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import Caller
 from sayso.asks.trust import Trust, book_record, row_record
-from sayso.asks.trusting import in_force
 from sayso.autonomy.book import read
 from sayso.autonomy.ledger import Standing
 from sayso.channels.sentences import readable
@@ -150,4 +149,4 @@ def _told(visit: Visit, events: Sequence[Event]) -> dict[str, Any]:
     """Return a key as its events tell of it, and those."""
     book = read(events)
     history = [write_event(event) | {"sentence": "".join(readable(event))} for event in events]
-    return book_record(book) | {"alone": in_force(visit.store, book), "history": history}
+    return book_record(book) | {"alone": book.alone, "history": history}
