@@ -258,3 +258,21 @@ def test_an_export_takes_the_same_options(sayso: Sayso, desk: Desk, ask: Ask) ->
     lines = sayso("audit", "export", "--tool", ask.tool or "").out.splitlines()
 
     assert [json.loads(line)["stream"] for line in lines] == [ask.id, ask.id]
+
+
+def test_decisions_are_a_data_set_without_names(
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path
+) -> None:
+    desk.reject(ask, "no", kind="taste")
+    desk.approve(desk.open("mail", {"to": "ada"}))
+
+    first = sayso("audit", "decisions", "--verdict", "reject")
+    (line,) = map(json.loads, first.out.splitlines())
+    assert (line["verdict"], line["reason"], line["reviewer"]) == ("reject", "taste", "reviewer-1")
+    place = first.err.split("--after ")[1].strip()
+    rest = sayso("audit", "decisions", "--after", place, "--names", "--out", "rest.jsonl")
+    (line,) = map(json.loads, (here / "rest.jsonl").read_text().splitlines())
+    assert (line["tool"], line["reviewer"]) == ("mail", desk.origin.account.partition("@")[0])
+    assert "1 decisions written" in rest.err
+    assert [file.name for file in here.glob("*.part")] == []
+    assert sayso("audit", "decisions", "--since", "soon").code == 1

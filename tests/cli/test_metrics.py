@@ -36,3 +36,34 @@ def test_a_window_that_is_none_is_refused(sayso: Sayso, ask: Ask) -> None:
 
     assert failed.code == 1
     assert "days=0.0" in failed.err
+
+
+def test_what_ran_alone_is_never_said_without_its_harm(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    lines = sayso("metrics").out.splitlines()
+    alone = next(number for number, line in enumerate(lines) if "ran without asking" in line)
+
+    assert lines[alone + 1].strip() == "0 incidents reported; no audits to estimate from"
+    head = next(
+        line for line in sayso("metrics", "--by", "tool").out.splitlines() if "calls" in line
+    )
+    assert head.split()[:4] == ["calls", "alone", "bad", "harm"]
+
+
+def test_reviewers_have_a_line_each(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    desk.people.add("anna", roles=["senior"])
+    desk.approve(ask, by="anna")
+
+    out = sayso("metrics", "--by", "reviewer").out.splitlines()
+    assert out[-1].split()[0] == "1"
+    assert out[-1].split()[-1] == "anna"
+
+
+def test_whether_people_keep_up_is_said(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+    assert "1 ask comes, and nobody decided lately." in " ".join(
+        sayso("metrics", "--staffing").out.split()
+    )
+    desk.approve(ask)
+    out = " ".join(sayso("metrics", "--staffing").out.split())
+    assert "1 would be enough for a wait of 1 min." in out
+    said = json.loads(sayso("metrics", "--staffing", "--json").out)["staffing"]
+    assert said["people"] == 1

@@ -92,7 +92,7 @@ def test_incidents_are_counted_where_they_happened(alone: Desk) -> None:
     grant(alone)
     ran = call(alone)
     alone.finish(alone.begin(ran), result="paid")
-    alone.trust.incident(ran, "Paid the wrong customer")
+    alone.incident(ran, "Paid the wrong customer")
 
     found = alone.metrics(by="tier")
     assert found["incidents"] == 1

@@ -8,16 +8,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from sayso import Ask, Desk
-from sayso.errors import BadValue
+from sayso.errors import BadValue, SaysoError
 from sayso.insight.counting import bin_of, count_again, count_on, seconds_in
-from sayso.insight.metrics import measure_by
+from sayso.insight.metrics import By, measure_by
 from sayso.runs.running import Running
 from sayso.testing import FakeClock
-from tests.places import Place
+from tests.places import TABLES, Place
 
 RATES = ("approval_rate", "edit_rate", "avg_approval_time", "autonomous_rate", "p50_approval_time")
 
@@ -231,7 +231,7 @@ _ACTS = st.lists(
 def test_what_is_counted_on_the_way_is_what_is_counted_again(
     acts: list[tuple[str, str, str, int, bool]], place: Place
 ) -> None:
-    for table in ("asks", "events", "tallies", "readers"):
+    for table in TABLES:
         place.sql(f"delete from {table}")
     clock = FakeClock()
     with Desk(place.url, clock=clock) as desk:
@@ -265,3 +265,97 @@ def test_figures_of_a_tool_reach_at_least_as_far_back_as_those_of_everything(
     assert desk.metrics(days=1)["approved"] == 2
     assert desk.metrics(days=1, tool="pay")["approved"] == 2
     assert measure_by(desk.store, "tool", days=1)["pay"].approved == 2
+
+
+_WORDS = st.tuples(
+    st.sampled_from(
+        ["approve", "edit", "reject", "respond", "claim", "take back", "wait", "alone"]
+    ),
+    st.sampled_from(["anna", "ben", "carl"]),
+    st.integers(0, 3),  # which of the last asks
+    st.integers(1, 4_000),
+    st.sampled_from([0, 0, 0, 60]),
+)
+_TERMS = st.tuples(
+    st.sampled_from(["pay", "mail", "draft", "question"]),
+    st.sampled_from(["shop", "desk"]),
+    st.sampled_from([None, "ops"]),
+    st.sampled_from([None, "1d"]),
+    st.booleans(),
+)
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(story=st.lists(st.tuples(_TERMS, st.lists(_WORDS, max_size=4), st.booleans()), max_size=6))
+def test_any_journal_counted_on_the_way_and_again_tells_the_same(
+    story: list[Any], place: Place
+) -> None:
+    for table in TABLES:
+        place.sql(f"delete from {table}")
+    clock = FakeClock()
+    with Desk(place.url, clock=clock) as desk:
+        for name in ("anna", "ben", "carl"):
+            desk.people.add(name, teams=["ops"])
+        asks: list[Ask] = []
+        for number, (terms, words, look) in enumerate(story):
+            asks.append(_asked(desk, number, *terms))
+            for what, by, which, seconds, hold in words:
+                clock.advance(timedelta(seconds=seconds))
+                _say(desk, asks[-1 - min(which, len(asks) - 1)].id, what, by, hold)
+            if look:
+                count_on(desk.store, most=3)
+        clock.advance("3d")
+        desk.sweep()
+        found = _everything(desk)
+        count_again(desk.store)
+
+        assert _everything(desk) == found
+
+
+def _asked(
+    desk: Desk, number: int, what: str, agent: str, team: str | None, within: str | None, two: bool
+) -> Ask:
+    terms: dict[str, Any] = {"agent": agent, "team": team, "within": within}
+    if two:
+        terms |= {"needs": "2 reviewer", "deny": 2}
+    match what:
+        case "draft":
+            return desk.later.draft(f"Dear {number}", confidence=0.5, **terms).ask
+        case "question":
+            return desk.later.question(f"Which of {number}?", **terms).ask
+        case _:
+            return desk.open(what, {"n": number, "text": "We are sorry"}, **terms)
+
+
+def _say(desk: Desk, ask_id: str, what: str, by: str, hold: float) -> None:
+    """Say something; what does not fit is refused, and leaves nothing behind."""
+    try:
+        match what:
+            case "claim":
+                desk.claim(ask_id, by=by)
+            case "take back":
+                desk.take_back(ask_id, by=by)
+            case "edit":
+                text = {"n": -1} if desk.get(ask_id).tool else {"text": "Dear all"}
+                desk.edit(ask_id, text, by=by, hold=hold)
+            case "respond":
+                desk.respond(ask_id, "Later", by=by, hold=hold)
+            case "approve" | "reject":
+                getattr(desk, what)(ask_id, by=by, hold=hold)
+            case "alone":
+                desk.open("look", {"by": by, "at": hold}, risk="low")
+            case _:
+                desk.sweep()
+    except SaysoError:
+        pass
+
+
+def _everything(desk: Desk) -> dict[str, Any]:
+    sides: tuple[By, ...] = ("agent", "tool", "tier", "reviewer")
+    found = {side: desk.metrics(days=3000, by=side) for side in sides}
+    return found | {"staffing": desk.staffing(days=3000)}

@@ -81,6 +81,13 @@ def test_the_metrics_say_how_the_fleet_stands(
     assert found["sayso_asks_open_oldest_seconds", ()] >= 0
     assert found["sayso_webhook_deliveries", (("status", "dead"),)] == 0
     assert found["sayso_journal_events_total", ()] >= 5
+    assert found["sayso_asks_total", (("kind", "action"),)] == 2
+    assert found["sayso_decisions_total", (("verdict", "approved"),)] == 1
+    assert found["sayso_decisions_total", (("verdict", "rejected"),)] == 0
+    assert found["sayso_decision_seconds_total", ()] > 0
+    assert found["sayso_calls_alone_total", (("by", "grant"),)] == 0
+    assert found["sayso_audits_total", (("found", "bad"),)] == 0
+    assert found["sayso_incidents_total", ()] == 0
 
 
 @pytest.mark.usefixtures("fresh")

@@ -240,7 +240,7 @@ def test_a_verification_names_nobody_and_nothing_behind_a_wall(
     server: Served, anna: Tab, root: Tab, desk: Desk, place: Place
 ) -> None:
     ben = tab(server, "ben")
-    ours, theirs = rejected(desk, "open"), rejected(desk, "walled", team="billing")
+    ours, theirs = rejected(desk, "open"), rejected(desk, "reviewed_by_two", team="billing")
     with forged(place, ours), forged(place, theirs):
         press(anna.go("/audit"), "Verify", seal="")
         said = ended(anna)
@@ -346,3 +346,47 @@ def test_of_an_export_only_a_part_is_ever_in_memory(
 
     assert count > 10
     assert asked.count(10) > count // 10
+
+
+# --- decisions as a data set ---
+
+
+def test_decisions_are_sent_as_lines_without_names_and_without_other_teams(
+    server: Served, desk: Desk
+) -> None:
+    mine, theirs = rejected(desk, "dataset"), desk.open("dataset", {"n": 9}, team="support")
+    desk.reject(theirs, by="ben")
+    client = server.signed_in("anna")
+
+    answer = client.get("/api/v1/audit/decisions?tool=dataset&verdict=reject")
+    lines_ = [json.loads(line) for line in answer.text.splitlines()]
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    assert answer.headers["content-disposition"] == 'attachment; filename="decisions.jsonl"'
+    assert [line["ask"] for line in lines_] == [mine.id]
+    assert lines_[0]["reviewer"] == "reviewer-1"
+    asked = {"tool": "dataset", "names": True}
+    named = client.get("/api/v1/audit/decisions", params=asked)
+    assert json.loads(named.text)["reviewer"] == "anna"
+    rest = {"tool": "dataset", "after": lines_[-1]["cursor"]}
+    assert client.get("/api/v1/audit/decisions", params=rest).text == ""
+    for query in ("verdict=maybe", "since=yesterday", "after=nowhere"):
+        assert client.get(f"/api/v1/audit/decisions?{query}").status_code == 422
+
+
+def test_a_reviewer_behind_a_wall_is_counted_and_not_named(server: Served, desk: Desk) -> None:
+    asks = [desk.open("reviewed_by_two", {"n": number}) for number in range(2)]
+    desk.approve(asks[0], by="anna")
+    desk.approve(asks[1], by="ben")
+
+    by = server.signed_in("anna").get("/api/v1/metrics?by=reviewer").json()["by"]
+    assert "ben" not in by
+    assert by[""]["decisions"] >= 1
+    asked = {"tool": "reviewed_by_two", "names": True}
+    sent = server.signed_in("anna").get("/api/v1/audit/decisions", params=asked).text
+    assert [json.loads(line)["reviewer"] for line in sent.splitlines()] == ["anna", "reviewer-1"]
+    assert {"anna", "ben"} <= set(
+        server.signed_in("root").get("/api/v1/metrics?by=reviewer").json()["by"]
+    )
+    staffing = server.signed_in("anna").get("/api/v1/staffing?people=3").json()
+    assert staffing["people"] == 3
+    assert staffing["load"] is not None
