@@ -280,8 +280,8 @@ def test_what_an_audit_found_counts_by_its_weight() -> None:
     fine, square = facts_of_trust(_told("trust.fine", ask="a-1", rho=0.05), KEY)
 
     assert (fine.what, fine.amount, square.what, square.amount) == (
-        *("audited.fine", 20_000_000),
-        *("audited.square", 400_000_000),
+        *("audited:fine", 20_000_000),
+        *("audited:square", 400_000_000),
     )
     assert (fine.team, fine.agent, fine.tool, fine.tier) == ("ops", "shop", "pay", "low")
 
@@ -290,9 +290,9 @@ def test_what_an_audit_found_counts_by_its_weight() -> None:
     ("kind", "said", "whats"),
     [
         ("trust.fine", {"ask": "a-1"}, []),  # reviewed anyway: no audit
-        ("trust.confirmed", {"ask": "a-1", "rho": 0.1}, ["audited.bad", "audited.square"]),
+        ("trust.confirmed", {"ask": "a-1", "rho": 0.1}, ["audited:bad", "audited:square"]),
         ("trust.confirmed", {"ask": "a-1"}, []),
-        ("trust.overturned", {"ask": "a-1", "rho": 0.1}, ["audited.fine", "audited.square"]),
+        ("trust.overturned", {"ask": "a-1", "rho": 0.1}, ["audited:fine", "audited:square"]),
         ("trust.flagged", {"ask": "a-1", "rho": 0.1}, []),  # somebody else has to look
         ("trust.incident", {"ask": "a-1"}, ["incident"]),
         ("trust.fine", {"rho": "much"}, []),

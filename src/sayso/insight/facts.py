@@ -64,7 +64,7 @@ def facts_of_ask(event: Event, ask: Ask, journal: Sequence[Event]) -> Iterator[F
         yield from () if alone else _asked(base, ask)
     elif alone:
         granted = decision is not None and decision.grant is not None
-        yield base._replace(what="alone.granted" if granted else "alone")
+        yield base._replace(what="alone:granted" if granted else "alone")
     elif decision is None or decision.by.kind != "person":
         yield base._replace(what="expired")
     else:
@@ -102,7 +102,7 @@ def _decided(base: Fact, ask: Ask, decision: Decision, told: Sequence[Event]) ->
 
 def _what(verdict: Verdict, kind: str | None) -> str:
     what = _JUDGED[verdict]
-    return what if kind is None else f"{what}.{kind}"
+    return what if kind is None else f"{what}:{kind}"
 
 
 def _words_of(decision: Decision) -> list[_Word]:
@@ -167,7 +167,7 @@ def _pair(told: Sequence[Event], ask: Ask) -> str | None:
             if meaning is not None:
                 stances.setdefault(who, "yes" if meaning.stance == "consent" else "no")
     first, second, *_ = [*stances.values(), "", ""]
-    return f"pair.{first}.{second}" if second else None
+    return f"pair:{first}:{second}" if second else None
 
 
 def facts_of_call(event: Event, team: str) -> Iterator[Fact]:
@@ -208,5 +208,5 @@ def facts_of_trust(event: Event, key: Mapping[str, Any]) -> Iterator[Fact]:
         found = "bad"
     if found is None or weight is None:
         return
-    yield base._replace(what=f"audited.{found}", amount=round(_ONE * weight))
-    yield base._replace(what="audited.square", amount=round(_ONE * weight * weight))
+    yield base._replace(what=f"audited:{found}", amount=round(_ONE * weight))
+    yield base._replace(what="audited:square", amount=round(_ONE * weight * weight))

@@ -101,12 +101,12 @@ class Counted:
     def __init__(self, sums: Iterable[Sum]) -> None:
         self._of: dict[tuple[str, str], list[Sum]] = {}
         for one in sums:
-            self._of.setdefault((one.kind, one.what.partition(".")[0]), []).append(one)
+            self._of.setdefault((one.kind, one.what.partition(":")[0]), []).append(one)
 
     def rows(
         self, *whats: str, of: Iterable[str] | None = None, without: Iterable[str] = ()
     ) -> list[Sum]:
-        """Return what was counted as any of these; what is behind a dot belongs to it."""
+        """Return what was counted as any of these; what is behind a colon belongs to it."""
         return [
             one
             for (kind, what), sums in self._of.items()
@@ -120,7 +120,7 @@ class Counted:
 
     def exactly(self, what: str) -> tuple[int, int]:
         """Return how often just this was counted, and how much it came to."""
-        found = [one for one in self.rows(what.partition(".")[0]) if one.what == what]
+        found = [one for one in self.rows(what.partition(":")[0]) if one.what == what]
         return sum(one.n for one in found), sum(one.micros for one in found)
 
 
@@ -139,7 +139,7 @@ def figures_of(sums: Iterable[Sum]) -> Figures:
     return Figures(
         proposed=proposed,
         alone=alone,
-        granted=known.exactly("alone.granted")[0],
+        granted=known.exactly("alone:granted")[0],
         reviewed=reviewed,
         **of,
         asked=asked,
@@ -178,9 +178,9 @@ def reviewer_of(sums: Iterable[Sum]) -> ReviewerFigures:
 
 def _harm(known: Counted) -> dict[str, Any]:
     """Return what audits and reports say of calls that nobody approved."""
-    fine, of_fine = known.exactly("audited.fine")
-    bad, of_bad = known.exactly("audited.bad")
-    _, squares = known.exactly("audited.square")
+    fine, of_fine = known.exactly("audited:fine")
+    bad, of_bad = known.exactly("audited:bad")
+    _, squares = known.exactly("audited:square")
     found = estimate(of_bad / _SECOND, (of_fine + of_bad) / _SECOND, squares / _SECOND)
     return {
         "incidents": known.n("incident"),
@@ -216,8 +216,8 @@ def _spent(known: Counted) -> int:
 
 
 def _agreed(known: Counted) -> dict[str, Any]:
-    pairs = ("yes.yes", "yes.no", "no.yes", "no.no")
-    found = agreement(*(known.exactly(f"pair.{pair}")[0] for pair in pairs))
+    pairs = ("yes:yes", "yes:no", "no:yes", "no:no")
+    found = agreement(*(known.exactly(f"pair:{pair}")[0] for pair in pairs))
     return {
         "double_reviewed": found.pairs,
         "agreement": found.share,

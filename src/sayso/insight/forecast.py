@@ -26,7 +26,7 @@ from sayso.store.tallies import Sum, TallyFilter
 BUSY = 0.8  # of their time: from here on waits grow fast
 WITHIN = 60.0  # seconds for which an ask may wait on average
 _LONGEST_WAIT = 7 * 86_400.0
-_SAID = (*sorted(BY_PEOPLE), *(f"rejected.{kind}" for kind in REJECT_KINDS))
+_SAID = (*sorted(BY_PEOPLE), *(f"rejected:{kind}" for kind in REJECT_KINDS))
 _IDLE = frozenset({"notice"})  # nobody has to answer them
 
 

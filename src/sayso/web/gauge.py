@@ -119,10 +119,10 @@ def decided(counted: Counted) -> Iterator[Metric]:
     looked = sum(one.micros for one in counted.rows("minded", "bounded")) / 1e6
     yield _ever("sayso_people_seconds_total", "That people looked at asks, at most.", looked)
     yield _ever("sayso_asks_expired_total", "Asks that nobody decided.", counted.n("expired"))
-    granted, _ = counted.exactly("alone.granted")
+    granted, _ = counted.exactly("alone:granted")
     alone = {"policy": counted.n("alone") - granted, "grant": granted}
     yield _count("sayso_calls_alone_total", "Calls that asked nobody.", "by", alone)
-    found = {what: counted.exactly(f"audited.{what}")[0] for what in ("fine", "bad")}
+    found = {what: counted.exactly(f"audited:{what}")[0] for what in ("fine", "bad")}
     yield _count("sayso_audits_total", "Calls under grants that people saw.", "found", found)
     yield _ever("sayso_incidents_total", "Harm that was reported.", counted.n("incident"))
 
