@@ -90,6 +90,11 @@ PAGES = [
     for database in ("SQLite", "PostgreSQL")
     for what in ("overview", "runs", "runs of a workflow", "one run")
 ]
+REBUILD = [
+    f"{database}: {what}, many by few"
+    for database in ("SQLite", "PostgreSQL")
+    for what in ("metrics", "metrics by reviewer", "staffing")
+]
 AUTONOMY = [
     "ours: share that ran alone, least",
     "ours: share that ran alone, most",
@@ -207,6 +212,18 @@ def test_pages_are_measured_with_many_runs_beside_few() -> None:
         "12 runs, 1,202 events",
         "32 runs, 3,204 events",
     ]
+
+
+def test_figures_are_rebuilt_and_are_equal() -> None:
+    printed = run("rebuild", "--only", "SQLite")
+
+    assert figures(printed) == REBUILD[:3]
+    assert len(re.findall(r"figures of [\d,]+ events are equal: ", printed)) == 2
+
+
+@pytest.mark.soak  # half a minute
+def test_figures_are_rebuilt_on_both_databases() -> None:
+    assert figures(run("rebuild")) == REBUILD
 
 
 @pytest.mark.soak  # half a minute

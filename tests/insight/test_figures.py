@@ -351,10 +351,8 @@ def test_bounds_of_equal_audits_are_the_exact_ones() -> None:
     # With one chance for all, the weights drop out.
     found = estimate(20.0, 20.0 * 40, 400.0 * 40)
     assert found is not None
-    assert (found.share, found.low, found.high) == (
-        pytest.approx(1 / 40),
-        *(pytest.approx(bound) for bound in between(1, 40)),
-    )
+    assert found.share == pytest.approx(1 / 40)
+    assert (found.low, found.high) == pytest.approx(between(1, 40))
 
 
 def test_audits_that_weigh_more_are_worth_less() -> None:
@@ -390,7 +388,8 @@ def test_a_queue_that_only_grows_is_said_with_how_many_people_would_do() -> None
     seen = Forecast(hour=14, per_hour=150, service_time=45, people=1)
     found = expected(seen, within=60)
 
-    assert (found.load, found.wait, found.enough) == (pytest.approx(1.875), None, 3)
+    assert found.load == pytest.approx(1.875)
+    assert (found.wait, found.enough) == (None, 3)
     assert found.warning == (
         "In the busiest hour (14:00 UTC) 150 asks come, and 1 person can decide 80: the queue grows. "
         "3 would be enough for a wait of 1 min."

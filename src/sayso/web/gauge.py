@@ -112,6 +112,8 @@ def decided(counted: Counted) -> Iterator[Metric]:
         (("kind", kind),): float(counted.n("asked", of=[kind])) for kind in kinds
     }
     yield Metric("sayso_asks_total", "counter", "Asks that were put to people.", asked)
+    asked = {kind: counted.n("asked", of=[kind]) for kind in kinds}
+    yield _count("sayso_asks_total", "Asks that were put to people.", "kind", asked)
     verdicts = {what: counted.n(what, of=REVIEWED) for what in sorted(BY_PEOPLE)}
     yield _count("sayso_decisions_total", "Proposals that people decided.", "verdict", verdicts)
     took = sum(one.micros for one in counted.rows(*BY_PEOPLE, of=REVIEWED)) / 1e6
