@@ -287,7 +287,7 @@ def test_what_an_audit_found_counts_by_its_weight() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said", "whats"),
+    ("kind", "said", "things"),
     [
         ("trust.fine", {"ask": "a-1"}, []),  # reviewed anyway: no audit
         ("trust.confirmed", {"ask": "a-1", "rho": 0.1}, ["audited:bad", "audited:square"]),
@@ -299,8 +299,8 @@ def test_what_an_audit_found_counts_by_its_weight() -> None:
         ("trust.fine", {"rho": 0}, []),
     ],
 )
-def test_which_words_on_a_key_are_counted(kind: str, said: Any, whats: list[str]) -> None:
-    assert [fact.what for fact in facts_of_trust(_told(kind, **said), KEY)] == whats
+def test_which_words_on_a_key_are_counted(kind: str, said: Any, things: list[str]) -> None:
+    assert [fact.what for fact in facts_of_trust(_told(kind, **said), KEY)] == things
 
 
 def _append(desk: Desk, events: list[tuple[str, dict[str, Any]]]) -> None:

@@ -104,19 +104,19 @@ class Counted:
             self._of.setdefault((one.kind, one.what.partition(":")[0]), []).append(one)
 
     def rows(
-        self, *whats: str, of: Iterable[str] | None = None, without: Iterable[str] = ()
+        self, *things: str, of: Iterable[str] | None = None, without: Iterable[str] = ()
     ) -> list[Sum]:
         """Return what was counted as any of these; what is behind a colon belongs to it."""
         return [
             one
             for (kind, what), sums in self._of.items()
-            if what in whats and (of is None or kind in of) and kind not in without
+            if what in things and (of is None or kind in of) and kind not in without
             for one in sums
         ]
 
-    def n(self, *whats: str, of: Iterable[str] | None = None) -> int:
+    def n(self, *things: str, of: Iterable[str] | None = None) -> int:
         """Return how often."""
-        return sum(one.n for one in self.rows(*whats, of=of))
+        return sum(one.n for one in self.rows(*things, of=of))
 
     def exactly(self, what: str) -> tuple[int, int]:
         """Return how often just this was counted, and how much it came to."""

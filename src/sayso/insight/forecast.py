@@ -88,11 +88,11 @@ def forecast(
     _check(within, people)
     count_on(store, most=most)
     since = micros(store.now()) // HOUR - hours_in(days) + 1
-    spent = TallyFilter("hour", since, teams=teams, whats=(*_SAID, "minded", "bounded"))
+    spent = TallyFilter("hour", since, teams=teams, things=(*_SAID, "minded", "bounded"))
     looks = store.tallied(spent, hours_in(LONGEST))  # all of it is one slot
-    arrivals = store.tallied(TallyFilter("hour", since, teams=teams, whats=("asked",)), 1)
+    arrivals = store.tallied(TallyFilter("hour", since, teams=teams, things=("asked",)), 1)
     if people is None:
-        words = TallyFilter("person", since // DAY * DAY, teams=teams, whats=_SAID)
+        words = TallyFilter("person", since // DAY * DAY, teams=teams, things=_SAID)
         people = len({one.part for one in store.tallied_by(words, "person")})
     seen = replace(_busiest(arrivals, since), people=people)
     return expected(_timed(seen, looks), within)

@@ -54,7 +54,7 @@ class Sum(NamedTuple):
 class TallyFilter(NamedTuple):
     """What to sum up: since that hour, of an agent, a tool, a tier, as somebody of these teams sees it.
 
-    `whats` are the things that are wanted; `None` means all.
+    `things` are what is wanted, such as `asked`; `None` means all.
     """
 
     grain: Grain
@@ -63,12 +63,12 @@ class TallyFilter(NamedTuple):
     tool: str | None = None
     tier: str | None = None
     teams: tuple[str, ...] | None = None
-    whats: tuple[str, ...] | None = None
+    things: tuple[str, ...] | None = None
 
     @property
     def values(self) -> dict[str, object]:
         """The filter as queries take it."""
-        return {**self._asdict(), "teams": listed(self.teams), "whats": listed(self.whats)}
+        return {**self._asdict(), "teams": listed(self.teams), "things": listed(self.things)}
 
 
 class Tallies(Protocol):

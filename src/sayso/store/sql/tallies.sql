@@ -9,7 +9,7 @@ delete from tallies
   and (cast(:tool as text) is null or tool = cast(:tool as text))
   and (cast(:tier as text) is null or tier = cast(:tier as text))
   and (cast(:teams as text) is null or cast(:teams as text) <> replace(cast(:teams as text), '|' || team || '|', ''))
-  and (cast(:whats as text) is null or cast(:whats as text) <> replace(cast(:whats as text), '|' || what || '|', ''))
+  and (cast(:things as text) is null or cast(:things as text) <> replace(cast(:things as text), '|' || what || '|', ''))
 
 -- name: tallied
 -- Slots are spans of equal length, counted from the first hour that is wanted.
