@@ -21,6 +21,7 @@ from sayso.runs.ambient import AMBIENT
 from sayso.runs.dispatch import install
 from sayso.store import Store, open_store
 from sayso.testing import FakeClock, reviewer
+from tests import kept
 from tests.certificates import load_once
 from tests.crew import Crew, hired
 from tests.places import Place
@@ -42,6 +43,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 load_once()
+kept.install()
 
 # `make test` tries the same cases each time, so that what failed fails again; `make soak` new ones.
 # How long one of them takes says more of the machine than of us.
@@ -84,6 +86,7 @@ def cluster() -> Iterator[str]:
         store = open_store(url)
         store.migrate()
         store.close()
+        kept.keep(url)
         yield url
     finally:
         server.cleanup()
@@ -107,6 +110,7 @@ def engine_url(cluster: str) -> str:
     store.migrate()
     install(store)
     store.close()
+    kept.keep(url)
     return url
 
 
