@@ -17,16 +17,22 @@ PEER  := $(PEERS)/.installed
 # Hundreds of processes are started by the tests, and each would compile our modules for itself.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The tests in parts, each with a process of its own, longest first. What is in no other is in the rest.
-PARTS     := browser rest web servers terminals hosts docs
+# The tests in parts, each with a process of its own, longest first: short ones last, so that all end
+# together. What is in no other is in the rest.
+PARTS     := browser web asks runs deaths terminals journeys hosts servers docs rest
 browser   := tests/browser
 web       := tests/web
-servers   := $(addprefix tests/,access conformance crash demo evidence races remote)
-terminals := $(addprefix tests/,channels cli journeys)
+asks      := tests/asks
+runs      := $(addprefix tests/,agent runs store)
+deaths    := $(addprefix tests/,crash evidence races)
+terminals := $(addprefix tests/,channels cli)
+journeys  := tests/journeys
 hosts     := $(addprefix tests/,adapters benchmarks package)
+servers   := $(addprefix tests/,access conformance demo remote)
 docs      := tests/docs
 TESTS     := $(addprefix test-,$(PARTS))
-rest      := $(addprefix --ignore=,$(browser) $(web) $(servers) $(terminals) $(hosts) $(docs))
+NAMED     := $(filter-out rest,$(PARTS))
+rest      := $(addprefix --ignore=,$(foreach part,$(NAMED),$($(part))))
 
 # A program that the tests start may be missing on a fresh Debian. Root gets it installed; anyone else
 # is told the command. $(call debian,the sentence that says what is missing,packages)
@@ -50,9 +56,9 @@ help: ## this list
 demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" for options
 	@$(BIN)/sayso demo $(DEMO)
 
-# Tests wait nearly as much as they work: on two cores, three parts at a time.
+# Tests wait nearly as much as they work: on two cores, four parts at a time.
 test: $(DEV) curl chromium ip ## everything that must hold before a commit: check, and the tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=3 check $(TESTS); failed=$$?; \
+	@$(MAKE) --no-print-directory --keep-going --jobs=4 check $(TESTS); failed=$$?; \
 	echo; for part in $(PARTS); do echo "$$part: $$(tail -n 1 $(VENV)/test-$$part.txt)"; done; exit $$failed
 
 $(TESTS): test-%: $(DEV)
