@@ -30,6 +30,7 @@ from sayso.policy.facts import Facts
 from sayso.policy.trying import tried
 from sayso.runs.following import Following
 from sayso.store.contract import Lease, RunQuery
+from sayso.store.outbox import Status
 from sayso.testing import FakeClock
 from sayso.web.pages import audit
 from tests.places import Place
@@ -196,7 +197,7 @@ def _doubted(desk: Desk, clock: FakeClock) -> None:
 
 
 def _agent(desk: Desk, clock: FakeClock) -> Run:
-    said = [PLAN, call("look_up", order=7), call("refund", order=7, amount=40), "Done."]
+    said: list[Any] = [PLAN, call("look_up", order=7), call("refund", order=7, amount=40), "Done."]
     replies = [
         Reply(
             text=one if isinstance(one, str) else "",
@@ -324,6 +325,18 @@ def needing(need: str) -> Callable[[dict[str, Any]], str]:
     return lambda said: next(str(one["count"]) for one in said["attention"] if one["need"] == need)
 
 
+def value(name: str, say: Callable[[float | None], str]) -> Callable[[dict[str, Any]], str]:
+    return lambda said: say(said[name])
+
+
+def change(name: str, by: Callable[[float, float], str]) -> Callable[[dict[str, Any]], str]:
+    return lambda said: by(said[name], said["before"][name])
+
+
+def standing(status: str) -> Callable[[dict[str, Any]], str]:
+    return lambda said: f"{said['runs'][status]['count']:,}"
+
+
 FIGURES = {
     "Approved": ("approval_rate", share, points),
     "Edited first": ("edit_rate", share, points),
@@ -336,8 +349,8 @@ OVERVIEW = [
             f"{label}",
             "/overview",
             figure(label, "figure-value"),
-            **metric(lambda said, name=name, say=say: say(said[name])),
-        )  # type: ignore[misc]
+            **metric(value(name, say)),
+        )
         for label, (name, say, _) in FIGURES.items()
     ),
     *(
@@ -345,8 +358,8 @@ OVERVIEW = [
             f"{label}: change",
             "/overview",
             figure(label, "figure-change"),
-            **metric(lambda said, name=name, by=by: by(said[name], said["before"][name])),
-        )  # type: ignore[misc]
+            **metric(change(name, by)),
+        )
         for label, (name, _, by) in FIGURES.items()
     ),
     *(
@@ -421,8 +434,8 @@ OVERVIEW = [
             f"runs {status}",
             "/overview",
             found(rf"([\d,]+) {status}", "runs"),
-            **outlook(lambda said, status=status: f"{said['runs'][status]['count']:,}"),
-        )  # type: ignore[misc]
+            **outlook(standing(status)),
+        )
         for status in ("waiting", "ready")
     ),
     Number(
@@ -681,6 +694,12 @@ def chain(scene: Scene) -> list[Any]:
     return scene.desk.history(scene.ask)
 
 
+def votes(scene: Scene) -> tuple[Any, ...]:
+    decision = scene.desk.get(scene.ask).decision
+    assert decision is not None
+    return tuple(decision.votes)
+
+
 def lines_of(page: Node) -> str:
     return str(len(page.one(id="events").all("li")))
 
@@ -754,8 +773,8 @@ AUDIT = [
         "/audit/asks/{ask}",
         lambda page: str(len(page.one("ol", class_="ballots").all("li"))),
         lambda scene: str(len(scene.json(f"/api/v1/asks/{scene.ask}")["decision"]["votes"])),
-        lambda scene: str(len(scene.desk.get(scene.ask).decision.votes)),
-    ),  # type: ignore[union-attr]
+        lambda scene: str(len(votes(scene))),
+    ),
     Number(
         "places to fill",
         "/audit/asks/{ask}",
@@ -870,12 +889,12 @@ def alone(name: str) -> Callable[[Node], str]:
     return lambda page: page.one("tr", id=f"person-{name}").one("td", class_="num").text
 
 
-def deliveries(status: str) -> dict[str, Callable[[Scene], str]]:
+def deliveries(status: Status) -> dict[str, Callable[[Scene], str]]:
     return {
         "http": lambda scene: str(
             len(scene.json(f"/api/v1/deliveries?status={status}")["deliveries"])
         ),
-        "python": lambda scene: str(len(scene.desk.webhooks.deliveries(status))),  # type: ignore[arg-type]
+        "python": lambda scene: str(len(scene.desk.webhooks.deliveries(status))),
     }
 
 

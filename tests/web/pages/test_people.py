@@ -138,7 +138,12 @@ def test_what_is_known_of_people_is_read_for_those_on_the_page(
     monkeypatch.setattr(people, "PAGE", 2)
     asked: list[list[str]] = []
     store, tokens_of = office.desk.store, office.desk.store.tokens_of
-    monkeypatch.setattr(store, "tokens_of", lambda names: asked.append(names) or tokens_of(names))
+
+    def noted(names: list[str]) -> Any:
+        asked.append(names)
+        return tokens_of(names)
+
+    monkeypatch.setattr(store, "tokens_of", noted)
     monkeypatch.setattr(store, "tokens", lambda: pytest.fail("all tokens were read"))
     monkeypatch.setattr(store, "sessions", lambda *_: pytest.fail("all sessions were read"))
     tab(office, "root").go("/people?after=anna")
