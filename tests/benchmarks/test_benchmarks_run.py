@@ -231,6 +231,7 @@ def test_figures_are_rebuilt_and_are_equal() -> None:
 @pytest.mark.soak  # half a minute
 def test_figures_are_rebuilt_on_both_databases() -> None:
     assert figures(run("rebuild")) == REBUILD
+@pytest.mark.soak  # three servers
 def test_the_pages_about_people_are_measured_with_many_beside_few() -> None:
     assert figures(run("people", "--only", "SQLite")) == PEOPLE
 
