@@ -1,8 +1,9 @@
 """How long the pages about people take on a desk with many of everything, beside desks with few.
 
 The large desk has 2,000 people, 5,000 tokens, 5,000 sessions, as many webhooks as a desk takes (100),
-and 10,000 messages to them. The others have a hundred and twenty of each. The desks take turns, and
-the ratios are the result. Twenty do not fill a page, so that a part of that ratio is what is drawn.
+and 10,000 messages to them. Of the others one has a hundred of each, and as many tokens that ended; the
+other has twenty, which do not fill a page, so that a part of that ratio is what is drawn. The desks take
+turns, and the ratios are the result.
 
     python -m benchmarks.people [--quick] [--only SQLite|PostgreSQL]
 """
@@ -56,7 +57,7 @@ class Sizes:
 FULL = Sizes(
     (
         Many("of20", 20, 20, 20, 20, 20),
-        Many("of100", 100, 100, 100, 100, 100),
+        Many("of100", 100, 200, 100, 100, 100),
         Many("large", 2_000, 5_000, 5_000, 100, 10_000),
     ),
     looks=20,
@@ -83,7 +84,7 @@ DIGEST = {
 
 
 def filled(database: Database, many: Many) -> None:
-    """Make one of everything, and copy it. Of ten tokens one has ended, of ten messages one is dead."""
+    """Make one of everything, and copy it. Half of the tokens have ended, of ten messages one is dead."""
     with database.desk(many.name) as desk:
         _samples(desk)
     connection = database.connect(many.name)
@@ -102,7 +103,7 @@ def filled(database: Database, many: Many) -> None:
                 "digest": digest.format(what="token"),
                 "name": whose,
                 "made_at": "s.made_at - n.n",
-                "revoked_at": "case when n.n % 10 = 0 then s.made_at end",
+                "revoked_at": "case when n.n % 2 = 0 then s.made_at end",
             },
         ),
         (
