@@ -21,6 +21,7 @@ from benchmarks.store import AFTER, BEFORE, Connection, Database, Result, databa
 from benchmarks.web import site, spread
 from sayso.insight.counting import count_on
 from sayso.insight.indexing import catch_up, catch_up_texts
+from sayso.insight.trailing import read_trail
 from sayso.runs.running import Running as Run
 
 EVENTS = 100  # of each run
@@ -83,6 +84,7 @@ def filled(database: Database, name: str, runs: int) -> str:
         catch_up(desk.store)
         catch_up_texts(desk.store)
         count_on(desk.store)
+        read_trail(desk.store)
         print(f"  {name}: {runs + 2:,} runs, {desk.store.total():,} events")
         return done.id
 
