@@ -470,6 +470,10 @@ def tool_cell(place: int, tool: str = "refund") -> Callable[[Node], str]:
     return look_for
 
 
+def ran_alone(said: dict[str, Any]) -> str:
+    return f"{share(said['autonomous_rate'])}; {said['incidents']} incidents"
+
+
 def of_tool(
     say: Callable[[dict[str, Any]], str], tool: str = "refund"
 ) -> dict[str, Callable[[Scene], str]]:
@@ -521,7 +525,7 @@ TOOLS = [
         "alone of a tool",
         "/overview",
         tool_cell(3, "search"),
-        **of_tool(lambda said: share(said["autonomous_rate"]), "search"),
+        **of_tool(ran_alone, "search"),
     ),
     Number(
         "the last twenty",
