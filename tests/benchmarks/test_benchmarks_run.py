@@ -94,6 +94,7 @@ REBUILD = [
     f"{database}: {what}, many by few"
     for database in ("SQLite", "PostgreSQL")
     for what in ("metrics", "metrics by reviewer", "staffing")
+]
 PEOPLE = [
     f"SQLite: {what}, beside {few}"
     for what in (
@@ -231,6 +232,8 @@ def test_figures_are_rebuilt_and_are_equal() -> None:
 @pytest.mark.soak  # half a minute
 def test_figures_are_rebuilt_on_both_databases() -> None:
     assert figures(run("rebuild")) == REBUILD
+
+
 @pytest.mark.soak  # three servers
 def test_the_pages_about_people_are_measured_with_many_beside_few() -> None:
     assert figures(run("people", "--only", "SQLite")) == PEOPLE

@@ -108,10 +108,6 @@ def measured(at: Standing, written: int, took: float) -> Iterator[Metric]:
 def decided(counted: Counted) -> Iterator[Metric]:
     """Yield what was counted since the desk began."""
     kinds = (*get_args(Kind), ABOUT_KEYS)
-    asked: dict[Labels, float] = {
-        (("kind", kind),): float(counted.n("asked", of=[kind])) for kind in kinds
-    }
-    yield Metric("sayso_asks_total", "counter", "Asks that were put to people.", asked)
     asked = {kind: counted.n("asked", of=[kind]) for kind in kinds}
     yield _count("sayso_asks_total", "Asks that were put to people.", "kind", asked)
     verdicts = {what: counted.n(what, of=REVIEWED) for what in sorted(BY_PEOPLE)}
