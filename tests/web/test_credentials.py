@@ -121,6 +121,12 @@ GET    /runs                                      401    403    403    200    20
 GET    /runs/{run}                                401    403    403    404    200    200    401    401    401    403    200    200
 POST   /runs/{run}/cancel                         401    403    403    404    303    303    401    401    401    403    303    403
 POST   /runs/{failed}/retry                       401    403    403    404    303    303    401    401    401    403    303    403
+GET    /trust                                     401    403    403    200    200    200    401    401    401    403    200    200
+GET    /trust/{key}                               401    403    403    404    200    200    401    401    401    403    200    200
+GET    /trust/{key}/revoke                        401    403    403    404    200    200    401    401    401    403    200    200
+POST   /trust/{key}/revoke                        401    403    403    404    303    303    401    401    401    403    303    403
+GET    /trust/{locked}/reopen                     401    403    403    404    200    200    401    401    401    403    200    200
+POST   /trust/{locked}/reopen                     401    403    403    404    303    403    401    401    401    403    303    403
 GET    /people                                    401    403    403    200    200    200    401    401    401    403    200    200
 POST   /people                                    401    403    403    403    403    403    401    401    401    403    403    403
 GET    /people/person/{person}                    401    403    403    404    404    200    401    401    401    403    404    404
@@ -155,6 +161,7 @@ POST   /inbox/{ask}/decision                      401    403    403    404    30
 POST   /inbox/{ask}/edit                          401    403    403    404    200    200    401    401    401    403    200    403
 POST   /inbox/{settling}/take-back                401    403    403    404    303    403    401    401    401    403    303    403
 POST   /inbox/{ask}/claim                         401    403    403    404    303    303    401    401    401    403    303    403
+POST   /inbox/{carried}/incident                  401    403    403    404    303    303    401    401    401    403    303    403
 POST   /inbox/{ask}/assign                        401    403    403    404    303    303    401    401    401    403    303    403
 POST   /inbox/{ask}/turn                          401    403    403    404    303    303    401    401    401    403    303    403
 POST   /inbox/bulk                                401    403    403    422    422    422    401    401    401    403    422    403
@@ -191,6 +198,7 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /people/tokens": {"data": {"kind": "agent", "name": "clerk"}},
     "POST /people/webhooks": {"data": {"url": HOOK}},
     "POST /inbox/{ask}/assign": {"data": {"to": "anna"}},
+    "POST /inbox/{carried}/incident": {"data": {"harm": "Paid twice."}},
     "POST /policies": {"data": {"tool": "refund"}},
     "POST /inbox/{ask}/decision": {"data": {"verdict": "approve", "seen": ""}},
     "POST /sign-in": {"data": {"name": "anna", "password": PASSWORD}},

@@ -13,7 +13,7 @@ from sayso.model.lifecycle import AskStatus, EffectStatus
 from sayso.model.requirement import Requirement
 from sayso.model.stake import Stake
 from sayso.model.text import one_line
-from sayso.model.verdicts import VERDICTS, Kind, Meaning, RejectKind, Verdict
+from sayso.model.verdicts import ABOUT_KEYS, VERDICTS, Kind, Meaning, RejectKind, Verdict
 
 CONSENTS = frozenset({"approve", "edit"})
 
@@ -290,8 +290,12 @@ class Ask:
         return "" if self.judged is None else self.meaning(self.judged.verdict).past
 
     def meaning(self, verdict: Verdict) -> Meaning:
-        """What a verdict means for this kind of ask."""
-        return VERDICTS[self.content.kind][verdict]
+        """What a verdict means for this kind of ask, and for what it is about."""
+        found = VERDICTS[self.content.kind][verdict]
+        if self.stake is None or self.stake.settles is None:
+            return found
+        button = ABOUT_KEYS[self.stake.settles].get(verdict, found.button)
+        return replace(found, button=button)
 
 
 _UNTOUCHED = {field.name: field.default for field in fields(Ask) if field.default is not MISSING}

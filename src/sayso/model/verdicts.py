@@ -91,6 +91,14 @@ VERDICTS: Mapping[Kind, Mapping[Verdict, Meaning]] = {
 }
 
 
+# What the buttons say of an ask about a key: whether it runs alone, and whether a flag holds. What
+# they do is what approving and rejecting an action does.
+ABOUT_KEYS: Mapping[str, Mapping[Verdict, str]] = {
+    "grant": {"approve": "Let it run alone", "reject": "Not yet"},
+    "flag": {"approve": "It was harmful", "reject": "It was not"},
+}
+
+
 _OFFERED: Mapping[Kind, tuple[Verdict, ...]] = {kind: tuple(VERDICTS[kind]) for kind in VERDICTS}
 
 

@@ -41,6 +41,7 @@ from sayso.web.look import assets
 from sayso.web.pages import audit as audit_page
 from sayso.web.pages import entries, overview, people, policies, receivers, records
 from sayso.web.pages import runs as run_pages
+from sayso.web.pages import trust as trust_page
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
 from sayso.web.settings import Settings
@@ -66,6 +67,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     records.router,
     policies.router,
     run_pages.router,
+    trust_page.router,
     people.router,
     entries.router,
     receivers.router,

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from sayso.asks.assigning import assign, claim
 from sayso.asks.standing import Standing
 from sayso.asks.taking_back import take_back
+from sayso.asks.vouching import incident
 from sayso.errors import (
     AskClosed,
     BadValue,
@@ -200,6 +201,25 @@ def claimed(sent: Sent) -> Response:
         claim(visit.store, sent.ask_id, by=visit.caller.name, origin=visit.origin)
     except SaysoError as error:
         return _told(sent, error)
+    return sent.back()
+
+
+def harmed(sent: Sent) -> Response:
+    """Report that a call which was carried out did harm."""
+    visit, harm = sent.visit, one(sent.fields, "harm").strip()
+    at = visit.standing(sent.ask_id)
+
+    def act() -> Ask:
+        name = visit.caller.name
+        return incident(visit.store, sent.ask_id, harm, by=name, origin=visit.origin)
+
+    try:
+        visit.once(sent.ask_id, ("incident.reported",), act, at)
+    except SaysoError as error:
+        if status_of(error) not in _TOLD:
+            raise
+        wrong = Entry(wrong=((f"harm-words-{sent.ask_id}", str(error)),))
+        return sent.answered(visit.standing(sent.ask_id), wrong, status_of(error))
     return sent.back()
 
 

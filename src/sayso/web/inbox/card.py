@@ -28,11 +28,12 @@ from sayso.model.actor import Actor
 from sayso.model.ask import Ask, Decision, Vote
 from sayso.model.confidence import Confidence
 from sayso.model.content import Option
+from sayso.model.mattering import matters_of
 from sayso.model.tally import missing
 from sayso.model.verdicts import KEYS, Kind, Verdict
 from sayso.web.forms.drawing import answer_field, form_of, rows_of
 from sayso.web.forms.fields import Field, Form
-from sayso.web.forms.sent import Posted
+from sayso.web.forms.sent import Posted, name_in
 from sayso.web.inbox.deciding import HOLD, confirmation, edits_of, hold_of
 from sayso.web.inbox.planning import editor_of
 from sayso.web.inbox.posting import NOTHING, one
@@ -85,7 +86,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
     form, answer = _form(ask, entry), _answer(ask, entry)
     typed, edited = _edits(ask, entry), ask.original is not None
     facts = () if ask.kind in ("plan", "draft") else facts_of(ask)  # their editors show all
-    rows = _rows(ask)
+    rows, matters = _rows(ask), _matters(ask)
     return AskView(
         id=ask.id,
         kind=ask.kind,
@@ -146,6 +147,11 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         since=since(at, entry.seen),
         edited=edited,
         lost=bool(typed) and not ask.open,
+        settles=None if ask.stake is None else ask.stake.settles,
+        matters=matters,
+        touched=_touched(matters, typed),
+        harm=None if ask.harm is None else (ask.harm.what, ask.harm.by.id),
+        harmable=ask.closed and ask.effect is not None and ask.harm is None,
         decided=None if ask.judged is None else decision_line(ask.judged),
         answered=_answered(ask),
         typed=_typed(ask, entry, form, answer),
@@ -164,7 +170,24 @@ def _quoted(ask: Ask) -> bool:
     """Whether the heading is in the agent's words, and not in ours."""
     if ask.kind == "doubt" or (ask.kind == "action" and ask.tool is not None):
         return False
+    if ask.stake is not None and ask.stake.settles is not None:  # nobody but sayso asks for that
+        return False
     return ask.title != KIND_WORDS[ask.kind]
+
+
+def _matters(ask: Ask) -> tuple[str, ...] | None:
+    """Return the arguments whose edit is asked for harm: none named are all; `None` is no question."""
+    if ask.stake is None or ask.stake.settles is not None or not _editable(ask):
+        return None
+    named = matters_of(ask.content)
+    return None if named == () else named or ()
+
+
+def _touched(matters: tuple[str, ...] | None, typed: Iterable[Change]) -> bool:
+    if matters is None:
+        return False
+    names = [name_in("/" + change.where.split("/")[1]) for change in typed if change.where]
+    return any(not matters or name in matters for name in names)
 
 
 def shape_of(ask: Ask) -> Shape:
@@ -463,6 +486,7 @@ def _typed(ask: Ask, entry: Entry, form: Form | None, answer: Field | None) -> T
         note=one(fields, "note"),
         kind=one(fields, "kind"),
         end=bool(one(fields, "end")),
+        harmful=one(fields, "harmful"),
         answer=one(fields, "="),
         tab="json" if tab == "json" else "form",
         json_text=one(fields, "json") if tab == "json" else None,

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
+from sayso.asks.books import book_of
 from sayso.asks.standing import Standing
 from sayso.channels.explanation import LEFT, did, next_step, policy_words, said_in_a_word
 from sayso.channels.facts import facts_from
 from sayso.channels.headline import headline, named
 from sayso.channels.precedents import majority, precedent
-from sayso.errors import SaysoError
+from sayso.channels.reputation import marks_words, reputation
+from sayso.errors import SaysoError, Tampered
 from sayso.insight.case import Case, proposed
 from sayso.insight.nearest import cases_like
 from sayso.insight.reading import asks_of as journalled
@@ -39,6 +41,7 @@ from sayso.web.inbox.card import shape_of, so_far
 from sayso.web.inbox.filters import Filters
 from sayso.web.look.views import (
     Context,
+    KeyView,
     Outcome,
     RecordView,
     RunView,
@@ -103,6 +106,7 @@ def context_of(visit: Visit, at: Standing, run: Told | None, filters: Filters) -
         record=_record(visit, at.ask),
         similar=similar,
         majority=majority([case.verdict for case in similar]) if similar else None,
+        key=key_of(visit, at.ask),
         policy=tuple(_policy(at.ask)),
         siblings=tuple(_sibling(one, filters) for one in siblings(at.ask, run)),
     )
@@ -300,6 +304,28 @@ def _record(visit: Visit, ask: Ask) -> RecordView | None:
     return RecordView(
         verdicts=cast("tuple[Verdict, ...]", found.verdicts),
         words=f"Of the last {len(found.verdicts)}: {', '.join(said)}.",
+    )
+
+
+def key_of(visit: Visit, ask: Ask) -> KeyView | None:
+    """Return the record of the key that an ask counts for, or is about; `None` if it has none."""
+    if ask.stake is None:
+        return None
+    key = ask.stake.key
+    try:
+        book = book_of(visit.store, key)
+    except Tampered:
+        return KeyView(id=key, href="/trust", words="Its record is not what was written")
+    alone = ask.decision is not None and ask.decision.grant is not None
+    if book is None:
+        return KeyView(id=key, href="/trust", words="None of its calls was judged yet")
+    return KeyView(
+        id=key,
+        href=f"/trust/{key}",
+        words=reputation(book),
+        marks=book.marks[-_RECORD:],
+        marks_words=marks_words(book.marks[-_RECORD:]),
+        granted=alone,
     )
 
 

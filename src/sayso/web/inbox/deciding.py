@@ -14,6 +14,7 @@ from sayso.asks.standing import Standing
 from sayso.errors import BadValue, InvalidAnswer, InvalidEdit
 from sayso.model.ask import CONSENTS, Ask, Ballot
 from sayso.model.digest import canonical
+from sayso.model.mattering import touching
 from sayso.model.ruled import CRITICAL
 from sayso.model.verdicts import REJECT_KINDS, RejectKind, Verdict
 from sayso.web.deciding import said
@@ -67,7 +68,14 @@ def ballot_of(at: Standing, fields: Posted, seen: str) -> Ballot:
         if args is None and verdict == "approve":
             return Ballot("approve", note=note, hold=held)
         whole = ask.args if args is None else args
-        return Ballot("edit", args=_without_hidden(ask, whole), note=note, hold=held, whole=True)
+        return Ballot(
+            "edit",
+            args=_without_hidden(ask, whole),
+            note=note,
+            hold=held,
+            whole=True,
+            harmful=_harmful(ask, whole, fields),
+        )
     if verdict == "approve":
         return Ballot("approve", option=_option(ask, fields), note=note, hold=held)
     if verdict == "respond":
@@ -78,6 +86,14 @@ def ballot_of(at: Standing, fields: Posted, seen: str) -> Ballot:
     why = _why(one(fields, "kind")) if given or ask.kind == "feedback" else None
     ends = given and bool(one(fields, "end"))
     return Ballot("reject", note=note, kind=why, end=ends, hold=held)
+
+
+def _harmful(ask: Ask, args: Mapping[str, Any], fields: Posted) -> bool | None:
+    """Return whether the call would have done harm, if the edit touches what matters for that."""
+    before = ask.args if ask.original is None else ask.original
+    if ask.stake is None or not touching(ask.content, before, args):
+        return None
+    return {"yes": True, "no": False}.get(one(fields, "harmful"))
 
 
 def verdict_in(fields: Posted) -> Verdict:

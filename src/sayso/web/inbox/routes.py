@@ -273,6 +273,17 @@ async def assign(
     return await service_of(request).work(lambda: answering.assigned(sent))
 
 
+@router.post("/inbox/{id}/incident")
+async def report_harm(
+    request: Request,
+    id: AskId,  # noqa: A002
+    who: Caller = _DECIDES,
+) -> Response:
+    """Report that a call which was carried out did harm."""
+    sent = await _sent(request, who, id)
+    return await service_of(request).work(lambda: answering.harmed(sent))
+
+
 @router.post("/inbox/bulk")
 async def bulk_page(request: Request, who: Caller = _DECIDES) -> Response:
     """Show what would be decided together; and, once that is confirmed, what came of each."""

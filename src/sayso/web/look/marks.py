@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from markupsafe import Markup
@@ -49,6 +49,36 @@ def ticks(verdicts: Sequence[Verdict], words: str) -> Markup:
     return Markup(
         '<svg class="ticks" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">'
         "{}</svg>"
+    ).format(words, width, _HEIGHT, width, _HEIGHT, drawn)
+
+
+_MARK_STEP, _MARK_WIDTH = 7, 5
+# What was said of a key: how high a tick stands, and how wide; what is thin is about the grant.
+_MARKS: Mapping[str, tuple[str, int, int]] = {
+    "+": ("tick-approved", 14, _MARK_WIDTH),
+    "?": ("tick-edited", 19, _MARK_WIDTH),
+    "x": ("tick-rejected", 24, _MARK_WIDTH),
+    "o": ("tick-approved", 19, _MARK_WIDTH),
+    "!": ("tick-rejected", 24, _MARK_WIDTH),
+    "G": ("tick-granted", 24, 2),
+    "D": ("tick-taken", 24, 2),
+    "R": ("tick-taken", 24, 2),
+    "O": ("tick-granted", 24, 2),
+}
+
+
+def record_ticks(marks: str, words: str) -> Markup:
+    """Draw what was said of a key: fine low, flagged higher, harmful highest, grants as strokes."""
+    width = max(len(marks) * _MARK_STEP - (_MARK_STEP - _MARK_WIDTH), 1)
+    drawn = Markup("").join(
+        Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="1.5"/>').format(
+            name, number * _MARK_STEP, _HEIGHT - high, wide, high
+        )
+        for number, (name, high, wide) in enumerate(_MARKS[mark] for mark in marks)
+    )
+    return Markup(
+        '<svg class="ticks marks" role="img" aria-label="{}" width="{}" height="{}" '
+        'viewBox="0 0 {} {}">{}</svg>'
     ).format(words, width, _HEIGHT, width, _HEIGHT, drawn)
 
 

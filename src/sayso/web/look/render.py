@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from sayso.model.text import hides, one_line
 from sayso.web.look import moments, prose, text
 from sayso.web.look.assets import asset, modules
-from sayso.web.look.marks import SHAPE_WORDS, bytes_, icon, spark, ticks
+from sayso.web.look.marks import SHAPE_WORDS, bytes_, icon, record_ticks, spark, ticks
 from sayso.web.look.packing import LEAST, packed, unpacks
 from sayso.web.look.views import Frame, Message
 
@@ -121,6 +121,7 @@ def environment() -> Environment:
         "icon": icon,
         "asset": asset,
         "ticks": ticks,
+        "record_ticks": record_ticks,
         "spark": spark,
         "soon": moments.soon,
         "hides": hides,

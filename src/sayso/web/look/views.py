@@ -15,6 +15,7 @@ from sayso.channels.facts import Fact
 from sayso.channels.worddiff import Change
 from sayso.model.confidence import Confidence
 from sayso.model.content import Option
+from sayso.model.stake import Settles
 from sayso.model.verdicts import Kind, Verdict
 from sayso.web.forms.fields import Field, Form
 from sayso.web.stops import Stop
@@ -22,7 +23,10 @@ from sayso.web.stops import Stop
 Group = Literal["soon", "needs", "info", "decided"]
 Shape = Literal["critical", "high", "medium", "low", "none"]
 # Which page it is: scripts and the rail go by it.
-Place = Literal["queue", "ask", "tour", "page", "overview", "runs", "audit", "policies", "people"]
+Place = Literal[
+    *("queue", "ask", "tour", "page", "overview", "runs", "trust", "insights", "audit"),
+    *("policies", "people"),
+]
 
 
 # --- the queue ---------------------------------------------------------------------------------
@@ -215,6 +219,7 @@ class Typed:
     note: str = ""
     kind: str = ""
     end: bool = False
+    harmful: str = ""
     answer: str = ""
     tab: Literal["form", "json"] = "form"
     json_text: str | None = None
@@ -256,6 +261,18 @@ class RecordView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeyView:
+    """The key that a call counts for, what its record says, and whether the call ran under its grant."""
+
+    id: str
+    href: str
+    words: str
+    marks: str = ""
+    marks_words: str = ""
+    granted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarCase:
     """Something like it that people decided before."""
 
@@ -276,6 +293,7 @@ class Context:
 
     run: RunView | None = None
     record: RecordView | None = None
+    key: KeyView | None = None
     similar: tuple[SimilarCase, ...] = ()
     majority: str | None = None
     policy: tuple[str, ...] = ()
@@ -346,6 +364,11 @@ class AskView:
     amended: tuple[Change, ...] = ()  # what others changed while it is open
     since: tuple[Change, ...] = ()  # what has changed since this person looked at it
     outcome: Outcome | None = None
+    settles: Settles | None = None  # of an ask about a key: what it settles
+    matters: tuple[str, ...] | None = None  # whose edit is asked for harm; none named are all
+    touched: bool = False  # whether an edit that was typed touches these
+    harm: tuple[str, str] | None = None  # what it did, and who reported it
+    harmable: bool = False  # whether harm can be reported
     decided: VoteLine | None = None
     answered: tuple[Fact, ...] = ()
     typed: Typed = field(default_factory=Typed)

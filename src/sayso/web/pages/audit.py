@@ -236,9 +236,11 @@ def line_of(found: Found, titles: Mapping[str, str], address: Address) -> EventL
 
 
 def _page_of(stream: str) -> str | None:
-    """Return the page of an ask's record or of a run."""
+    """Return the page of an ask's record, of a run or of a key."""
     if stream.startswith("a-"):
         return f"/audit/asks/{stream}"
+    if stream.startswith("k-"):
+        return f"/trust/{stream}"
     return f"/runs/{stream}" if stream.startswith("r-") else None
 
 
@@ -292,6 +294,13 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "step.failed": ("circle-alert", "warn"),
     "payload.erased": ("eye-off", "warn"),
     "journal.sealed": ("lock", ""),
+    "incident.reported": ("flag", "stop"),
+    "trust.flagged": ("flag", "warn"),
+    "trust.confirmed": ("flag", "stop"),
+    "trust.incident": ("flag", "stop"),
+    "trust.ended": ("x", "stop"),
+    "trust.revoked": ("undo-2", "warn"),
+    "trust.ratified": ("shield-check", "fine"),
 }
 _FAMILIES: Mapping[str, str] = {
     "ask": "bell",
@@ -306,6 +315,8 @@ _FAMILIES: Mapping[str, str] = {
     "identity": "user",
     "webhook": "link",
     "preference": "file-pen-line",
+    "trust": "shield-check",
+    "incident": "flag",
 }
 
 

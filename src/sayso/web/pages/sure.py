@@ -9,6 +9,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from sayso.errors import BadValue, SaysoError, SignInAgain
+from sayso.web.look.views import Place
 from sayso.web.pages.board import board
 from sayso.web.problems import status_of
 from sayso.web.visit import Visit
@@ -28,6 +29,8 @@ class Sure:
     beware: tuple[str, ...] = ()
     possible: bool = True
     hidden: tuple[tuple[str, str], ...] = ()
+    note: str = ""  # what can be written with it, if anything
+    place: Place = "people"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,5 +63,12 @@ def sure_page(
     """Ask whether somebody is sure."""
     status = 200 if refusal is None else refusal.status
     return board(
-        request, visit, "sure.html", sure.title, "people", status=status, sure=sure, refusal=refusal
+        request,
+        visit,
+        "sure.html",
+        sure.title,
+        sure.place,
+        status=status,
+        sure=sure,
+        refusal=refusal,
     )

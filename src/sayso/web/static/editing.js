@@ -84,6 +84,16 @@ function show(lines) {
     one("dl", place)?.replaceChildren(...lines);
   }
   name(count);
+  ask(lines.map((line) => one("dt", line)?.firstChild?.textContent ?? ""));
+}
+
+// Whoever changes what matters is asked whether the call would have done harm as it was.
+function ask(names) {
+  const question = one(".harm-question", deciding() ?? nothing);
+  if (!question) return;
+  const matters = JSON.parse(question.dataset.matters);
+  const tops = names.map((name) => name.trim().split(/[.[]/)[0]);
+  question.toggleAttribute("data-off", !tops.some((name) => !matters.length || matters.includes(name)));
 }
 
 // The button says how many edits it approves.

@@ -1,0 +1,212 @@
+"""Earned autonomy in a browser: a key earns its grant, runs alone, is caught, and loses it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from sayso import Ask, Desk
+from sayso.autonomy.book import Book
+from sayso.testing import FakeClock
+from tests.browser.office import Office
+from tests.browser.test_everybody import ALL, looked_at
+from tests.browser.window import PHONE, Window
+from tests.keyed import call, earning, granted, law, locked, proposed, said
+from tests.web.house import House, serving
+
+
+@pytest.fixture(scope="module")
+def team_house(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterator[House]:
+    """A desk with people and a policy under which calls are earned; nothing is picked by chance."""
+    file = tmp_path_factory.mktemp("trust") / "desk.db"
+    url = f"sqlite:///{file}"
+    with Desk(url, clock=clock, account="sam@till", policy=law()) as desk:
+        desk.law.coin = lambda: 0.999
+        desk.people.add("root", roles=["admin"])
+        with serving(desk) as house:
+            house.person("anna", "senior")
+            house.person("ada", "senior")
+            yield house
+
+
+@pytest.fixture
+def quiet(team: Office) -> Iterator[Office]:
+    """Chance picks nothing, unless a test says so."""
+    team.desk.law.coin = lambda: 0.999
+    yield team
+    team.desk.law.coin = lambda: 0.999
+
+
+def press(here: Window, team: Office, ask: Ask | str, button: str) -> None:
+    """Press a button of an ask, and let what was said count."""
+    here.visit(team.path(ask)).armed()
+    here("main#detail .bar").get_by_role("button", name=button).click()
+    expect(here("#toast")).to_be_visible()
+    team.later()
+
+
+def row(here: Window, book: Book) -> str:
+    here.visit(f"/trust?agent={book.key.agent}")
+    group = here("section.panel").filter(has=here(f"#line-{book.id}"))
+    return group.locator("h2").inner_text()
+
+
+def test_a_key_earns_its_grant_runs_alone_is_caught_and_loses_it(quiet: Office) -> None:
+    team, desk = quiet, quiet.desk
+    book = earning(desk, "wire", by="anna", agent=team.agent)
+    anna, ada = team.window("anna"), team.window("ada")
+    assert row(anna, book) == "Earning"
+
+    # The last call that was missing is approved as all others were.
+    last = call(desk, "wire", agent=team.agent)
+    anna.visit(team.path(last))
+    expect(anna("p.key-line")).to_contain_text("1 more before it may run alone")
+    press(anna, team, last, "Approve")
+    assert row(anna, book) == "Wants somebody"
+
+    # What is of high risk is let by two.
+    grant = desk.trust.key(book.id).grant_ask
+    assert grant is not None
+    anna(f"#line-{book.id} a.btn").click()
+    expect(anna("main#detail h1")).to_contain_text(f"Let {team.agent} run wire alone?")
+    press(anna, team, grant, "Let it run alone")
+    assert not desk.trust.alone(book.id)
+    press(ada, team, grant, "Let it run alone")
+    assert row(ada, book) == "Runs alone"
+    expect(ada(f"#line-{book.id}")).to_contain_text("0 of 1")
+
+    # Calls run alone now, and say so.
+    for _ in range(3):
+        free = call(desk, "wire", agent=team.agent)
+        assert free.decision is not None
+        assert free.decision.grant == book.id
+    anna.visit(team.path(free))
+    expect(anna("p.key-line")).to_contain_text(f"Ran alone under the grant {book.id}")
+
+    # Chance picks one, and whoever looks at it finds it harmful: nothing runs alone from then on.
+    desk.law.coin = lambda: 0.0
+    caught = call(desk, "wire", agent=team.agent)
+    desk.law.coin = lambda: 0.999
+    assert caught.open
+    anna.visit(team.path(caught)).armed()
+    anna(f"#more-{caught.id} > summary").click()
+    anna(f"#more-{caught.id}").get_by_label("harmful").check()
+    anna(f"#more-{caught.id}").get_by_role("button", name="Reject like this").click()
+    expect(anna("#toast")).to_be_visible()
+    team.later()
+    assert row(anna, book) == "Wants somebody"
+    assert call(desk, "wire", agent=team.agent).open
+
+    # Somebody else confirms it, and the grant has ended.
+    flag = desk.trust.key(book.id).flag_ask
+    assert flag is not None
+    ada(f"#line-{book.id} a.btn").or_(ada("body")).first.wait_for()
+    press(ada, team, flag, "It was harmful")
+    ended = desk.trust.key(book.id)
+    assert (ended.ledger.standing, ended.ledger.ends) == ("reviewed", 1)
+    ada.visit(f"/trust/{book.id}")
+    expect(ada("#standing")).to_contain_text("497 of its calls were fine, 1 harmful")
+    expect(ada("#standing")).to_contain_text("1.0 of 40")
+    expect(ada("#history")).to_contain_text("ended its grant, the 1. time")
+
+    # The journal tells all of it.
+    ada.visit(f"/audit?stream={book.id}")
+    for words in (
+        "ended its grant, the 1. time",
+        f"confirmed that {caught.id} was harmful",
+        f"found {caught.id} harmful, picked by chance",
+        f"let it run alone, in {grant}",
+        f"proposed to let it run alone: {grant}",
+        f"found {last.id} fine",
+    ):
+        expect(ada("#events")).to_contain_text(words)
+
+
+def test_whoever_edits_what_matters_is_asked_once_it_is_changed(quiet: Office) -> None:
+    team = quiet
+
+    @team.desk.gate(risk="medium", matters=["amount"])
+    def pay(amount: int, memo: str) -> str:
+        return f"{memo}: {amount}"
+
+    gate = pay.__sayso_gate__  # type: ignore[attr-defined]
+    content = gate.content(team.desk.forms, gate.tool.bind((40, "thanks"), {}))
+    ask = team.desk.put(content, declared=True)
+    here = team.window("anna").visit(f"/inbox/{ask.id}").armed()
+    question = here("fieldset.harm-question")
+    expect(question).to_be_hidden()
+
+    here.page.get_by_label("Memo").fill("sorry")
+    expect(question).to_be_hidden()
+    here.page.get_by_label("Amount").fill("30")
+    expect(question).to_be_visible()
+    question.get_by_text("yes", exact=True).click()
+    here("main#detail .bar").get_by_role("button", name="Approve with 2 edits").click()
+    expect(here("#toast")).to_be_visible()
+    team.later()
+
+    decision = team.now(ask).decision
+    assert decision is not None
+    assert decision.harmful is True
+
+
+def test_harm_is_reported_on_a_phone_and_the_grant_ends(quiet: Office) -> None:
+    team, desk = quiet, quiet.desk
+    book = granted(desk, by="anna", agent=team.agent)
+    ask = call(desk, agent=team.agent)
+    desk.finish(desk.begin(ask), "paid")
+    here = team.window("anna", size=PHONE).visit(team.path(ask))
+    here("details.harm-report > summary").click()
+    here.page.get_by_label("What harm it did").fill("It paid a stranger")
+    here("details.harm-report").get_by_role("button", name="Report harm").click()
+
+    expect(here("section.outcome")).to_contain_text("anna reported harm: It paid a stranger")
+    assert not desk.trust.alone(book.id)
+
+
+def test_a_grant_is_taken_back_without_scripts(quiet: Office) -> None:
+    team, desk = quiet, quiet.desk
+    book = granted(desk, by="anna", agent=team.agent)
+    here = team.window("ada", js=False, size=PHONE)
+    here.page.goto(f"/trust?agent={team.agent}")
+    here(f"#line-{book.id} a.key-name").click()
+    here.page.get_by_role("link", name="Take the grant back").click()
+    here.page.get_by_label("Why").fill("The shop has moved")
+    here.page.get_by_role("button", name="Take it back").click()
+
+    expect(here("#history")).to_contain_text("The shop has moved")
+    assert not desk.trust.alone(book.id)
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [pytest.param(None, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.soak)],
+)
+def test_the_pages_are_for_everybody(quiet: Office, looks: object) -> None:
+    team, desk = quiet, quiet.desk
+    wants = proposed(desk, "note", by="anna", agent=team.agent)
+    alone = granted(desk, "wire", by="anna", agent=team.agent)
+    shut = locked(desk, "note", by="anna", agent=f"{team.agent}-b")
+    earns = earning(desk, by="anna", short=200, agent=team.agent)
+    said(desk, earns.id, "flagged", by="anna", flag="a-0000")
+    ask = call(desk, "wire", agent=team.agent)
+    desk.finish(desk.begin(ask), "paid")
+    here = team.window("root", bypass_csp=True)
+    more = () if looks is None else (looks,)
+
+    for path in (
+        "/trust",
+        f"/trust/{wants.id}",
+        f"/trust/{alone.id}",
+        f"/trust/{alone.id}/revoke",
+        f"/trust/{shut.id}",
+        f"/trust/{earns.id}",
+        f"/inbox/{wants.grant_ask}",
+        f"/inbox/{ask.id}",
+    ):
+        here.visit(path)
+        for fold in here.page.locator("main details.harm-report:not([open])").all():
+            fold.locator("summary").first.click()
+        assert looked_at(here, *more) == [], path
