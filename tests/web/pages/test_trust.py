@@ -192,10 +192,9 @@ def test_the_page_of_a_key_says_all_that_its_book_says(desk: Desk, anna: Tab) ->
     }.items():
         assert fact(page, name) == value
     history = page.one("section", id="history")
+    last = desk.trust.history(book.id)[-1].payload or {}
     first = history.all("p", class_="line-said")[0].text
-    assert first.startswith(
-        f"anna let it run alone, in {desk.trust.history(book.id)[-1].payload['ask']}"
-    )  # type: ignore[index]
+    assert first.startswith(f"anna let it run alone, in {last['ask']}")
     assert "the last 100 of 251" in history.text
 
 

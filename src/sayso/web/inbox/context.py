@@ -315,10 +315,10 @@ def key_of(visit: Visit, ask: Ask) -> KeyView | None:
     try:
         book = book_of(visit.store, key)
     except Tampered:
-        return KeyView(id=key, href="/trust", words="Its record is not what was written")
+        return KeyView(id=key, words="Its record is not what was written")
     alone = ask.decision is not None and ask.decision.grant is not None
     if book is None:
-        return KeyView(id=key, href="/trust", words="None of its calls was judged yet")
+        return KeyView(id=key, words="None of its calls was judged yet")
     return KeyView(
         id=key,
         href=f"/trust/{key}",

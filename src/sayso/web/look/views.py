@@ -24,8 +24,17 @@ Group = Literal["soon", "needs", "info", "decided"]
 Shape = Literal["critical", "high", "medium", "low", "none"]
 # Which page it is: scripts and the rail go by it.
 Place = Literal[
-    *("queue", "ask", "tour", "page", "overview", "runs", "trust", "insights", "audit"),
-    *("policies", "people"),
+    "queue",
+    "ask",
+    "tour",
+    "page",
+    "overview",
+    "runs",
+    "trust",
+    "insights",
+    "audit",
+    "policies",
+    "people",
 ]
 
 
@@ -265,8 +274,8 @@ class KeyView:
     """The key that a call counts for, what its record says, and whether the call ran under its grant."""
 
     id: str
-    href: str
     words: str
+    href: str | None = None  # of its page, once it has one
     marks: str = ""
     marks_words: str = ""
     granted: bool = False

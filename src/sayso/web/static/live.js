@@ -200,6 +200,7 @@ function lock() {
   article()?.toggleAttribute("data-closed", closed);
   for (const field of all("form[id^='decide-'] :is(input, textarea, select, button)", article() ?? document)) {
     if (field.closest("[id^='bar-'], [id^='banner-']") || field.type === "hidden") continue;
+    if (field.hasAttribute("form")) continue; // harm is reported afterwards, by a form of its own
     const how = field.matches("textarea, input:not([type=checkbox], [type=radio])") ? "readOnly" : "disabled";
     if (closed && !field[how]) field.dataset.locked = how;
     if (field.dataset.locked) field[field.dataset.locked] = closed;

@@ -1,0 +1,71 @@
+"""Earned autonomy: an agent earns to run alone, chance still picks calls, and harm ends it.
+
+Runs by itself, in a database of its own; the people here are played by the program. An agent of
+medium risk needs 248 calls that people found to be fine, so it takes a few seconds.
+"""
+
+import tempfile
+from itertools import count
+from pathlib import Path
+
+import sayso
+
+POLICY = """
+[tools]
+refund = "medium"
+"""
+ORDERS = count(1)
+
+
+def proposed(desk: sayso.Desk) -> sayso.Ask:
+    """Propose one more refund."""
+    return desk.open("refund", {"order": next(ORDERS), "amount": 40})
+
+
+def earn(desk: sayso.Desk) -> str:
+    """Approve calls until people are asked whether the agent may go without asking."""
+    while True:
+        desk.approve(proposed(desk), by="anna")
+        key = next(iter(desk.trust))
+        if key.grant_ask is not None:
+            break
+    grant = desk.get(key.grant_ask)
+    print(f"{key.fine} calls were fine. {grant.title}")
+    desk.approve(grant, by="ben")
+    print(f"ben says yes: {desk.trust.key(key.id).ledger.standing}")
+    return key.id
+
+
+def run_alone(desk: sayso.Desk, key: str) -> None:
+    """Carry calls out as they come; whoever looks at what chance picks finds it harmful."""
+    while desk.trust.alone(key):
+        ask = proposed(desk)
+        if ask.decision:
+            desk.finish(desk.begin(ask), "paid")
+            continue
+        desk.reject(ask, "It was paid before", kind="harmful", by="anna")
+        print(
+            f"chance picked one, and anna calls it harmful: {desk.trust.key(key).ledger.standing}"
+        )
+        flag = desk.get(desk.trust.key(key).flag_ask or "")
+        desk.approve(flag, by="ben")
+        book = desk.trust.key(key)
+        print(f"ben agrees: {book.ledger.standing}; harms: {book.harms}, ends: {book.ledger.ends}")
+
+
+def main(desk: sayso.Desk) -> None:
+    for name in ("anna", "ben"):
+        desk.people.add(name, roles=["senior"])
+    key = earn(desk)
+    run_alone(desk, key)
+    book = desk.trust.key(key)
+    print(f"the next grant takes a score of {book.ledger.bar:g}: {book.missing} calls")
+    print(f"the next call asks people again: {proposed(desk).status}")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        law = Path(folder, "policy.toml")
+        law.write_text(POLICY)
+        with sayso.Desk(f"sqlite:///{folder}/desk.db", agent="shop", policy=law) as desk:
+            main(desk)
