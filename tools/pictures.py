@@ -181,6 +181,12 @@ def one_run(page: Page) -> None:
     go(page, page.locator(".run-line .line-title a").first.get_attribute("href") or "")
 
 
+def one_key(page: Page) -> None:
+    """Show everything that is known of a key that runs alone."""
+    go(page, "/trust?standing=granted")
+    go(page, page.locator(".key-name").first.get_attribute("href") or "")
+
+
 def spot(page: Page) -> None:
     """Show an ask that is decided beside its run."""
     go(page, "/overview")
@@ -215,6 +221,9 @@ VIEWS: dict[str, View] = {
     "overview": lambda page: go(page, "/overview"),
     "spot": spot,
     "runs": lambda page: go(page, "/runs"),
+    "trust": lambda page: go(page, "/trust"),
+    "key": one_key,
+    "insights": lambda page: go(page, "/insights"),
     "run": one_run,
 }
 GUIDED = ("first", "stop", "tour", "moving")  # everywhere else the line of the tour is put away

@@ -103,6 +103,7 @@ def think(messages: Messages) -> ToolCall | str:
 agent = sayso.Agent("billing", sayso.ScriptedModel(think), [look_up, refund], explain=True)
 
 
+VOUCHERS_FOR = "broken parcels"
 VOUCHERS = {"Lena Brandt": 20, "Sam Okafor": 35}
 
 
@@ -219,5 +220,5 @@ def department() -> Department:
     again = "The customer of order 1101 writes again: a week to get the money was too long."
     jobs.append(Job("order 1101", agent, (again,), nth=2))
     jobs.append(Job("supplier payments of May", pay_suppliers))
-    jobs.append(Job("broken parcels", goodwill, ("Make good for the broken parcels, and report.",)))
+    jobs.append(Job(VOUCHERS_FOR, goodwill, ("Make good for the broken parcels, and report.",)))
     return Department((pay_suppliers, settle_invoice), tuple(jobs))

@@ -8,6 +8,7 @@ from sayso.asks.lawbook import default_policy
 from sayso.demo import billing, data, growth, research, support, travel
 from sayso.demo.jobs import Department, Job
 from sayso.demo.lost import REVIEWER, lose_one
+from sayso.demo.past import remember
 from sayso.desk import Desk
 from sayso.model.ask import Ask
 
@@ -41,6 +42,9 @@ def open_work(desk: Desk) -> None:
             while _reviewed(reviewer, begun):
                 _carry_on(desk)
     _notice_what_was_lost(desk)
+    orders = [ask for job in jobs if job.said for ask in job.run(desk).asks if ask.closed]
+    vouchers = desk.runs(thread=billing.VOUCHERS_FOR, limit=1)
+    remember(desk, vouchers[0].asks if vouchers else [], orders, REVIEWER.partition("@")[0])
 
 
 def _departments() -> tuple[Department, ...]:

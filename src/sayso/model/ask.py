@@ -294,8 +294,7 @@ class Ask:
         found = VERDICTS[self.content.kind][verdict]
         if self.stake is None or self.stake.settles is None:
             return found
-        button = ABOUT_KEYS[self.stake.settles].get(verdict, found.button)
-        return replace(found, button=button)
+        return ABOUT_KEYS[self.stake.settles].get(verdict, found)
 
 
 _UNTOUCHED = {field.name: field.default for field in fields(Ask) if field.default is not MISSING}

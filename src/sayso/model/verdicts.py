@@ -93,9 +93,15 @@ VERDICTS: Mapping[Kind, Mapping[Verdict, Meaning]] = {
 
 # What the buttons say of an ask about a key: whether it runs alone, and whether a flag holds. What
 # they do is what approving and rejecting an action does.
-ABOUT_KEYS: Mapping[str, Mapping[Verdict, str]] = {
-    "grant": {"approve": "Let it run alone", "reject": "Not yet"},
-    "flag": {"approve": "It was harmful", "reject": "It was not"},
+ABOUT_KEYS: Mapping[str, Mapping[Verdict, Meaning]] = {
+    "grant": {
+        "approve": _yes("Let it run alone", "let run alone"),
+        "reject": _no("Not yet", "not let run alone yet"),
+    },
+    "flag": {
+        "approve": _yes("It was harmful", "called harmful"),
+        "reject": _no("It was not", "called not harmful"),
+    },
 }
 
 

@@ -40,6 +40,7 @@ from sayso.web.limits import Bodies
 from sayso.web.look import assets
 from sayso.web.pages import audit as audit_page
 from sayso.web.pages import entries, overview, people, policies, receivers, records
+from sayso.web.pages import insights as insights_page
 from sayso.web.pages import runs as run_pages
 from sayso.web.pages import trust as trust_page
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
@@ -68,6 +69,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     policies.router,
     run_pages.router,
     trust_page.router,
+    insights_page.router,
     people.router,
     entries.router,
     receivers.router,

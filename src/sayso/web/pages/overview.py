@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import cast
 
 from fastapi import APIRouter, Request
-from markupsafe import Markup
 from starlette.responses import Response
 
 from sayso.access.caller import Caller
@@ -20,10 +18,10 @@ from sayso.model.verdicts import Verdict
 from sayso.runs.outlook import Attention, Need, Outlook, outlook
 from sayso.store.boards import COUNTED
 from sayso.web.inbox.signed_out import InboxDoor
-from sayso.web.look.marks import spark
 from sayso.web.look.views import Chip
 from sayso.web.metrics import MOST, sees_webhooks
 from sayso.web.pages.board import board, person
+from sayso.web.pages.figures import FigureView, escaped, figure, ran_alone, share, took
 from sayso.web.pages.happened import happened
 from sayso.web.pages.lines import lines_of
 from sayso.web.service import service_of
@@ -36,17 +34,6 @@ _USUAL = 7
 _TOOLS = 12
 _LAST = 20  # decisions, as ticks
 _SPANS = {1: "24 h", 7: "7 days", 30: "30 days"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FigureView:
-    """One figure of the strip: its value, how it changed, and how it went."""
-
-    label: str
-    value: str
-    change: str
-    more: str
-    line: Markup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,26 +155,12 @@ def _tool(visit: Visit, tool: str, figures: Figures) -> ToolLine:
     return ToolLine(
         tool=tool,
         calls=f"{figures.proposed:,}",
-        approved=_share(figures.approval_rate),
-        edited=_share(figures.edit_rate),
-        alone=_alone(figures),
+        approved=share(figures.approval_rate),
+        edited=share(figures.edit_rate),
+        alone=ran_alone(figures),
         verdicts=verdicts,
         words=f"{words}{record.rejected} rejected",
     )
-
-
-def _alone(figures: Figures) -> str:
-    """Say how much ran alone, and where anything did, what is known of its harm."""
-    share = _share(figures.autonomous_rate)
-    return f"{share}; {_escaped(figures)}" if figures.alone else share
-
-
-def _escaped(figures: Figures) -> str:
-    """Say what is known of harm in what ran alone."""
-    harm = f"{figures.incidents:,} incident{'' if figures.incidents == 1 else 's'}"
-    if figures.unapproved_bad_high is None:
-        return harm
-    return f"{harm}, at most {figures.unapproved_bad_high:.1%} bad"
 
 
 def _span(days: str) -> int:
@@ -199,66 +172,22 @@ def figures_of(found: Metrics, span: str) -> list[FigureView]:
     """Return the four figures as they are drawn."""
     seen = f"{found.now.reviewed:,} reviewed"
     return [
-        _figure(found, span, "Approved", "approval_rate", _share, seen),
-        _figure(found, span, "Edited first", "edit_rate", _share, f"{found.now.edited:,} edited"),
-        _figure(
+        figure(found, span, "Approved", "approval_rate", share, seen),
+        figure(found, span, "Edited first", "edit_rate", share, f"{found.now.edited:,} edited"),
+        figure(
             found,
             span,
             "Average time to decide",
             "avg_approval_time",
-            _time,
-            f"half within {_time(found.now.p50_approval_time)}",
+            took,
+            f"half within {took(found.now.p50_approval_time)}",
         ),
-        _figure(
+        figure(
             found,
             span,
             "Ran without asking",
             "autonomous_rate",
-            _share,
-            f"{found.now.alone:,} of {found.now.proposed:,} calls; {_escaped(found.now)}",
+            share,
+            f"{found.now.alone:,} of {found.now.proposed:,} calls; {escaped(found.now)}",
         ),
     ]
-
-
-def _figure(
-    found: Metrics,
-    span: str,
-    label: str,
-    name: str,
-    said: Callable[[float | None], str],
-    more: str,
-) -> FigureView:
-    now, before = _of(found.now, name), _of(found.before, name)
-    went = [_of(slot.figures, name) for slot in found.trend]
-    known = [said(value) for value in went if value is not None]
-    words = f"{label}, over {span}: " + (", ".join(known) if known else "nothing to measure")
-    return FigureView(
-        label=label,
-        value=said(now),
-        change=_change(now, before, said),
-        more=more if now is not None else "nothing to measure yet",
-        line=spark(went, words),
-    )
-
-
-def _of(figures: Figures, name: str) -> float | None:
-    found: float | None = getattr(figures, name)
-    return found
-
-
-def _share(rate: float | None) -> str:
-    return "-" if rate is None else f"{rate:.0%}"
-
-
-def _time(seconds: float | None) -> str:
-    return "-" if seconds is None else say_span(timedelta(seconds=seconds))
-
-
-def _change(now: float | None, before: float | None, said: Callable[[float | None], str]) -> str:
-    """Say how a figure changed against the time before, if there was something then."""
-    if now is None or before is None:
-        return ""
-    sign = "+" if now >= before else "\N{MINUS SIGN}"
-    if said is _share:
-        return f"{sign}{abs(now - before) * 100:.1f} pts"
-    return f"{sign}{_time(abs(now - before))}"
