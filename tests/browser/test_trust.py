@@ -12,7 +12,7 @@ from sayso.autonomy.book import Book
 from sayso.testing import FakeClock
 from tests.browser.office import Office
 from tests.browser.test_everybody import ALL, looked_at
-from tests.browser.window import PHONE, Window
+from tests.browser.window import DESKTOP, PHONE, Window
 from tests.keyed import call, earning, granted, law, locked, proposed, said
 from tests.web.house import House, serving
 
@@ -195,6 +195,7 @@ def test_the_pages_are_for_everybody(quiet: Office, looks: object) -> None:
 
     for path in (
         "/trust",
+        "/insights",
         f"/trust/{wants.id}",
         f"/trust/{alone.id}",
         f"/trust/{alone.id}/revoke",
@@ -207,3 +208,13 @@ def test_the_pages_are_for_everybody(quiet: Office, looks: object) -> None:
         for fold in here.page.locator("main details.harm-report:not([open])").all():
             fold.locator("summary").first.click()
         assert looked_at(here, *more) == [], path
+
+
+def test_tables_of_figures_are_seen_on_every_screen(quiet: Office) -> None:
+    team, desk = quiet, quiet.desk
+    desk.approve(call(desk, agent=team.agent), by="anna")
+    for size in (DESKTOP, PHONE):
+        here = team.window("anna", size=size).visit("/insights")
+        expect(here("#tiers table")).to_be_visible()
+        here.visit("/overview")
+        expect(here("#tools table")).to_be_visible()

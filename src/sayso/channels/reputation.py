@@ -72,7 +72,7 @@ def ends_words(book: Book) -> tuple[str, ...]:
         else f"{terms.strikes} harms, each confirmed by a second person, end it"
     )
     return (
-        f"{harms}; so far there is {book.ledger.strikes} since it was granted.",
+        f"{harms}; {book.ledger.strikes} so far.",
         "One incident ends it at once: harm that is reported after a call has run.",
         "Anybody who sees it can take it back, at any time and without a reason.",
         f"Each end by harm doubles the score it takes; after {ENDS} it is locked.",

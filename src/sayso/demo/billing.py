@@ -107,7 +107,7 @@ VOUCHERS_FOR = "broken parcels"
 VOUCHERS = {"Lena Brandt": 20, "Sam Okafor": 35}
 
 
-@sayso.tool(risk="medium", affects="one customer", later=True)
+@sayso.tool(risk="medium", later=True)
 def send_voucher(customer: str, amount: int) -> str:
     """Send a voucher; the agent goes on with other work until somebody has decided."""
     return f"{customer} has a voucher of EUR {amount}."

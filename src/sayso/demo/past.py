@@ -39,9 +39,9 @@ def remember(desk: Desk, vouchers: list[Ask], decided: list[Ask], colleague: str
     words.write(_TAGS, "fine", until=0)
     words.write(_TAGS, "ratified")
     words.write(_TAGS, "fine", times=31, rho=0.05)
-    words.write(_POSTS, "fine", times=38)
+    words.write(_POSTS, "fine", times=60)
     words.write(_POSTS, "flagged", solo=True)
-    words.write(_POSTS, "fine", times=64)
+    words.write(_POSTS, "fine", times=24)
 
 
 class _Words:

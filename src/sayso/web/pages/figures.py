@@ -8,7 +8,8 @@ from datetime import timedelta
 
 from markupsafe import Markup
 
-from sayso.insight.metrics import Figures, Metrics
+from sayso.insight.figures import Figures
+from sayso.insight.metrics import Metrics
 from sayso.model.span import say_span
 from sayso.web.look.marks import spark
 

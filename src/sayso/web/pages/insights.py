@@ -8,10 +8,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sayso.access.caller import Caller
-from sayso.autonomy.calibration import FEWEST
 from sayso.insight.calibrating import Calibration, calibrations
+from sayso.insight.figures import Figures
 from sayso.insight.forecast import Forecast, forecast
-from sayso.insight.metrics import Figures, Metrics, measure, measure_by
+from sayso.insight.metrics import Metrics, measure, measure_by
+from sayso.model.worth import FEWEST
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.views import Chip
 from sayso.web.metrics import MOST
