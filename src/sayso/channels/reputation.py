@@ -31,8 +31,8 @@ _MARKS: Mapping[str, str] = {
 
 def record_words(book: Book) -> str:
     """Say what people found: `41 of its calls were fine, 1 harmful`."""
-    were = "call was" if book.fine == 1 else "calls were"
-    said = f"{book.fine:,} of its {were} fine, {book.harms:,} harmful"
+    were = "was" if book.fine == 1 else "were"
+    said = f"{book.fine:,} of its calls {were} fine, {book.harms:,} harmful"
     if not book.incidents:
         return said
     return f"{said}, {book.incidents:,} {'incident' if book.incidents == 1 else 'incidents'}"
