@@ -222,8 +222,9 @@ def _voted(event: Event, said: Said, _: Ask | None, __: int) -> Text:
 
 def _decided(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
     verdict = said["verdict"]
-    past, style = _PAST.get(verdict, ("answered", "green"))
-    rated = _RATED.get(verdict) if ask is not None and ask.kind == "feedback" else None
+    rating = ask is not None and ask.kind == "feedback" and verdict in _RATED
+    past, style = _RATED[verdict] if rating else _PAST.get(verdict, ("answered", "green"))
+    name = f"({event.stream})" if rating else event.stream
     answer = said.get("answer")
     words = f": {_value(answer, width)}" if answer is not None else ""
     end = ", and ended the run" if said.get("end") else ""
@@ -231,16 +232,10 @@ def _decided(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
         end += "; it counts now"
     elif event.kind == "ask.settling":
         end += f"; it may be taken back until {said['until'][11:19]}"
-    return Text.assemble(
-        *(_who(event), " "),
-        *((past, style), f" {event.stream}")
-        if rated is None
-        else (f"called {event.stream} ", rated),
-        f"{words}{_note(said)}{end}",
-    )
+    return Text.assemble(_who(event), " ", (past, style), f" {name}{words}{_note(said)}{end}")
 
 
-_RATED = {"approve": ("good", "green"), "reject": ("bad", "red")}
+_RATED = {"approve": ("called it good", "green"), "reject": ("called it bad", "red")}
 _PAST = {
     "approve": ("approved", "green"),
     "edit": ("approved as edited", "green"),
