@@ -95,7 +95,7 @@ def test_a_run_that_nobody_serves_is_named_with_the_command_that_starts_a_worker
 
     assert done.code == 1
     said = " ".join(done.out.split())
-    assert "1 run of settle without a worker for up to 1 min" in said
+    assert "1 run of settle without a worker, the oldest for 1 min" in said
     assert "none that is alive serves it. Start one: sayso worker tests.runs.floor" in said
     (unserved,) = doctor(sayso, office)[1]["unserved"]
     assert unserved["workflow"] == "settle"
@@ -111,7 +111,7 @@ def test_a_run_whose_only_worker_died_is_named_like_one_that_nobody_serves(
 
     assert done.code == 1
     said = " ".join(done.out.split())
-    assert "1 run of settle without a worker for up to 1 min" in said
+    assert "1 run of settle without a worker, the oldest for 1 min" in said
     assert "Start one: sayso worker tests.runs.floor" in said
 
 

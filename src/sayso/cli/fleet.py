@@ -133,7 +133,7 @@ def _unserved(at: Standing) -> Iterator[Check]:
         many = "1 run" if each.count == 1 else f"{each.count:,} runs"
         more = "" if each.count < LOOKED_AT else " or more"
         text = (
-            f"{many}{more} of {one_line(each.workflow, 60)} without a worker for up to "
+            f"{many}{more} of {one_line(each.workflow, 60)} without a worker, the oldest for "
             f"{say_span(wait)}: none that is alive serves it. {_how(each)}"
         )
         # A worker that is being started anew is nobody's concern yet.

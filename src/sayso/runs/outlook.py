@@ -127,7 +127,7 @@ def _unserved(
             continue
         runs = "run" if each.count == 1 else "runs"
         text = (
-            f"{each.count:,} {runs} of {one_line(each.workflow, 60)} without a worker for up to "
+            f"{each.count:,} {runs} of {one_line(each.workflow, 60)} without a worker, the oldest for "
             f"{say_span(now - each.since)}: none that is alive serves it"
         )
         start = worker_for(each.path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -145,12 +147,16 @@ def test_more_than_a_thousand_that_wait_are_said_to_be_more() -> None:
     assert found.waiting.to_json()["more"] is True
 
 
-def test_what_needs_attention_is_counted_as_python_and_the_api_count_it(served: Served) -> None:
+def test_what_needs_attention_is_counted_as_python_and_the_api_count_it(
+    served: Served, tmp_path: Path
+) -> None:
     desk, root = served.desk, tab(served, "root")
     failed = desk.start(fail, team="billing")
     desk.work(until="idle", only=failed.id)
     for number in range(2):
         desk.start(pay, number, team="billing")
+    with closing(sqlite3.connect(tmp_path / "desk.db")) as db, db:  # an hour, and not just now
+        db.execute("update runs set changed_at = changed_at - 3600000000 where status = 'ready'")
     ask = desk.open("pay", {"n": 1}, needs=["1 senior"], team="billing")
     desk.people.remove("anna")
     desk.approve(desk.open("pay", {"n": 2}), by="root")
