@@ -430,6 +430,8 @@ def test_a_run_that_nobody_serves_is_said_to_wait(anna: Tab, desk: Desk) -> None
     ask = run.state.pending[0]
     timeline = anna.go(f"/inbox/{ask.id}").page.one("section", class_="ctx-run").text
     assert "ask_how_much" in timeline
+    assert "glance" in timeline
+    assert "<locals>" not in timeline
 
     anna.verdict("respond", **{"=": "3", "hold": "0"})
     anna.go(f"/inbox/{ask.id}")
@@ -438,6 +440,10 @@ def test_a_run_that_nobody_serves_is_said_to_wait(anna: Tab, desk: Desk) -> None
 
 
 def ask_how_much(run: Any) -> int:
+    def glance() -> int:
+        return 40
+
+    run.step(glance)
     return int(run.question("How much?", type=int))
 
 

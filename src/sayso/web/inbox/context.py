@@ -180,12 +180,13 @@ def _step(step: Step, since: datetime, filters: Filters) -> TimelineStep | None:
             return None
         case ActionStep():
             failed = step.status != "done"
-            title = step.error or step.name if failed else named(step.name)
+            tool = step.name.rpartition("<locals>.")[2]  # of a function in a function, its own name
+            title = step.error or tool if failed else named(tool)
             took = say_span(step.at - since) if step.at - since >= timedelta(seconds=1) else None
             return TimelineStep(
                 state="failed" if failed else "done",
                 title=title[:_TITLE],
-                tool=step.name,
+                tool=tool,
                 at=step.at,
                 took=took,
                 href=link,
