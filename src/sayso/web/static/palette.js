@@ -11,13 +11,13 @@ let asked = 0;
 let pausing;
 let found = [];
 
-// (what it says, its key, what it does)
+// (what it says, its keys one after the other, what it does)
 function actions() {
   const buttons = article() ? all("#detail [data-arms][data-key]").filter((button) => button.checkVisibility()) : [];
   const given = buttons.map((button) => [words(button), button.dataset.key, () => press(button.dataset.key)]);
   if (article() && one("#detail :is(.field, .plan, textarea[name=text])")) given.push(["Edit", "e", edit]);
   if (buttonFor("z")) given.push(["Undo", "z", () => press("z")]);
-  const pages = all(".rail a.place[href]").map((link) => [`Go to ${words(link)}`, link.dataset.go ?? "", () => link.click()]);
+  const pages = all(".rail a.place[href]").map((link) => [`Go to ${words(link)}`, link.dataset.go ? `g ${link.dataset.go}` : "", () => link.click()]);
   return [
     ...given,
     ...pages,
@@ -37,7 +37,7 @@ function words(place) {
 
 function option([text, key], number) {
   const line = make("li", { role: "option", id: `palette-${number}`, "aria-selected": "false", "data-number": number }, make("span", {}, text));
-  if (key) line.append(make("kbd", {}, key.toUpperCase()));
+  if (key) line.append(make("span", { class: "strokes" }, ...key.toUpperCase().split(" ").map((one) => make("kbd", {}, one))));
   return line;
 }
 
