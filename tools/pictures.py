@@ -29,7 +29,7 @@ SIZES = {
     "phone": ViewportSize(width=390, height=844),
 }
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-COLOURS = 96  # less than 4 MB for all of them
+COLOURS = 96  # about 4 MB for all of them
 # The machine that draws has a name, and nobody wants to know it.
 _ELSEWHERE = """import os
 _here = os.uname()
@@ -193,7 +193,7 @@ def record(page: Page) -> None:
 
 def one_run(page: Page) -> None:
     """Show a run that followed a plan."""
-    go(page, "/runs?workflow=data&status=done")
+    go(page, "/runs?workflow=growth&status=done")
     go(page, page.locator(".run-line .line-title a").first.get_attribute("href") or "")
 
 
