@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.autonomy.calibration import (
-    FEWEST,
     MANY,
     Isotonic,
     Label,
@@ -22,6 +21,7 @@ from sayso.autonomy.calibration import (
     platt,
     reliability,
 )
+from sayso.model.worth import FEWEST
 
 LABELS = st.lists(
     st.builds(

@@ -146,8 +146,12 @@ def _trust(clock: FakeClock) -> None:
             flag = desk.trust.key(key).flag_ask
             getattr(desk, verdict)(desk.get(flag or ""), by="eric")
         desk.edit(note(), {"text": "Other words"}, harmful=False, by="anna")
+        desk.approve(desk.open("note", {"text": "Another version"}, version="2"), by="anna")
         earned("reject")
         earned("approve")
+        desk.law.coin = lambda: 0.0
+        desk.approve(note(), by="anna")
+        desk.law.coin = lambda: 0.999
         desk.trust.revoke(key, "Holidays", by="anna")
         for _ in range(3):
             earned("approve")

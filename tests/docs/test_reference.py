@@ -171,6 +171,7 @@ def test_no_room_speaks_of_a_kind_that_there_is_not() -> None:
     """In the rooms that only read events a typo would be waited for in vain."""
     family = re.compile(rf"(?:{'|'.join(FAMILIES)})\.[a-z_]+")
     spoken = {text for file in TREES for text in texts(file) if family.fullmatch(text)}
+    spoken = {text for text in spoken if not text.endswith(".html")}  # a page of that name
 
     assert spoken - set(EVENTS) == set()
 

@@ -66,7 +66,7 @@ def bot(behind: Behind) -> Desk:
 
 
 def call(desk: Desk) -> Ask:
-    return desk.open("refund", {"order": next(ORDERS)})
+    return desk.open("refund", {"order": next(ORDERS)}, version="1")
 
 
 def carried(desk: Desk, ask: Ask) -> Ask:

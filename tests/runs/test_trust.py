@@ -44,7 +44,7 @@ def trust(desk: Desk, ask: Ask) -> str:
     return book.id
 
 
-def settle(run: sayso.Run, orders: list[int]) -> list[str]:
+def settle(run: sayso.Running, orders: list[int]) -> list[str]:
     return [run.call(pay, order=order) for order in orders]
 
 

@@ -50,7 +50,7 @@ def bot(server: Served) -> httpx2.Client:
 
 
 def asked(client: httpx2.Client, **said: Any) -> dict[str, Any]:
-    body = {"tool": "refund", "args": {"order": time.monotonic_ns()}, **said}
+    body = {"tool": "refund", "args": {"order": time.monotonic_ns()}, "version": "1", **said}
     answer = client.post(f"{API}/asks", json=body)
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()

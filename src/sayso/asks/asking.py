@@ -86,6 +86,7 @@ class Asking(Verbs, Reviews):
         impact: str | None = None,
         reversible: bool | None = None,
         affects: str | None = None,
+        version: str | None = None,
         **terms: Unpack[Terms],
     ) -> Ask:
         """Ask for a tool call to be approved, and return at once.
@@ -104,6 +105,7 @@ class Asking(Verbs, Reviews):
             impact: What it will do to the world, in a sentence.
             reversible: Whether it can be undone.
             affects: Whom or what it touches besides the one who asks.
+            version: Of the agent that asks: what it has earned, it has earned as that.
             **terms: Risk, deadline, who must agree and so on; see `Terms`.
 
         Raises:
@@ -122,6 +124,7 @@ class Asking(Verbs, Reviews):
             impact=impact,
             reversible=reversible,
             affects=affects,
+            version=version,
             **terms,
         )
         return self.put(content, key=key, always=terms.get("needs") is not None)

@@ -364,7 +364,7 @@ def test_decisions_are_sent_as_lines_without_names_and_without_other_teams(
     assert answer.headers["content-disposition"] == 'attachment; filename="decisions.jsonl"'
     assert [line["ask"] for line in lines_] == [mine.id]
     assert lines_[0]["reviewer"] == "reviewer-1"
-    asked = {"tool": "dataset", "names": True}
+    asked: dict[str, str | bool] = {"tool": "dataset", "names": True}
     named = client.get("/api/v1/audit/decisions", params=asked)
     assert json.loads(named.text)["reviewer"] == "anna"
     rest = {"tool": "dataset", "after": lines_[-1]["cursor"]}
@@ -381,7 +381,7 @@ def test_a_reviewer_behind_a_wall_is_counted_and_not_named(server: Served, desk:
     by = server.signed_in("anna").get("/api/v1/metrics?by=reviewer").json()["by"]
     assert "ben" not in by
     assert by[""]["decisions"] >= 1
-    asked = {"tool": "reviewed_by_two", "names": True}
+    asked: dict[str, str | bool] = {"tool": "reviewed_by_two", "names": True}
     sent = server.signed_in("anna").get("/api/v1/audit/decisions", params=asked).text
     assert [json.loads(line)["reviewer"] for line in sent.splitlines()] == ["anna", "reviewer-1"]
     assert {"anna", "ben"} <= set(

@@ -19,7 +19,8 @@ from sayso.channels.headline import headline
 from sayso.channels.story import told
 from sayso.insight.metrics import measure
 from sayso.insight.record import track_record
-from sayso.runs.outlook import Outlook, Waiting, outlook
+from sayso.insight.waiting import Waiting
+from sayso.runs.outlook import Outlook, outlook
 from sayso.store.contract import Current, Lease
 from sayso.testing import FakeClock
 from sayso.web.pages import happened as overview_happened

@@ -15,7 +15,6 @@ from starlette.responses import RedirectResponse, Response
 from sayso.access.caller import Caller
 from sayso.asks.books import book_of
 from sayso.asks.trust import Trust
-from sayso.asks.trusting import in_force
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import Standing
 from sayso.channels.reputation import (
@@ -185,7 +184,7 @@ def line_of(visit: Visit, row: TrustRow) -> KeyLine:
         record="" if book is None else record_words(book),
         marks=marks,
         words=marks_words(marks),
-        alone=book is not None and in_force(visit.store, book),
+        alone=book is not None and book.alone,
         ask=None if book is None else open_ask(book),
     )
 
@@ -252,7 +251,7 @@ async def one_key(request: Request, key: KeyId, who: Caller = _READS) -> Respons
             words=marks_words(book.marks),
             share=_come(book),
             score=score_words(book),
-            alone=in_force(visit.store, book),
+            alone=book.alone,
             ask=open_ask(book),
             ends=ends_words(book),
             history=[told(event) for event in reversed(history[-_TOLD:])],
