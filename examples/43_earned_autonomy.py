@@ -61,6 +61,9 @@ def main(desk: sayso.Desk) -> None:
     book = desk.trust.key(key)
     print(f"the next grant takes a score of {book.ledger.bar:g}: {book.missing} calls")
     print(f"the next call asks people again: {proposed(desk).status}")
+    found = desk.metrics()
+    audits = f"{found['audited_bad']} of {found['audited']} audits were bad"
+    print(f"approved {found['approval_rate']:.0%}; {audits}; {found['incidents']} incidents")
 
 
 if __name__ == "__main__":
