@@ -102,7 +102,7 @@ def said_to(ask: Answer) -> dict[str, Any]:
             return {"option": ask["content"]["options"][1][0]}
         case "plan" if ask["content"]["thread"] == "renewals, monthly":
             return {"verdict": "edit", "args": {"steps": ["Count them and send nothing"]}}
-        case "action" if ask["content"]["thread"] == "order 1182":
+        case "action" if ask["content"].get("thread") == "order 1182":
             return {"verdict": "edit", "args": {"amount": 1000.0}}
     return {}
 
