@@ -253,6 +253,10 @@ def test_critical_calls_have_no_key(alone: Desk) -> None:
     assert judged(alone, "drop").stake is None
 
 
+def test_what_is_declared_critical_has_no_key_wherever_the_policy_places_it(alone: Desk) -> None:
+    assert call(alone, risk="critical").stake is None
+
+
 def test_what_cannot_be_undone_has_no_key(alone: Desk) -> None:
     assert call(alone, reversible=False).stake is None
 

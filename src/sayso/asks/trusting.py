@@ -24,6 +24,7 @@ from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.digest import read
 from sayso.model.requirement import ONE_REVIEWER
+from sayso.model.ruled import CRITICAL
 from sayso.model.stake import Stake
 from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy
@@ -42,7 +43,7 @@ def staked(law: Lawbook, content: Content, ruling: Ruling) -> Stake | None:
     called, undoable = carried_out(content), content.reversible is not False
     if unearned(law.policy, ruling, called=called, undoable=undoable) is not None:
         return None
-    if content.needs != ONE_REVIEWER:
+    if content.needs != ONE_REVIEWER or content.risk == CRITICAL:
         return None
     tier = ruling.tier or ""
     # What nobody sorted is asked for always.

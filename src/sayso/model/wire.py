@@ -66,6 +66,7 @@ def write_ask(ask: Ask) -> Wire:
         "pending": write_decision(ask.pending),
         "effect": _write_effect(ask.effect),
         "stand_ins": list(ask.stand_ins),
+        "accused_by": list(ask.accused_by),
         "evidence": list(ask.evidence),
         "trust": None if ask.stake is None else ask.stake.to_json(),
         "harm": None if ask.harm is None else {"what": ask.harm.what, "by": str(ask.harm.by)},
@@ -85,6 +86,7 @@ def read_ask(data: Wire) -> Ask:
         pending=read_decision(data["pending"]),
         effect=_read_effect(data["effect"]),
         stand_ins=tuple(data["stand_ins"]),
+        accused_by=tuple(data.get("accused_by", ())),
         evidence=tuple(data["evidence"]),
         stake=_read_stake(data.get("trust")),
         harm=_read_harm(data.get("harm")),
@@ -117,6 +119,7 @@ def write_decision(decision: Decision | None) -> Wire | None:
         "digest": decision.digest,
         "args": decision.args,
         "grant": decision.grant,
+        "nth": decision.nth,
         "votes": [_write_vote(vote) for vote in decision.votes],
     }
 
@@ -130,6 +133,7 @@ def read_decision(data: Wire | None) -> Decision | None:
         digest=data["digest"],
         arguments=None if data["args"] is None else written(data["args"]),
         grant=data.get("grant"),
+        nth=data.get("nth"),
         votes=tuple(_read_vote(vote) for vote in data["votes"]),
     )
 
