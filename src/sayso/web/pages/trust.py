@@ -67,7 +67,6 @@ class KeyLine:
     record: str
     marks: str
     words: str
-    alone: bool
     ask: str | None
 
     @property
@@ -184,7 +183,6 @@ def line_of(visit: Visit, row: TrustRow) -> KeyLine:
         record="" if book is None else record_words(book),
         marks=marks,
         words=marks_words(marks),
-        alone=book is not None and book.alone,
         ask=None if book is None else open_ask(book),
     )
 
@@ -251,7 +249,7 @@ async def one_key(request: Request, key: KeyId, who: Caller = _READS) -> Respons
             words=marks_words(book.marks),
             share=_come(book),
             score=score_words(book),
-            alone=book.alone,
+            revocable=_revocable(book),
             ask=open_ask(book),
             ends=ends_words(book),
             history=[told(event) for event in reversed(history[-_TOLD:])],
@@ -325,6 +323,10 @@ async def _steered(request: Request, who: Caller, key: str, what: Steered) -> Re
     return await service_of(request).work(made)
 
 
+def _revocable(book: Book) -> bool:
+    return book.alone or book.ledger.standing == "suspended"
+
+
 def _sure(book: Book, what: Steered) -> Sure:
     key = book.key
     called = f"{key.tool} by {key.agent}"
@@ -338,7 +340,7 @@ def _sure(book: Book, what: Steered) -> Sure:
             action=f"/trust/{book.id}/revoke",
             button="Take it back",
             back=f"/trust/{book.id}",
-            possible=book.alone,
+            possible=_revocable(book),
             note="Why (others read it)",
             place="trust",
         )
