@@ -268,11 +268,11 @@ def test_progress_is_shown_and_nobody_begins_a_second_one(
 ) -> None:
     go_on, looked = threading.Event(), threading.Event()
 
-    def slowly(store: Any, *, seal: Any, progress: Any) -> Any:
+    def slowly(store: Any, *, seal: Any, progress: Any, unlike: Any) -> Any:
         progress(12_000, 48_000)
         looked.set()
         assert go_on.wait(SECONDS)
-        return verify(store, seal=seal)
+        return verify(store, seal=seal, unlike=unlike)
 
     with monkeypatch.context() as patch:
         patch.setattr(verifying, "verify", slowly)
