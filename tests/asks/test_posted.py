@@ -46,7 +46,9 @@ GATE = gated(
 )
 STEPS: list[Any] = ["look", {"title": "write", "tool": "send"}]
 CONTENTS = {
-    "call": FORMS.action("refund", {"order": 7}, facts={"z": 1, "a": [None]}, title="Refund 7"),
+    "call": FORMS.action(
+        "refund", {"order": 7}, facts={"z": 1, "a": [None]}, title="Refund 7", version="2"
+    ),
     "gate": GATE.content(FORMS, GATE.tool.bind((7, 0.1, "4111"), {})),
     "confirm": FORMS.confirm("Go on?", {"b": 1, "a": 2}, risk="low").content,
     "question": FORMS.question("How much?", int).content,
@@ -95,7 +97,7 @@ def test_only_whoever_names_people_asks_them_in_any_case() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["sentence", "ruling", "owner", "chain", "due_at", "proposal", "version", "id", ""]
+    "name", ["sentence", "ruling", "owner", "chain", "due_at", "proposal", "stakes", "id", ""]
 )
 def test_what_the_desk_says_cannot_be_posted(name: str) -> None:
     with pytest.raises(BadValue) as caught:

@@ -91,7 +91,6 @@ class Post(TypedDict, total=False):
     allow: list[Verdict]
     unseen: float
     version: str
-    earns: bool
     lease: Lent
     key: str
 
@@ -114,7 +113,7 @@ _TERMS = frozenset(
 _EVERY = _TERMS | {"kind", "title", "lease", "key"}
 _CALL = frozenset(
     {"tool", "args", "schema", "returns", "facts", "impact", "reversible", "affects"}
-    | {"preview", "hidden", "unseen", "version", "earns"}
+    | {"preview", "hidden", "unseen", "version"}
 )
 _TAKES: Mapping[Kind, frozenset[str]] = {
     "action": _CALL,
@@ -212,13 +211,11 @@ def _action(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
 
 
 def _stakes(given: Mapping[str, Any]) -> str | None:
-    """Return what a body may say for the sake of trust: which code asks, or that it earns nothing.
+    """Return what a body may say for the sake of trust: which code asks. Unstated, it earns nothing.
 
     The kind of call and what matters in it are for a tool beside the desk to say. An agent that
     sorts its own calls would put what it wants to do into the kind that has the grant.
     """
-    if "earns" in given:
-        return canonical({"never": True})
     return canonical({"version": given["version"]}) if "version" in given else None
 
 
@@ -365,11 +362,6 @@ def _check_true(value: object) -> None:
         raise BadValue("optional= is true, or left out.")
 
 
-def _check_false(value: object) -> None:
-    if value is not False:
-        raise BadValue("earns= is false, or left out: what can be earned, the policy says.")
-
-
 def _check_list(value: object) -> None:
     if not isinstance(value, list | tuple):
         raise BadValue(f"It is a list, not {type(value).__name__}.")
@@ -402,7 +394,6 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "deny": lambda value: Requirement.parse(None, deny=value),
     "unseen": lambda value: check_bound(value, "unseen"),
     "version": lambda value: check_word(value, "version"),
-    "earns": _check_false,
     "lease": _check_lease,
     "key": lambda value: check_word(value, "key"),
 }
@@ -466,9 +457,9 @@ def _staked(said: Mapping[str, Any]) -> dict[str, Any]:
     A server takes nobody's word on the kind of a call. Where the tool sorts its calls, what one kind
     has earned would count for all, so nothing is.
     """
-    if said.get("never") or said.get("bucket"):
-        return {"earns": False}
-    return {"version": said["version"]} if "version" in said else {}
+    if said.get("bucket") or "version" not in said:
+        return {}
+    return {"version": said["version"]}
 
 
 def _posted(note: FileNote) -> PostedFile:

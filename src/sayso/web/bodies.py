@@ -136,10 +136,8 @@ class AskPost(Sent):
     )
     unseen: float | None = Field(default=None, description="Look for cases at least this alike.")
     version: str | None = Field(
-        default=None, description="Of the code that asks: what it earns, it earns as that."
-    )
-    earns: Literal[False] | None = Field(
-        default=None, description="`false`: people are asked, whatever the agent has earned."
+        default=None,
+        description="Of the code that asks: what it earns, it earns as that; unstated, nothing.",
     )
     lease: Lent | None = None
     key: str | None = Field(
