@@ -331,6 +331,8 @@ def test_an_export_has_what_the_command_line_writes_and_goes_on_from_a_cursor(
 def test_of_an_export_only_a_part_is_ever_in_memory(
     server: Served, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for number in range(12):
+        desk.open("exported", {"n": number})
     monkeypatch.setattr(trail, "_BATCH", 10)
     asked: list[int] = []
     really = desk.store.tail

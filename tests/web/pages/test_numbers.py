@@ -426,7 +426,7 @@ OVERVIEW = [
     Number(
         "the oldest waits for",
         "/overview",
-        found(r"the oldest for (.+?)\.", "attention"),
+        found(r"or longer, the oldest for (.+?)\.", "attention"),
         **outlook(lambda said: time(said["waiting"]["oldest_seconds"])),
     ),
     *(
