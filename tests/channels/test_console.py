@@ -310,11 +310,24 @@ def test_changes_are_typed_by_name_and_keep_their_types(
     assert said(answer) == Ballot(verdict="edit", args={"amount": 30, "code": "8", "urgent": True})
 
 
+def refunding(desk: Desk) -> Ask:
+    """Ask for a call of a tool that says what matters in it."""
+
+    @desk.gate(risk="low", matters=["amount"])
+    def refund(amount: int, memo: str) -> str:
+        return f"{memo}: {amount}"
+
+    gate = refund.__sayso_gate__  # type: ignore[attr-defined]
+    ask = desk.put(gate.content(desk.forms, gate.tool.bind((40, "thanks"), {})), declared=True)
+    assert ask.stake is not None
+    return ask
+
+
 @pytest.mark.parametrize(("typed", "harmful"), [("y", True), ("n", False), ("", None)])
 def test_an_edit_of_what_matters_asks_whether_there_would_have_been_harm(
     earning: Desk, screen: Screen, prompted: Prompt, typed: str, harmful: bool | None
 ) -> None:
-    future = prompted(earning.open("refund", {"order": 7, "amount": 40}))
+    future = prompted(refunding(earning))
     screen.wait_for("Your choice")
     screen.type("e")
     screen.wait_for("change: ")
@@ -334,15 +347,7 @@ def test_an_edit_of_what_matters_asks_whether_there_would_have_been_harm(
 def test_nobody_is_asked_about_harm_where_nothing_that_matters_changes(
     earning: Desk, screen: Screen, prompted: Prompt
 ) -> None:
-    @earning.gate(risk="low", matters=["amount"])
-    def refund(amount: int, memo: str) -> str:
-        return f"{memo}: {amount}"
-
-    gate = refund.__sayso_gate__  # type: ignore[attr-defined]
-    call = gate.content(earning.forms, gate.tool.bind((40, "thanks"), {}))
-    ask = earning.put(call, declared=True)
-    assert ask.stake is not None
-    future = prompted(ask)
+    future = prompted(refunding(earning))
     screen.wait_for("Your choice")
     screen.type("e")
     screen.wait_for("change: ")

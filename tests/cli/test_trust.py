@@ -223,7 +223,12 @@ def test_a_script_says_whether_an_edit_prevented_harm(
 def test_somebody_who_edits_what_matters_is_asked_whether_it_would_have_done_harm(
     at_terminal: AtTerminal, desk: Desk, typed: str, marks: list[str]
 ) -> None:
-    ask = call(desk)
+    @desk.gate(risk="low", matters=["order"])
+    def refund(order: int) -> int:
+        return order
+
+    gate = refund.__sayso_gate__  # type: ignore[attr-defined]
+    ask = desk.put(gate.content(desk.forms, gate.tool.bind((1,), {})), declared=True)
 
     with at_terminal("inbox", "edit", ask.id, "--set", "order=0") as program:
         program.wait_for("Approve it with these changes? [y/N]")

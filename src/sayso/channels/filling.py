@@ -12,7 +12,7 @@ from sayso.channels.talk import Talk
 from sayso.channels.typed import in_words, read_answer, read_changes
 from sayso.errors import BadValue
 from sayso.model.ask import Ask, Ballot
-from sayso.model.mattering import touching
+from sayso.model.mattering import matters_of, touching
 from sayso.model.verdicts import Verdict
 
 _HARM = "Would it have done harm as it was proposed? (y/n, Enter: don't know) "
@@ -65,13 +65,16 @@ def fill(
 def with_harm(ask: Ask, ballot: Ballot, talk: Talk) -> Ballot:
     """Ask whether the call would have done harm as it was, if an edit touches what matters.
 
-    It is asked only where the answer counts: for a call by which trust is earned.
+    It is asked only where the answer counts, for a call by which trust is earned, and where its tool
+    says what matters: nobody is asked about every word that they change.
 
     Raises:
         InputEnded: nobody will type any more.
     """
     known = ballot.verdict != "edit" or ballot.harmful is not None
     if known or ask.stake is None or not isinstance(ballot.args, dict):
+        return ballot
+    if not matters_of(ask.content):
         return ballot
     before = ask.args if ask.original is None else ask.original
     if not touching(ask.content, before, {**ask.args, **ballot.args}):

@@ -127,7 +127,7 @@ def test_an_answer_about_an_edit_that_touches_nothing_that_matters_is_not_heard(
 
 
 def test_what_was_answered_stays_when_something_stands_in_the_way(desk: Desk, anna: Tab) -> None:
-    ask = paying(desk)
+    ask = paying(desk, ["amount"])
     anna.go(f"/inbox/{ask.id}")
 
     anna.verdict("approve", **{"/amount": "many", "harmful": "yes"})

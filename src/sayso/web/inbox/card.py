@@ -176,11 +176,10 @@ def _quoted(ask: Ask) -> bool:
 
 
 def _matters(ask: Ask) -> tuple[str, ...] | None:
-    """Return the arguments whose edit is asked for harm: none named are all; `None` is no question."""
+    """Return the arguments whose edit is asked for harm, as the tool names them; `None` is no question."""
     if ask.stake is None or ask.stake.settles is not None or not _editable(ask):
         return None
-    named = matters_of(ask.content)
-    return None if named == () else named or ()
+    return matters_of(ask.content) or None
 
 
 def _touched(matters: tuple[str, ...] | None, typed: Iterable[Change]) -> bool:
