@@ -60,7 +60,8 @@ def test_s3_11_an_edit_in_one_thread_is_known_in_the_next(newsroom: Newsroom) ->
     newsroom.decide(third, "approve")
     newsroom.process(SAYSO, "preferences", "remove", edited.id)
     fourth = newsroom.begin("meet", "Meet Dan", "four")
-    assert newsroom.prompts[-1] == ["Meet Dan"]
+    assert newsroom.prompts[-1][-1] == "Meet Dan"
+    assert not any("30 ->" in text for text in newsroom.prompts[-1])
     assert fourth.state.pending[0].args["duration"] == 30
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from sayso.agent.job import Job
 from sayso.insight.case import Case
 from sayso.insight.nearest import cases_like
 from sayso.insight.preference import preferences
 from sayso.insight.reminding import reminder
+from sayso.model.verdicts import Verdict
 from sayso.runs.lanes import Lane
 from sayso.runs.work import Passage
 from sayso.store.casebook import CaseFilter, seen_by_team
@@ -27,7 +26,7 @@ def recall_passage(job: Job, lane: Lane, key: str) -> Passage:
     if entry is not None:
         return str(entry.said.get("result") or "")
     known = preferences(run.journal.store, name, limit=_PREFERENCES, teams=_teams(job))
-    text = reminder(known[::-1], _bad_ones(job), _calls(job, {one.id for one in known}))
+    text = reminder(known[::-1], _bad_ones(job), _calls(job))
     run.journal.record(key, "recall", name, result=text)
     return text
 
@@ -46,10 +45,13 @@ def _bad_ones(job: Job) -> list[Case]:
     return [case for case in found if case.run != job.run.id][:_EXAMPLES]
 
 
-def _calls(job: Job, known: Collection[str]) -> list[Case]:
-    """Return the nearest calls that people decided on, but for those that left a preference."""
-    wanted = CaseFilter(kind="action", agent=job.agent.name, teams=_teams(job))
-    store, most = job.run.journal.store, _CALLS + len(known)
-    found = cases_like(store, job.task, wanted, limit=most, least=_ALIKE)
+def _calls(job: Job) -> list[Case]:
+    """Return the nearest calls that people took as they were, or refused.
+
+    Edits and answers leave preferences: an agent hears of them as such, until somebody removes one.
+    """
+    taken: tuple[Verdict, ...] = ("approve", "reject")
+    wanted = CaseFilter(kind="action", agent=job.agent.name, verdicts=taken, teams=_teams(job))
+    found = cases_like(job.run.journal.store, job.task, wanted, limit=2 * _CALLS, least=_ALIKE)
     calls = [case for case in found if case.tool is not None and case.run != job.run.id]
-    return [case for case in calls if case.id not in known][:_CALLS]
+    return calls[:_CALLS]
