@@ -80,7 +80,7 @@ def rule(
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = law.policy.ruling(facts._replace(unseen=False), now)
-        ruling = joined([ruling, known], law.policy.order)
+        ruling = joined([ruling, _beside(known, ruling)], law.policy.order)
     if facts.confidence is not None and content.worth is not None:
         ruling = _by_record(law, content, facts, ruling, now)
     if ruling.effect == "allow" and content.needs != ONE_REVIEWER:
@@ -104,7 +104,13 @@ def _by_record(
         return ruling
     said = f"By its record {percent(stated)} is worth {percent(heard)}."
     lowered = replace(lowered, sentence=f"{lowered.sentence} {said}".strip())
-    return joined([ruling, lowered], law.policy.order)
+    return joined([_beside(ruling, lowered), lowered], law.policy.order)
+
+
+def _beside(one: Ruling, other: Ruling) -> Ruling:
+    """Return a ruling without its words, where another says all of them already."""
+    said = one.effect == other.effect and set(one.rules) <= set(other.rules)
+    return replace(one, sentence="") if said else one
 
 
 def ruled(
