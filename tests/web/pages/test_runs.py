@@ -232,7 +232,7 @@ def test_of_a_very_long_run_no_more_is_read_than_is_shown(
     run = carried(desk, count, 150)
     monkeypatch.setattr(pages, "_WHOLE", 100)
     monkeypatch.setattr(desk.store, "history", lambda *_: pytest.fail("all of it was read"))
-    assert anna.go(f"/runs/{run.id}").page.one("dl", class_="run-facts")
+    assert anna.go(f"/runs/{run.id}").page.one("dl", class_="run-facts").text
     assert "what its last part says" in anna.go(f"/runs/{run.id}?show=memory").page.text
 
 
