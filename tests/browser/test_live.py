@@ -160,7 +160,7 @@ def test_after_the_server_was_killed_and_came_back_nothing_is_missed(
     first, second = office.several(2)
     here = office.window().visit(office.path(first)).armed()
     here.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_CONNECTION_RESET")
-    here.forgive("ERR_EMPTY_RESPONSE", "Failed to fetch")
+    here.forgive("ERR_EMPTY_RESPONSE", "ERR_CONTENT_LENGTH_MISMATCH", "Failed to fetch")
     here.note(first.id).fill("written before")
     expect(here("#queue .row")).to_have_count(2)
 
@@ -191,7 +191,7 @@ def test_a_decision_sent_while_the_server_is_away_is_not_lost_silently(
     ask: Ask = office.open()
     here = office.window().visit(office.path(ask)).armed()
     here.forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_CONNECTION_RESET")
-    here.forgive("ERR_EMPTY_RESPONSE", "Failed to fetch")
+    here.forgive("ERR_EMPTY_RESPONSE", "ERR_CONTENT_LENGTH_MISMATCH", "Failed to fetch")
     here('main#detail [name="/amount"]').first.fill("12")
 
     service.end(signal.SIGKILL)
