@@ -31,6 +31,7 @@ from sayso.errors import (
 from sayso.model.actor import Actor, Origin
 from sayso.model.requirement import Requirement
 from sayso.policy.reading import read as read_policy
+from sayso.runs.restoring import restore
 from sayso.testing import FakeClock
 from tests.places import Place
 
@@ -1004,6 +1005,15 @@ def test_a_gate_that_makes_no_sense_of_it_is_refused(alone: Desk, wrong: dict[st
         @alone.gate(risk="medium", **wrong)
         def pay(amount: int) -> int:
             return amount
+
+
+def test_a_restore_ends_what_runs_alone(alone: Desk) -> None:
+    book = grant(alone)
+
+    restore(alone.store, actor=Actor("person", "sam"), origin=Origin("python", ""))
+
+    assert alone.trust.key(book.id).ledger.standing == "reviewed"
+    assert call(alone).open
 
 
 # --- steering, walls, proof ---------------------------------------------------------------------
