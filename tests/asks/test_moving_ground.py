@@ -21,12 +21,12 @@ class Slow:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    def commit(self, *appends: Append) -> bool:
+    def commit(self, *appends: Append, synced: bool = True) -> bool:
         if self._meanwhile:
             happens = self._meanwhile.pop()
             assert callable(happens)
             happens()
-        return self._store.commit(*appends)
+        return self._store.commit(*appends, synced=synced)
 
 
 def slowed(desk: Desk, monkeypatch: pytest.MonkeyPatch, happens: object) -> None:

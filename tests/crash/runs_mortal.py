@@ -41,11 +41,11 @@ def watch() -> None:
     commit, claim = SqlStore.commit, SqlStore.claim
     finish, leave = Journal.finish, Journal.leave
 
-    def committed(self: Any, *appends: Any, run: Any = None) -> bool:
+    def committed(self: Any, *appends: Any, **more: Any) -> bool:
         kinds = [append.event.kind for append in appends]
         for kind in kinds:
             reached(f"before {kind}")
-        written = commit(self, *appends, run=run)
+        written = commit(self, *appends, **more)
         for kind in kinds if written else ():
             reached(f"after {kind}")
         return written

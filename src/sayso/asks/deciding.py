@@ -14,6 +14,7 @@ from sayso.asks.deadlines import keep_time
 from sayso.asks.identity import check_own, check_role, reviewer
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
+from sayso.asks.praising import praise_of, speak
 from sayso.asks.ruling import (
     critical,
     denied,
@@ -95,7 +96,11 @@ def decide(
         if not _lawful(store, at, asked, said, seen, person):
             continue
         appends, ask = _appends(at, person, ballot, said)
-        if not appends or store.commit(*appends, *resolution(store, ask), *learned(store, at, ask)):
+        praise = praise_of(store, at, ask)
+        lines = [] if praise else learned(store, at, ask)
+        if not appends or store.commit(*appends, *resolution(store, ask), *lines):
+            if praise:
+                speak(store, praise)
             return ask
 
 

@@ -86,7 +86,12 @@ def touched(ask: Ask) -> list[str]:
     return [] if ask.original is None else touching(ask.content, ask.original, ask.args)
 
 
-def _pen(store: Store, ask: Ask, stake: Stake) -> Pen | None:
+def pen_for(store: Store, ask: Ask, stake: Stake) -> Pen | None:
+    """Return what writes into the book of a call's key; `None` if there cannot be one.
+
+    Raises:
+        Tampered: the book, or the key of the call, is not what was written.
+    """
     book = book_of(store, stake.key)
     if book is not None:
         return Pen(store, book)
@@ -100,7 +105,7 @@ def _labelled(store: Store, at: Standing, ask: Ask, stake: Stake, what: str) -> 
     """Write what people said of a call into the book of its key."""
     decision = ask.decision
     try:
-        pen = _pen(store, ask, stake)
+        pen = pen_for(store, ask, stake)
     except Tampered as error:  # nothing of it runs alone; what people say to this still counts
         _log.error("%s", error)
         return []
@@ -190,7 +195,7 @@ def harms(
     """
     if ask.stake is None or ask.stake.settles is not None:
         return []
-    own = _pen(store, ask, ask.stake)
+    own = pen_for(store, ask, ask.stake)
     if own is None:
         return []
     weighs = ("proposed", "granted", "suspended")

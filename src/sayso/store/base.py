@@ -96,8 +96,10 @@ class SqlStore(
         appends: Sequence[Append],
         erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
+        *,
+        synced: bool = True,
     ) -> bool:
-        """Write everything in one durable commit; False, and nothing written, on a lost race."""
+        """Write everything in one commit; False, and nothing written, on a lost race."""
 
     @abstractmethod
     def _unsynced(self, name: str, **parameters: object) -> list[Row]:
@@ -133,9 +135,9 @@ class SqlStore(
         rows = self._rows("find_key", key=key)
         return rows[0][0] if rows else None
 
-    def commit(self, *appends: Append, run: RunChange | None = None) -> bool:
+    def commit(self, *appends: Append, run: RunChange | None = None, synced: bool = True) -> bool:
         """Write all of it durably or, if somebody was faster, nothing."""
-        written = self._write(appends, (), run)
+        written = self._write(appends, (), run, synced=synced)
         if written:
             self.bell.ring()
         return written

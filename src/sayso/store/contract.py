@@ -309,8 +309,11 @@ class Store(
         """The id of the ask opened under this idempotency key."""
         ...
 
-    def commit(self, *appends: Append, run: RunChange | None = None) -> bool:
-        """Write all of it durably, or nothing: then somebody was faster, and False comes back."""
+    def commit(self, *appends: Append, run: RunChange | None = None, synced: bool = True) -> bool:
+        """Write all of it durably, or nothing: then somebody was faster, and False comes back.
+
+        What is not `synced` survives the death of this process, not that of the machine.
+        """
         ...
 
     def claimable(self, serves: Sequence[str]) -> bool:

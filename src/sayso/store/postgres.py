@@ -229,10 +229,12 @@ class PostgresStore(SqlStore):
         appends: Sequence[Append],
         erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
+        *,
+        synced: bool = True,
     ) -> bool:
         try:
             with self._lent() as connection:
-                return self._attempt(connection, appends, erase, run)
+                return self._attempt(connection, appends, erase, run, synced=synced)
         except StoreUnavailable:
             self._pool.close()
         # The connection broke somewhere around the commit, perhaps because the server had been
@@ -241,7 +243,7 @@ class PostgresStore(SqlStore):
         if appends and self._arrived(appends[0].event):
             return True
         with self._lent() as connection:
-            return self._attempt(connection, appends, erase, run) or (
+            return self._attempt(connection, appends, erase, run, synced=synced) or (
                 bool(appends) and self._arrived(appends[0].event)
             )
 
@@ -251,12 +253,16 @@ class PostgresStore(SqlStore):
         appends: Sequence[Append],
         erase: Sequence[tuple[str, int]],
         run: RunChange | None,
+        *,
+        synced: bool,
     ) -> bool:
         parts = self._parts(appends, run)
         try:
-            if len(parts) <= _MOST_PARTS and not erase and _apart(appends):
+            if synced and len(parts) <= _MOST_PARTS and not erase and _apart(appends):
                 return self._at_once(connection, parts)
             with connection.transaction():
+                if not synced:
+                    connection.execute("set local synchronous_commit = off")
                 self._in_turn(connection, parts, appends, erase)
             return True
         # Lost a race, in whatever words, or the idempotency key is taken.

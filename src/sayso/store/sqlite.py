@@ -217,6 +217,8 @@ class SQLiteStore(SqlStore):
         appends: Sequence[Append],
         erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
+        *,
+        synced: bool = True,
     ) -> bool:
         def work(connection: sqlite3.Connection) -> bool:
             try:
@@ -225,7 +227,7 @@ class SQLiteStore(SqlStore):
                 return False
 
         with self._lent() as connection:
-            written: bool = self._group.write(connection, work)
+            written: bool = self._group.write(connection, work, synced=synced)
             if erase and written:
                 self._purge(connection)
             return written
