@@ -155,7 +155,8 @@ def _stuck(found: Stuck) -> Iterator[Check]:
     some = "" if found.complete else f" among the first {found.looked_at:,}"
     ids = [ask.id for ask, _ in found.nobody]
     if ids:
-        text = f"{len(ids):,} asks{some} nobody can decide: {few(ids)}. {found.nobody[0][1]}"
+        many = "one ask" if len(ids) == 1 else f"{len(ids):,} asks"
+        text = f"{many}{some} nobody can decide: {few(ids)}. {found.nobody[0][1]}"
         yield Check("fail", "undecidable", text, ids)
     else:
         yield Check("ok", "undecidable", f"none{some}")

@@ -157,7 +157,8 @@ def _warn(desk: Desk) -> None:
         say("Nothing is approved here until the policy is in order: sayso policy check", "yellow")
     if not found:
         return
-    say(f"Nobody can decide {len(found):,} open asks any more:", "yellow")
+    many = "one open ask" if len(found) == 1 else f"{len(found):,} open asks"
+    say(f"Nobody can decide {many} any more:", "yellow")
     for ask, reason in found[:10]:
         say(f"  {ask.id} needs {ask.needs}: {reason}")
     if len(found) > 10:
