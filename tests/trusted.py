@@ -32,11 +32,15 @@ _ANNA, _HERE = Actor("person", "anna"), Origin("python", "test")
 
 
 def written(
-    desk: Desk, standing: Literal["reviewed", "granted", "locked"], *, team: str = ""
+    desk: Desk,
+    standing: Literal["reviewed", "granted", "locked"],
+    *,
+    team: str = "",
+    agent: str | None = None,
 ) -> Book:
     """Write the book of a key that nobody has seen before, of one that stands like this."""
     # An agent of its own: another version of one would inherit its strikes.
-    key = Key(f"bot{next(_NAMES)}", "", "refund", "", "low", team)
+    key = Key(agent or f"bot{next(_NAMES)}", "", "refund", "", "low", team)
     pen = Pen.begun(desk.store, key, Requirement.parse(["1 senior"]))
     assert pen is not None
     _said(pen, "fine")

@@ -253,6 +253,7 @@ class Desk(Asking, Gates, RunDesk):
         from sayso.insight.metrics import measure, measured_by
 
         of: dict[str, Any] = {"days": days, "teams": self._teams}
+        of["detection"] = self.law.detection
         found = measure(self.store, agent=agent, tool=tool, tier=tier, **of).to_json()
         return found if by is None else found | {"by": measured_by(self.store, by, **of)}
 

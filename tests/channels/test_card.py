@@ -83,7 +83,9 @@ def test_an_action_shows_why_who_what_risk_and_until_when(desk: Desk) -> None:
     assert "the agent says:" in row(text, "Why")
     sure, *record = row(text, "Sure").split("\n")
     assert sure == "■□□ Low confidence: needs your input. 62%, stated by the agent."
-    assert " ".join(record).startswith("○ No record: nobody has decided on such a call")
+    assert " ".join(record).startswith(
+        "○ No record of its confidence yet: when it asked, people had decided 0 such asks"
+    )
     assert row(text, "Who").split("\n")[0] == "shop asks. Whom it affects is not stated."
     assert "in a team it would need 1 senior" in row(text, "Who")
     assert row(text, "What").split("\n") == ["refund", "amount  40", 'note    "40"', "order   7"]

@@ -75,8 +75,8 @@ def test_the_explanation_is_data_too(desk: Desk) -> None:
             "good": 0,
             "near": 0,
             "light": "red",
-            "words": "No record: nobody has decided on such a call of this agent yet, and it takes "
-            "50 to make one.",
+            "words": "No record of its confidence yet: when it asked, people had decided 0 such asks "
+            "for which it stated one, and it takes 50.",
         },
     }
     assert record["touches"] == [

@@ -6,6 +6,7 @@ import json
 
 from sayso import Ask, Desk
 from tests.cli.conftest import Sayso
+from tests.trusted import written
 
 
 def test_a_desk_on_which_nobody_decided_shows_dashes(sayso: Sayso, desk: Desk, ask: Ask) -> None:
@@ -67,3 +68,19 @@ def test_whether_people_keep_up_is_said(sayso: Sayso, desk: Desk, ask: Ask) -> N
     assert "1 would be enough for a wait of 1 min." in out
     said = json.loads(sayso("metrics", "--staffing", "--json").out)["staffing"]
     assert said["people"] == 1
+
+
+def test_what_grants_may_still_let_through_stands_beside_what_ran_alone(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    assert "let through" not in sayso("metrics").out
+    book = written(desk, "granted")
+    assert book.exposure is not None
+
+    left = desk.metrics()["exposure_left"]
+    out = sayso("metrics").out
+    assert f"{left:,.1f}  bad calls that the grant in force may still let through, at most" in out
+
+    written(desk, "granted")
+    out = sayso("metrics").out
+    assert f"{2 * left:,.1f}  bad calls that 2 grants may still let through, at most; one" in out

@@ -53,7 +53,9 @@ def test_before_fifty_decisions_there_is_no_record(desk: Desk) -> None:
 
     found = worth(desk.open("pay", confidence=0.97))
     assert (found.value, found.light, found.labels) == (None, "red", FEWEST - 1)
-    assert found.words.startswith("No record: people have decided on 49 such calls")
+    assert found.words.startswith(
+        "No record of its confidence yet: when it asked, people had decided 49 such"
+    )
 
     decided(desk, 1, 1)
     found = worth(desk.open("pay", {"amount": 7}, confidence=0.97))

@@ -13,6 +13,7 @@ from sayso.policy.reading import read as read_policy
 from sayso.testing import FakeClock
 from tests.asks.test_trust import LAW, PEOPLE, call, grant, harmful, judged
 from tests.places import Place
+from tests.trusted import written
 
 
 @pytest.fixture
@@ -97,6 +98,26 @@ def test_incidents_are_counted_where_they_happened(alone: Desk) -> None:
     found = alone.metrics(by="tier")
     assert found["incidents"] == 1
     assert found["by"]["medium"]["incidents"] == 1
+
+
+def test_harm_of_what_can_never_be_earned_is_counted_too(alone: Desk) -> None:
+    ran = alone.approve(alone.open("drop", {"table": "orders"}, risk="critical"))
+    assert ran.stake is None
+    alone.finish(alone.begin(ran), result="dropped")
+    alone.incident(ran, "It was the wrong table")
+
+    assert alone.metrics(by="tool")["by"]["drop"]["incidents"] == 1
+
+
+def test_harm_that_ends_two_grants_happened_once(alone: Desk) -> None:
+    grant(alone)
+    written(alone, "granted", agent="shop")  # of the same tool, in another tier
+    ran = call(alone)
+    alone.finish(alone.begin(ran), result="paid")
+    alone.incident(ran, "Paid the wrong customer")
+
+    assert alone.metrics()["incidents"] == 1
+    assert alone.metrics()["keys"]["granted"] == 0
 
 
 def test_whether_a_key_may_run_alone_is_no_proposal_of_an_agent(alone: Desk) -> None:

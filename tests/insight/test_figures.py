@@ -294,7 +294,7 @@ def test_what_an_audit_found_counts_by_its_weight() -> None:
         ("trust.confirmed", {"ask": "a-1"}, []),
         ("trust.overturned", {"ask": "a-1", "rho": 0.1}, ["audited:fine", "audited:square"]),
         ("trust.flagged", {"ask": "a-1", "rho": 0.1}, []),  # somebody else has to look
-        ("trust.incident", {"ask": "a-1"}, ["incident"]),
+        ("trust.incident", {"ask": "a-1"}, []),  # the ask has it, once
         ("trust.fine", {"rho": "much"}, []),
         ("trust.fine", {"rho": 0}, []),
     ],
@@ -324,11 +324,11 @@ def _append(desk: Desk, events: list[tuple[str, dict[str, Any]]]) -> None:
 def test_the_rate_of_bad_calls_that_nobody_approved_is_estimated_from_audits(desk: Desk) -> None:
     audits = [("trust.fine", {"ask": "a-1", "rho": 0.05})] * 30
     audits += [("trust.fine", {"ask": "a-2", "rho": 0.5})] * 10
-    audits += [("trust.confirmed", {"ask": "a-3", "rho": 0.05}), ("trust.incident", {"ask": "a-4"})]
+    audits += [("trust.confirmed", {"ask": "a-3", "rho": 0.05})]
     _append(desk, [("trust.begun", KEY), *audits])
 
     found = desk.metrics()
-    assert (found["audited"], found["audited_bad"], found["incidents"]) == (41, 1, 1)
+    assert (found["audited"], found["audited_bad"]) == (41, 1)
     assert found["unapproved_bad_rate"] == pytest.approx(20 / 640)
     worth = 640**2 / (31 * 400 + 10 * 4)
     low, high = between(worth * 20 / 640, worth)
@@ -337,7 +337,7 @@ def test_the_rate_of_bad_calls_that_nobody_approved_is_estimated_from_audits(des
         pytest.approx(high),
     )
     by = desk.metrics(by="tool")["by"]["pay"]
-    assert (by["incidents"], by["unapproved_bad_rate"]) == (1, pytest.approx(20 / 640))
+    assert by["unapproved_bad_rate"] == pytest.approx(20 / 640)
     before = found | {"until": ""}
     count_again(desk.store)
     assert desk.metrics() | {"until": ""} == before

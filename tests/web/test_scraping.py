@@ -21,6 +21,7 @@ from sayso.web.gauge import exposed, measured
 from tests.places import Place
 from tests.runs.floor import floor
 from tests.served import QUICK, Served
+from tests.trusted import written
 
 Read = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -88,6 +89,21 @@ def test_the_metrics_say_how_the_fleet_stands(
     assert found["sayso_calls_alone_total", (("by", "grant"),)] == 0
     assert found["sayso_audits_total", (("found", "bad"),)] == 0
     assert found["sayso_incidents_total", ()] == 0
+
+
+@pytest.mark.usefixtures("fresh")
+def test_the_metrics_say_what_grants_may_still_let_through(
+    server: Served, prometheus: httpx2.Client
+) -> None:
+    written(server.desk, "granted")
+
+    found, said = scraped(prometheus), server.desk.metrics(tier="low")
+
+    assert found["sayso_keys", (("standing", "granted"),)] == said["keys"]["granted"] == 1
+    assert found["sayso_keys", (("standing", "proposed"),)] == 0
+    left = found["sayso_exposure_left", (("tier", "low"),)]
+    assert round(left, 4) == said["exposure_left"] > 0
+    assert found["sayso_exposure_left", (("tier", "high"),)] == 0
 
 
 @pytest.mark.usefixtures("fresh")

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from sayso.autonomy.terms import DETECTION
 from sayso.errors import BadPolicy, StoreError
 from sayso.model.actor import Roster
 from sayso.policy.rules import Policy
@@ -185,6 +186,15 @@ class Lawbook:
             return self.policy.widened(roster)
         except BadPolicy:
             return roster
+
+    @property
+    def detection(self) -> float:
+        """The share of bad calls that reviewers are taken to notice."""
+        try:
+            said = self.policy.earning.detection
+        except BadPolicy:  # figures can be looked at under a policy that cannot be used
+            said = None
+        return DETECTION if said is None else said
 
     def _first(self) -> Policy:
         state = None if self._path is None else _state(self._path)

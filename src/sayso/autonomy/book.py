@@ -113,17 +113,14 @@ class Book:
         """How many bad calls its grant may be expected to let through from now on, at most."""
         if not self.alone:
             return None
-        left = max(0, self.terms.strikes - self.ledger.strikes)
-        return self.terms.exposure * left / self.terms.strikes
+        return self.terms.left(self.ledger.strikes)
 
     @property
     def missing(self) -> int | None:
         """How many more calls must be found to be fine before a grant is proposed."""
-        from math import ceil, log
-
         if self.ledger.standing != "reviewed":
             return None
-        return max(0, ceil(log(self.ledger.bar / self.ledger.score) / log(self.terms.fine)))
+        return self.terms.missing(self.ledger.bar, self.ledger.score)
 
     def audited(self, ask: str) -> bool:
         """Whether a call that people decide is the one that the coin picked."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil, log
 
 ALPHA = 0.05  # the chance that a key of the worst admitted kind is ever granted
 BUDGET = 100.0  # the harm that one grant may be expected to let through
@@ -66,12 +67,21 @@ class Terms:
         rho = self.audit
         return self.strikes * (1 - rho) / (rho * self.detection)
 
+    def missing(self, bar: float, score: float = 1.0) -> int:
+        """How many more calls must be found to be fine before a score reaches the bar."""
+        return max(0, ceil(log(bar / score) / log(self.fine)))
+
+    def left(self, strikes: int) -> float:
+        """How many of these a grant may still let through that has so many strikes."""
+        return self.exposure * max(0, self.strikes - strikes) / self.strikes
+
 
 _TIERS: Mapping[str, tuple[float, float, int]] = {
     "low": (0.05, 1, 2),
     "medium": (0.02, 5, 2),
     "high": (0.01, 25, 1),
 }
+EARNED = tuple(_TIERS)  # nothing of any other tier ever runs alone
 
 
 def terms_of(tier: str | None, detection: float = DETECTION) -> Terms | None:

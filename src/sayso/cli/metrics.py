@@ -78,6 +78,8 @@ def _say_figures(found: Mapping[str, Any]) -> None:
         say(f"{_share(found[name]):>8}  {words}{_change(found[name], found['before'][name])}")
         if name == "autonomous_rate":
             say(f"{'':>8}  {_escaped(found)}", "dim")
+            if found["keys"]["granted"]:
+                say(f"{found['exposure_left']:>8,.1f}  {_exposed(found)}")
     say(f"{_time(found['p50_approval_time']):>8}  median time to decide{_split(found)}")
     for words, name in (
         ("decided before the deadline", "sla_rate"),
@@ -106,6 +108,16 @@ def _escaped(found: Mapping[str, Any]) -> str:
     low, high = (f"{found[name]:.1%}" for name in ("unapproved_bad_low", "unapproved_bad_high"))
     audits = f"{found['audited']:,} audit{'' if found['audited'] == 1 else 's'}"
     return f"{harm}; {found['unapproved_bad_rate']:.1%} bad by {audits} ({low} to {high})"
+
+
+def _exposed(found: Mapping[str, Any]) -> str:
+    """Say how many grants there are, and what one of them may let through."""
+    grants, most = found["keys"]["granted"], found["exposure_most"]
+    if grants == 1:
+        return "bad calls that the grant in force may still let through, at most"
+    return (
+        f"bad calls that {grants:,} grants may still let through, at most; one of them {most:,.1f}"
+    )
 
 
 def _split(found: Mapping[str, Any]) -> str:

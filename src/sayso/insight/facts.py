@@ -16,7 +16,7 @@ from sayso.model.ask import Ask, Decision
 from sayso.model.event import Event, micros
 from sayso.model.verdicts import VERDICTS, Verdict
 
-COUNTED = frozenset({"ask.opened", "ask.decided", "ask.withdrawn"})
+COUNTED = frozenset({"ask.opened", "ask.decided", "ask.withdrawn", "incident.reported"})
 ABOUT_KEYS = "trust"  # in place of a kind
 LONGEST_LOOK = (
     600_000_000  # microseconds: who never said that they look, looked for so long at most
@@ -58,7 +58,9 @@ def facts_of_ask(event: Event, ask: Ask, journal: Sequence[Event]) -> Iterator[F
     kind = ABOUT_KEYS if ask.stake is not None and ask.stake.settles is not None else ask.kind
     base = Fact(event.micros, content.team or "", content.agent, ask.tool or "", tier, kind, "")
     alone = decision is not None and decision.by.kind == "policy"
-    if event.kind == "ask.withdrawn":
+    if event.kind == "incident.reported":  # once, whatever it means for the keys of an agent
+        yield base._replace(what="incident")
+    elif event.kind == "ask.withdrawn":
         yield base._replace(what="withdrawn")
     elif event.kind == "ask.opened":
         yield from () if alone else _asked(base, ask)
@@ -184,11 +186,11 @@ def facts_of_call(event: Event, team: str) -> Iterator[Fact]:
 
 # What is told of a call that a coin sent to a person although its key was granted.
 _AUDITED = {"trust.fine": "fine", "trust.overturned": "fine", "trust.confirmed": "bad"}
-TRUST = frozenset({*_AUDITED, "trust.flagged", "trust.incident"})
+TRUST = frozenset({*_AUDITED, "trust.flagged"})
 
 
 def facts_of_trust(event: Event, key: Mapping[str, Any]) -> Iterator[Fact]:
-    """Count what an audit found, by its weight, and harm that was reported.
+    """Count what an audit found, by its weight.
 
     `key` is what was said as the key began: whose calls of what it counts.
     """
@@ -200,9 +202,6 @@ def facts_of_trust(event: Event, key: Mapping[str, Any]) -> Iterator[Fact]:
         return
     team, agent, tool, tier = (str(key.get(n) or "") for n in ("team", "agent", "tool", "tier"))
     base = Fact(event.micros, team, agent, tool, tier, "action", "")
-    if event.kind == "trust.incident":
-        yield base._replace(what="incident")
-        return
     found = _AUDITED.get(event.kind)
     if event.kind == "trust.flagged" and said.get("solo"):  # nobody else is there to confirm it
         found = "bad"

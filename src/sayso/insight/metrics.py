@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from sayso.autonomy.terms import DETECTION
 from sayso.errors import BadValue
 from sayso.insight.counting import DAY, HOUR, count_on
+from sayso.insight.exposure import Trusted, of_part, trusted, trusted_by
 from sayso.insight.figures import Counted, Figures, ReviewerFigures, figures_of, reviewer_of
 from sayso.insight.waiting import Waiting, queue_age
 from sayso.model.event import micros, moment
@@ -45,6 +47,7 @@ class Metrics:
     trend: tuple[Slot, ...]
     whole: bool
     waiting: Waiting
+    trusted: Trusted
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it: the figures of the window at the top, by their names."""
@@ -56,6 +59,7 @@ class Metrics:
             "open": self.waiting.counted,
             "open_more": self.waiting.more,
             "oldest_open": self.waiting.oldest_seconds,
+            **self.trusted.to_json(),
             "before": self.before.to_json(),
             "trend": [
                 {"since": slot.since.isoformat(), **slot.figures.to_json()} for slot in self.trend
@@ -72,8 +76,11 @@ def measure(
     tier: str | None = None,
     teams: tuple[str, ...] | None = None,
     most: int | None = None,
+    detection: float = DETECTION,
 ) -> Metrics:
     """Return the figures of the last days; `most` bounds how many events are counted for it first.
+
+    `detection` is the share of bad calls that reviewers notice, by the policy.
 
     Raises:
         BadValue: `days` is no number from an hour to ten years.
@@ -108,6 +115,7 @@ def measure(
         ),
         whole=whole,
         waiting=queue_age(store, until, teams),
+        trusted=trusted(store, agent=agent, tool=tool, tier=tier, teams=teams, detection=detection),
     )
 
 
@@ -150,6 +158,8 @@ def measured_by(
     by: By,
     *,
     named: Callable[[str], bool] = lambda _: True,
+    detection: float = DETECTION,
+    teams: tuple[str, ...] | None = None,
     **window: Any,  # noqa: ANN401 - as `measure_by`
 ) -> dict[str, dict[str, Any]]:
     """Return the figures of each agent, tool, tier or reviewer, as `desk.metrics` and HTTP give them.
@@ -157,14 +167,17 @@ def measured_by(
     Raises:
         BadValue: figures are not told by that.
     """
-    found: dict[str, Figures] | dict[str, ReviewerFigures]
     if by == "reviewer":
-        found = measure_reviewers(store, named=named, **window)
-    elif by in ("agent", "tool", "tier"):
-        found = measure_by(store, by, **window)
-    else:
+        people = measure_reviewers(store, named=named, teams=teams, **window)
+        return {name: figures.to_json() for name, figures in people.items()}
+    if by not in ("agent", "tool", "tier"):
         raise BadValue(f"by={by!r}: give agent, tool, tier or reviewer.")
-    return {part: figures.to_json() for part, figures in found.items()}
+    found = measure_by(store, by, teams=teams, **window)
+    keys, nothing = trusted_by(store, by, teams=teams, detection=detection), figures_of(())
+    return {
+        part: found.get(part, nothing).to_json() | keys.get(part, of_part(by, part)).to_json()
+        for part in sorted({*found, *keys})
+    }
 
 
 def counted_ever(store: Store, *, most: int | None = None) -> Counted:

@@ -100,6 +100,10 @@ class Roster:
         held = (roles - {name} for name, roles in self.people.items())
         return tuple(sorted({role for roles in held for role in roles}))
 
+    def has(self, role: str) -> bool:
+        """Whether somebody holds this role, or is called so."""
+        return role in self.people or any(role in held for held in self.people.values())
+
     def holding(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
         """Return those of `names` who are still on the desk, with their roles."""
         return {name: self.people[name] for name in names if name in self.people}

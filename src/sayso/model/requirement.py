@@ -9,7 +9,7 @@ matching of people to places, not a count per role (see E20 in the tests).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sayso.errors import BadValue, UnknownRole, Unsatisfiable
@@ -115,18 +115,20 @@ class Requirement:
     def seated(self, people: Mapping[str, frozenset[str]]) -> list[tuple[str, str | None]]:
         """Return every place by its role, and which of these people fills it, if one does."""
         places = [factor for factor in self.factors for _ in range(factor.count)]
-        fits = {
-            name: frozenset(
-                number
-                for number, place in enumerate(places)
-                if place.takes(roles) or self._stands_in(roles)
-            )
-            for name, roles in people.items()
-        }
+        fits: dict[str, tuple[int, ...]] = {}
         holders: dict[int, str] = {}
         for name in sorted(people):
+            if len(holders) == len(places):  # of thousands of people mostly the first few are asked
+                break
+            fits[name] = self._fitting(places, people[name])
             _seat(name, fits, holders, set())
         return [(place.role, holders.get(number)) for number, place in enumerate(places)]
+
+    def _fitting(self, places: Sequence[Factor], roles: frozenset[str]) -> tuple[int, ...]:
+        """Return the places that somebody with these roles could fill, by their numbers."""
+        if self._stands_in(roles):
+            return tuple(range(len(places)))
+        return tuple(number for number, place in enumerate(places) if place.takes(roles))
 
     def check(self, roster: Roster) -> None:
         """Refuse a requirement that nobody on this desk could ever meet.
@@ -139,7 +141,7 @@ class Requirement:
             return
         where = "on the desk" if roster.team is None else f"in the team {roster.team}"
         for role in self.roles if roster.team is None else ():
-            if role not in (ANYBODY, *roster.roles, *roster.people):
+            if role != ANYBODY and not roster.has(role):
                 raise UnknownRole(role, roster.roles)
         short = self.missing(roster.people)
         if short:
@@ -148,6 +150,8 @@ class Requirement:
                 f"be missing {' and '.join(map(str, short))} (each person counts once). "
                 f"Add people ({_adding(roster.team)}) or ask for less."
             )
+        if self.deny <= sum(factor.count for factor in self.factors):  # so many there are
+            return
         voters = sum(self.takes(roles) for roles in roster.people.values())
         if self.deny > voters:
             raise Unsatisfiable(
@@ -163,10 +167,10 @@ def _adding(team: str | None) -> str:
 
 
 def _seat(
-    name: str, fits: Mapping[str, frozenset[int]], holders: dict[int, str], tried: set[int]
+    name: str, fits: Mapping[str, Sequence[int]], holders: dict[int, str], tried: set[int]
 ) -> bool:
     """Find a place for one person, moving others if they can sit elsewhere (Kuhn's matching)."""
-    for place in sorted(fits[name]):
+    for place in fits[name]:
         if place in tried:
             continue
         tried.add(place)

@@ -51,7 +51,11 @@ class Worth:
     def words(self) -> str:
         """What it is worth, and what that rests on, in a sentence."""
         if self.value is None:
-            return f"No record: {_decided(self.labels)}, and it takes {FEWEST} to make one."
+            calls = "1 such ask" if self.labels == 1 else f"{self.labels:,} such asks"
+            return (
+                f"No record of its confidence yet: when it asked, people had decided {calls} "
+                f"for which it stated one, and it takes {FEWEST}."
+            )
         worth = f"Worth {percent(self.value)} by its record"
         if not self.near:
             return f"{worth} of {self.labels:,} decisions, none of them when it was about as sure."
@@ -69,13 +73,3 @@ def percent(share: float) -> str:
     """Return a share in percent. It is cut, not rounded: 94.97% must not read as 95%."""
     hundredth = (Decimal(repr(share)) * 100).quantize(Decimal("0.1"), ROUND_DOWN)
     return f"{hundredth}%".replace(".0%", "%")
-
-
-def _decided(labels: int) -> str:
-    match labels:
-        case 0:
-            return "nobody has decided on such a call of this agent yet"
-        case 1:
-            return "people have decided on 1 such call of this agent"
-        case _:
-            return f"people have decided on {labels:,} such calls of this agent"

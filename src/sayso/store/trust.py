@@ -15,6 +15,7 @@ from sayso.model.event import micros, moment
 from sayso.store.casebook import Part
 from sayso.store.fleet import Teams
 from sayso.store.rows import RowChange
+from sayso.store.tallies import Dimension
 
 _BATCH = 500
 
@@ -45,6 +46,16 @@ class TrustRow(NamedTuple):
     seq: int
 
 
+class Stand(NamedTuple):
+    """How many keys stand alike; the part is the agent, tool or tier that was asked for, or empty."""
+
+    part: str
+    standing: str
+    tier: str
+    strikes: int
+    many: int
+
+
 def put_trust(row: TrustRow) -> RowChange:
     """Keep how a key stands."""
     return RowChange("put_trust", row._asdict() | {"changed_at": micros(row.changed_at)})
@@ -67,6 +78,17 @@ class TrustRows(Protocol):
 
     def trust_counts(self, teams: Teams = None) -> Mapping[str, int]:
         """How many keys stand how."""
+        ...
+
+    def trust_stands(
+        self,
+        by: Dimension | None = None,
+        agent: str | None = None,
+        tool: str | None = None,
+        tier: str | None = None,
+        teams: Teams = None,
+    ) -> list[Stand]:
+        """How many keys stand alike, by agent, tool or tier, or all together."""
         ...
 
     def trust_of(self, key: str) -> TrustRow | None:
@@ -125,6 +147,20 @@ class SqlTrust(ABC):
         """Return how many keys stand how."""
         found = self._rows("trust_counts", teams=self._teams(teams))
         return {str(standing): int(count) for standing, count in found}
+
+    def trust_stands(
+        self,
+        by: Dimension | None = None,
+        agent: str | None = None,
+        tool: str | None = None,
+        tier: str | None = None,
+        teams: Teams = None,
+    ) -> list[Stand]:
+        """Return how many keys stand alike, by agent, tool or tier, or all together."""
+        found = self._rows(
+            "trust_stands", by=by, agent=agent, tool=tool, tier=tier, teams=self._teams(teams)
+        )
+        return [Stand._make(row) for row in found]
 
     def trust_of(self, key: str) -> TrustRow | None:
         """Return how one key stands."""

@@ -439,6 +439,25 @@ class FiguresDocument(Document):
     ac1: float | None
 
 
+class TrustedDocument(Document):
+    """How keys stand now, and what grants may still let through."""
+
+    keys: dict[str, int] = Field(
+        description="How many keys stand how.", examples=[{"reviewed": 12, "granted": 3}]
+    )
+    exposure_left: float = Field(
+        description="Bad calls that all grants may be expected to let through from now on, at most."
+    )
+    exposure_most: float | None = Field(description="Of these, those of one grant, at most.")
+    bad_limit: float | None = Field(
+        description="Of one tier: the share of bad calls that is just too many."
+    )
+
+
+class PartDocument(FiguresDocument, TrustedDocument):
+    """The figures of one agent, tool or tier."""
+
+
 class ReviewerDocument(Document):
     """What one person decided, and how long it took."""
 
@@ -459,7 +478,7 @@ class SlotDocument(FiguresDocument):
     since: str
 
 
-class MetricsDocument(FiguresDocument):
+class MetricsDocument(FiguresDocument, TrustedDocument):
     """The figures of a window, of the one before it, and of each part of it."""
 
     since: str
@@ -470,7 +489,7 @@ class MetricsDocument(FiguresDocument):
     oldest_open: float | None = Field(description="Seconds that the oldest of them waits.")
     before: FiguresDocument
     trend: list[SlotDocument]
-    by: dict[str, FiguresDocument | ReviewerDocument] | None = None
+    by: dict[str, PartDocument | ReviewerDocument] | None = None
 
 
 class StaffingDocument(Document):

@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from typing import NamedTuple, get_args
 
+from sayso.autonomy.ledger import Standing as Ledgered
+from sayso.autonomy.terms import EARNED
+from sayso.insight.exposure import Trusted, trusted_by
 from sayso.insight.facts import ABOUT_KEYS
 from sayso.insight.figures import BY_PEOPLE, REVIEWED, Counted
 from sayso.insight.metrics import counted_ever
@@ -46,16 +49,17 @@ class Gauge:
         self._text = ""
         self._until = 0.0
 
-    def read(self, store: Store) -> str:
-        """Return what was seen just now."""
+    def read(self, store: Store, detection: float) -> str:
+        """Return what was seen just now; `detection` is the share of bad calls reviewers notice."""
         with self._lock:  # whoever comes meanwhile waits for the same look
             begun = time.monotonic()
             if begun < self._until:
                 return self._text
             at, written = look(store), store.written()
             counted = counted_ever(store, most=_COUNTED)
+            keys = trusted_by(store, "tier", detection=detection)
             took = time.monotonic() - begun
-            self._text = exposed((*measured(at, written, took), *decided(counted)))
+            self._text = exposed((*measured(at, written, took), *decided(counted), *granted(keys)))
             self._until = time.monotonic() + max(_KEPT, _REST * took)
             return self._text
 
@@ -123,6 +127,17 @@ def decided(counted: Counted) -> Iterator[Metric]:
     found = {what: counted.exactly(f"audited:{what}")[0] for what in ("fine", "bad")}
     yield _count("sayso_audits_total", "Calls under grants that people saw.", "found", found)
     yield _ever("sayso_incidents_total", "Harm that was reported.", counted.n("incident"))
+
+
+def granted(tiers: Mapping[str, Trusted]) -> Iterator[Metric]:
+    """Yield how keys stand, and what those that run alone may still let through."""
+    keys: Counter[str] = Counter(dict.fromkeys(get_args(Ledgered), 0))
+    for one in tiers.values():
+        keys.update(one.keys)
+    yield _by("sayso_keys", "Keys of agents, by how they stand.", "standing", keys)
+    left = {tier: tiers[tier].exposure_left if tier in tiers else 0.0 for tier in EARNED}
+    tells = "Bad calls that grants may be expected to let through from now on, at most."
+    yield _by("sayso_exposure_left", tells, "tier", left)
 
 
 def _ever(name: str, tells: str, value: float) -> Metric:

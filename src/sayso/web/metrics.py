@@ -53,6 +53,7 @@ async def get_metrics(
 
     def found() -> dict[str, Any]:
         of: dict[str, Any] = {"days": days, "teams": visit.teams(), "most": MOST}
+        of["detection"] = visit.desk.law.detection
         said = measure(visit.store, agent=agent, tool=tool, tier=tier, **of).to_json()
         if by is not None:
             said["by"] = measured_by(visit.store, by, named=sees_name(visit), **of)

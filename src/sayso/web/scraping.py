@@ -66,5 +66,5 @@ async def scrape(
     One look serves everybody for a second, or longer where it takes long.
     """
     service = service_of(request)
-    text = await service.work(lambda: service.gauge.read(service.store))
+    text = await service.work(lambda: service.gauge.read(service.store, service.desk.law.detection))
     return Response(text, media_type=TYPE)

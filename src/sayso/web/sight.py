@@ -37,7 +37,7 @@ def in_sight(visit: Visit, roster: Roster) -> frozenset[str]:
 
 def sees_name(visit: Visit) -> Callable[[str], bool]:
     """Whether somebody is one whom the caller sees; administrators also see who has left."""
-    roster = visit.store.register()
+    roster = visit.people
     if roster.solo or ADMIN in visit.caller.scopes:
         return lambda _: True
     return in_sight(visit, roster).__contains__

@@ -8,6 +8,7 @@ import pytest
 
 from sayso import Desk
 from sayso.testing import FakeClock
+from sayso.web.pages import parts
 from sayso.web.pages.figures import fine_share, share, took
 from tests.keyed import call, granted, law
 from tests.served import Served
@@ -151,3 +152,82 @@ def test_a_team_is_a_wall_before_figures(server: Served, desk: Desk) -> None:
 
     assert value(page, "Approved") == "-"
     assert "No agent has stated" in page.text
+
+
+def row(page: Node, section: str, name: str) -> dict[str, str]:
+    rows = page.one("section", id=section).one("tbody").all("tr")
+    (found,) = [one for one in rows if one.one("th").text == name]
+    return {cell.attrs["data-head"]: cell.text for cell in found.all("td")}
+
+
+def rows(page: Node, section: str) -> list[str]:
+    return [one.one("th").text for one in page.one("section", id=section).one("tbody").all("tr")]
+
+
+def test_a_grant_says_what_it_may_still_let_through(desk: Desk, anna: Tab) -> None:
+    granted(desk, by="anna")
+
+    page, found = anna.go("/insights").page, desk.metrics(by="agent")
+
+    left = f"{found['exposure_left']:,.1f}"
+    assert row(page, "tiers", "medium")["May let through"] == left
+    assert row(page, "agents", "shop")["May let through"] == left
+    assert found["by"]["shop"]["exposure_left"] == found["exposure_left"] > 0
+
+
+def test_a_tier_says_how_many_bad_calls_would_be_too_many(desk: Desk, anna: Tab) -> None:
+    granted(desk, by="anna")
+    desk.law.coin = lambda: 0.0
+    desk.approve(call(desk), by="anna")
+
+    page, found = anna.go("/insights").page, desk.metrics(tier="medium")
+
+    said = row(page, "tiers", "medium")["Harm"]
+    assert f"at most {found['unapproved_bad_high']:.1%} bad" in said
+    assert f"{found['bad_limit']:.0%} would be too many" in said
+
+
+def test_agents_stand_below_each_other_the_busiest_first(desk: Desk, anna: Tab) -> None:
+    desk.approve(call(desk, agent="clerk"), by="anna")
+    for _ in range(2):
+        desk.approve(call(desk), by="anna")
+
+    assert rows(anna.go("/insights").page, "agents") == ["shop", "clerk"]
+
+
+def test_whom_somebody_does_not_see_is_counted_and_not_named(server: Served, desk: Desk) -> None:
+    for _ in range(3):
+        desk.approve(call(desk), by="anna")
+    desk.approve(desk.open("chat", needs=["1 ben"]), by="ben")
+
+    mine, theirs = (tab(server, name).go("/insights").page for name in ("ben", "anna"))
+
+    assert rows(mine, "reviewers") == ["ben", "people you do not see, together"]
+    assert row(mine, "reviewers", "people you do not see, together")["Decisions"] == "3"
+    assert "anna" not in mine.one("section", id="reviewers").text
+    assert rows(theirs, "reviewers") == ["anna", "people you do not see, together"]
+
+
+def test_a_name_that_wants_to_be_more_is_a_name(desk: Desk, anna: Tab) -> None:
+    desk.approve(call(desk, agent="<b>root</b>"), by="anna")
+
+    page = anna.go("/insights").page
+
+    assert rows(page, "agents") == ["<b>root</b>"]
+    assert not page.one("section", id="agents").all("b")
+
+
+def test_only_the_first_agents_and_people_are_drawn(
+    desk: Desk, anna: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "AGENTS", 1)
+    monkeypatch.setattr(parts, "PEOPLE", 1)
+    for name in ("anna", "anna", "ada"):
+        desk.approve(call(desk, agent=f"{name}s"), by=name)
+
+    page = anna.go("/insights").page
+
+    assert rows(page, "agents") == ["annas"]
+    assert "And 1 more with fewer calls" in page.one("section", id="agents").text
+    assert rows(page, "reviewers") == ["anna"]
+    assert "And 1 more who decided less" in page.one("section", id="reviewers").text

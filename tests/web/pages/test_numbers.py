@@ -36,6 +36,7 @@ from sayso.web.pages import audit
 from tests.places import Place
 from tests.served import Served
 from tests.together import until
+from tests.trusted import written
 from tests.web.inbox.browser import Node, Tab, tab
 
 POLICY = """
@@ -142,6 +143,7 @@ def _filled(served: Served, clock: FakeClock, place: Place) -> Scene:
     _decided(desk, clock, approved=3, edited=1, rejected=1, after="90s")
     _searched(desk, 3)
     ask = _recorded(desk)
+    _harmed(desk, clock)
     _doubted(desk, clock)
     run = _agent(desk, clock)
     long, asking = desk.run(count, 130, wait=False), desk.run(wants, 13, wait=False)
@@ -186,6 +188,18 @@ def _recorded(desk: Desk) -> str:
     desk.approve(desk.get(ask.id), by="ben")
     desk.finish(desk.begin(ask.id), result={"id": "rf-1"})
     return ask.id
+
+
+def _harmed(desk: Desk, clock: FakeClock) -> None:
+    """What somebody looked at for a while did harm all the same; and something else runs alone."""
+    ask = desk.open("refund", {"order": 8, "amount": 6}, risk="medium", team="billing")
+    clock.advance("20s")
+    desk.claim(ask, by="anna")
+    clock.advance("30s")
+    desk.approve(ask, by="anna")
+    desk.finish(desk.begin(ask), result={"id": "rf-2"})
+    desk.incident(ask, "It paid a stranger", by="anna")
+    written(desk, "granted", agent="shop")
 
 
 def _doubted(desk: Desk, clock: FakeClock) -> None:
@@ -1040,7 +1054,94 @@ PEOPLE = [
     ),
 ]
 
-NUMBERS = [*OVERVIEW, *TOOLS, *RUNS, *AUDIT, *POLICIES, *PEOPLE]
+
+def insight_cell(section: str, name: str, head: str) -> Callable[[Node], str]:
+    def look_for(page: Node) -> str:
+        rows = page.one("section", id=section).one("tbody").all("tr")
+        [row] = [row for row in rows if row.one("th").text == name]
+        return row.one("td", data_head=head).text
+
+    return look_for
+
+
+def of_part(
+    by: str, name: str, say: Callable[[dict[str, Any]], str]
+) -> dict[str, Callable[[Scene], str]]:
+    return {
+        "http": lambda scene: say(scene.json(f"/api/v1/metrics?days=7&by={by}")["by"][name]),
+        "python": lambda scene: say(scene.desk.metrics(days=7, by=by)["by"][name]),  # type: ignore[arg-type]
+    }
+
+
+def whole(name: str) -> Callable[[dict[str, Any]], str]:
+    return lambda said: f"{said[name]:,}"
+
+
+def known_harm(said: dict[str, Any]) -> str:
+    assert said["unapproved_bad_high"] is None
+    return f"{said['incidents']} incident{'' if said['incidents'] == 1 else 's'}"
+
+
+def still(said: dict[str, Any]) -> str:
+    return f"{said['exposure_left']:,.1f}"
+
+
+# On this page: by agent, by tier, by reviewer; what each column says.
+OF_CALLS = {
+    "Calls": whole("proposed"),
+    "Approved": value("approval_rate", share),
+    "Edited": value("edit_rate", share),
+    "Half within": value("p50_approval_time", time),
+    "Ran alone": value("autonomous_rate", share),
+    "Harm": known_harm,
+    "May let through": still,
+}
+OF_PEOPLE = {
+    "Decisions": whole("decisions"),
+    "Approved": value("approval_rate", share),
+    "Edited": whole("edited"),
+    "Rejected": whole("rejected"),
+    "Half within": value("p50_approval_time", time),
+    "Looked": value("p50_thinking_time", time),
+    "Minutes": lambda said: f"{said['minutes']:,.0f}",
+}
+INSIGHTS = [
+    *(
+        Number(
+            f"{head} of an agent",
+            "/insights?days=7",
+            insight_cell("agents", "shop", head),
+            **of_part("agent", "shop", say),
+        )
+        for head, say in OF_CALLS.items()
+    ),
+    *(
+        Number(
+            f"{head} of a tier",
+            "/insights?days=7",
+            insight_cell("tiers", tier, head),
+            **of_part("tier", tier, say),
+        )
+        for head, tier, say in (
+            ("Calls", "medium", OF_CALLS["Calls"]),
+            ("Approved", "medium", OF_CALLS["Approved"]),
+            ("Ran alone", "low", OF_CALLS["Ran alone"]),
+            ("Harm", "medium", known_harm),
+            ("May let through", "low", still),
+        )
+    ),
+    *(
+        Number(
+            f"{head} of a reviewer",
+            "/insights?days=7",
+            insight_cell("reviewers", "anna", head),
+            **of_part("reviewer", "anna", say),
+        )
+        for head, say in OF_PEOPLE.items()
+    ),
+]
+
+NUMBERS = [*OVERVIEW, *TOOLS, *INSIGHTS, *RUNS, *AUDIT, *POLICIES, *PEOPLE]
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number.name)

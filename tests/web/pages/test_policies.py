@@ -347,3 +347,48 @@ def test_tools_that_were_called_and_that_rules_name_are_suggested(
     server.desk.withdraw(ask)
 
     assert listed == ["mail", "refund", "search"]
+
+
+# --- what agents can earn ----------------------------------------------------------------------
+
+
+def earned(node: Node) -> dict[str, list[str]]:
+    rows = node.one("section", id="earning").one("tbody").all("tr")
+    return {row.one("th").text: [cell.text for cell in row.all("td")] for row in rows}
+
+
+def of_policy(tmp_path: Path, text: str) -> Node:
+    file = tmp_path / "policy.toml"
+    file.write_text(text)
+    with (
+        Desk(f"sqlite:///{tmp_path}/desk.db", policy=file, agent="shop") as desk,
+        Served(desk) as served,
+    ):
+        return tab(served, None).go("/policies").page
+
+
+def test_the_page_says_what_can_be_earned_and_what_it_takes(root: Tab) -> None:
+    page = root.go("/policies").page
+
+    assert "What people are asked for because of its tier alone" in said(page.one(id="earning"))
+    assert "80% of bad calls, as nothing else is written" in said(page.one(id="earning"))
+    assert earned(page) == {
+        "medium": ["248", "11.1%", "2 harms, or 1 incident", "20.0"],
+        "high": ["497", "23.8%", "1 harm, or 1 incident", "4.0"],
+    }
+
+
+def test_what_reviewers_are_taken_to_notice_is_that_of_the_file(tmp_path: Path) -> None:
+    page = of_policy(tmp_path, "[autonomy]\ndetection = 1\n[tiers.low]\nneeds = ['1 reviewer']\n")
+
+    assert "100% of bad calls, as it is written" in said(page.one(id="earning"))
+    assert [cells[0] for cells in earned(page).values()] == ["78", "198", "397"]
+
+
+def test_a_policy_that_lets_nobody_earn_says_so(tmp_path: Path) -> None:
+    page = of_policy(tmp_path, "[autonomy]\nenabled = false\n")
+
+    told = said(page.one(id="earning"))
+    assert "Switched off" in told
+    assert "Nothing: people are asked whenever the rules say so." in told
+    assert not page.one(id="earning").all("table")

@@ -31,6 +31,18 @@ select {@trust_columns} from trust
 -- name: trust_counts
 select standing, count(*) from trust where {seen} group by standing
 
+-- name: trust_stands
+-- A row for each way to stand, not for each key.
+select part, standing, tier, strikes, count(*)
+  from (select case cast(:by as text) when 'agent' then agent when 'tool' then tool when 'tier' then tier else '' end as part,
+               standing, tier, strikes
+          from trust
+         where (cast(:agent as text) is null or agent = cast(:agent as text))
+           and (cast(:tool as text) is null or tool = cast(:tool as text))
+           and (cast(:tier as text) is null or tier = cast(:tier as text))
+           and {seen}) stood
+ group by part, standing, tier, strikes
+
 -- name: trust_of
 select {@trust_columns} from trust where id = :id
 

@@ -11,7 +11,7 @@ from sayso.access.caller import Caller
 from sayso.insight.calibrating import Calibration, calibrations
 from sayso.insight.figures import Figures
 from sayso.insight.forecast import Forecast, forecast
-from sayso.insight.metrics import Metrics, measure, measure_by
+from sayso.insight.metrics import Metrics, measure
 from sayso.model.worth import FEWEST
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.views import Chip
@@ -27,8 +27,9 @@ from sayso.web.pages.figures import (
     share,
     took,
 )
+from sayso.web.pages.parts import agents_of, reviewers_of, tiers_of
 from sayso.web.service import service_of
-from sayso.web.visit import Visit, visit_of
+from sayso.web.visit import visit_of
 
 router = APIRouter(route_class=InboxDoor, include_in_schema=False)
 
@@ -36,7 +37,6 @@ _READS = person("runs:read")
 _USUAL = 30
 _SPANS = {7: "7 days", 30: "30 days", 90: "90 days"}
 _TABLES = 20  # agents and tools whose confidence is told
-_TIERS = ("critical", "high", "medium", "low")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +46,6 @@ class Strip:
     id: str
     title: str
     figures: tuple[FigureView, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TierLine:
-    """How calls of one tier went. What ran alone never stands without its harm."""
-
-    tier: str
-    calls: str
-    approved: str
-    alone: str
-    escaped: str
 
 
 @router.get("/insights")
@@ -82,6 +71,8 @@ async def insights(request: Request, who: Caller = _READS, days: str = "30") -> 
             whole=found.whole,
             strips=strips_of(found, _SPANS[span]),
             tiers=tiers_of(visit, span),
+            agents=agents_of(visit, span),
+            reviewers=reviewers_of(visit, span),
             staffing=forecast(visit.store, days=span, teams=teams, most=MOST),
             keeps_up=keeps_up,
             tables=calibrations(visit.store, teams=teams, most=MOST)[:_TABLES],
@@ -170,24 +161,6 @@ def between(now: Figures) -> str:
     """Say between which bounds the share of bad calls is, and what it was counted from."""
     low, high = fine_share(now.unapproved_bad_low), fine_share(now.unapproved_bad_high)
     return f"{low} to {high}; {now.audited_bad:,} of {now.audited:,} audits were bad"
-
-
-def tiers_of(visit: Visit, days: int) -> list[TierLine]:
-    """Return how calls of each tier went, the gravest first."""
-    found = measure_by(visit.store, "tier", days=days, teams=visit.teams(), most=MOST)
-    known = [tier for tier in _TIERS if tier in found]
-    others = [tier for tier in found if tier and tier not in _TIERS]
-    return [
-        TierLine(
-            tier=tier,
-            calls=f"{found[tier].proposed:,}",
-            approved=share(found[tier].approval_rate),
-            alone=share(found[tier].autonomous_rate),
-            escaped=escaped(found[tier]),
-        )
-        for tier in (*known, *others)
-        if found[tier].proposed
-    ]
 
 
 def keeps_up(found: Forecast) -> str:

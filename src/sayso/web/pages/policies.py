@@ -27,6 +27,7 @@ from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.metrics import MOST
 from sayso.web.pages.board import board, person
 from sayso.web.pages.calling import OF, Calling, drawn, sent
+from sayso.web.pages.earning import earning_view
 from sayso.web.pages.trying import FIELDS, Typed, facts_of
 from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
 from sayso.web.service import service_of
@@ -136,6 +137,7 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         groups=groups_of(policy),
         tiers=tuple(map(tier_view, found.tiers)),
         beware=_beware(visit, found),
+        earning=earning_view(policy),
         more=_more(found),
         typed=typed,
         errors=errors,
