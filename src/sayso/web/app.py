@@ -106,8 +106,8 @@ def make_app(desk: Desk, settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for router in ROUTERS:
-        app.include_router(router)
+    # Not `include_router`: it would work out every route again, for each application.
+    app.router.routes += [route for router in ROUTERS for route in router.routes]
     if service.settings.oidc is not None:
         from sayso.web.oidc import routes  # the libraries for it are an extra
 

@@ -240,7 +240,7 @@ def test_a_verification_names_nobody_and_nothing_behind_a_wall(
     server: Served, anna: Tab, root: Tab, desk: Desk, place: Place
 ) -> None:
     ben = tab(server, "ben")
-    ours, theirs = rejected(desk, "open"), rejected(desk, "reviewed_by_two", team="billing")
+    ours, theirs = rejected(desk, "open"), rejected(desk, "behind_a_wall", team="billing")
     with forged(place, ours), forged(place, theirs):
         press(anna.go("/audit"), "Verify", seal="")
         said = ended(anna)
