@@ -31,6 +31,7 @@ PAGES = {
     "tokens": "/people/tokens",
     "tokens that ended": "/people/tokens?show=ended",
     "webhooks and messages": "/people/webhooks",
+    "policies": "/policies",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sayso import Ask, Desk
+from sayso.asks.inbox import waiting as counting
 from sayso.asks.opening import opening
 from sayso.errors import BadValue, UnknownPerson, UnknownRole
 from sayso.testing import FakeClock
@@ -45,6 +46,19 @@ def test_the_inbox_shows_asks_as_they_are(desk: Desk) -> None:
     ask = desk.open("pay", {"amount": 40}, risk="high", needs=["2 reviewer"])
 
     assert list(desk.inbox()) == [desk.get(ask.id)]
+
+
+def test_what_waits_is_counted_without_being_read(desk: Desk) -> None:
+    desk.people.add("anna", roles=["senior"], teams=["billing"])
+    desk.people.add("ben", teams=["support"])
+    for team, needs in (("billing", "1 senior"), ("support", "1 ben"), (None, "1 senior")):
+        desk.open("pay", {"to": str((team, needs))}, team=team, needs=[needs])
+
+    for name in ("anna", "ben"):
+        people = desk.store.register()
+        found = counting(desk.store, person=name, teams=None, people=people)
+        assert (found.asks, found.cursor) == ((), None)
+        assert found.counted == desk.inbox(person=name).counted == {"anna": "2", "ben": "1"}[name]
 
 
 def test_only_what_is_open_is_listed(desk: Desk) -> None:

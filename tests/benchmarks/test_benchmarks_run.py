@@ -99,7 +99,7 @@ PEOPLE = [
     f"SQLite: {what}, beside {few}"
     for what in (
         *("people", "one person", "sessions", "tokens", "tokens that ended"),
-        "webhooks and messages",
+        *("webhooks and messages", "policies"),
     )
     for few in ("of20", "of100")
 ]

@@ -215,6 +215,8 @@ def test_tables_of_figures_are_seen_on_every_screen(quiet: Office) -> None:
     desk.approve(call(desk, agent=team.agent), by="anna")
     for size in (DESKTOP, PHONE):
         here = team.window("anna", size=size).visit("/insights")
-        expect(here("#tiers table")).to_be_visible()
+        for section in ("tiers", "agents", "reviewers"):
+            expect(here(f"#{section} table")).to_be_visible()
+        assert here.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         here.visit("/overview")
         expect(here("#tools table")).to_be_visible()

@@ -185,3 +185,28 @@ def test_more_than_anybody_could_gather_is_refused_before_anybody_is_counted(
 ) -> None:
     with pytest.raises(BadValue, match="needs="):
         Requirement.parse(needs)
+
+
+def test_of_thousands_of_people_only_the_first_who_fit_are_looked_at() -> None:
+    looked: list[str] = []
+
+    class Noted(dict[str, frozenset[str]]):
+        def __getitem__(self, name: str) -> frozenset[str]:
+            looked.append(name)
+            return super().__getitem__(name)
+
+    crowd = Noted({f"p{number:04}": frozenset(("senior",)) for number in range(2_000)})
+
+    assert Requirement.parse("3 senior").met_by(crowd)
+    assert looked == ["p0000", "p0001", "p0002"]
+
+
+def test_somebody_who_comes_last_is_found_among_thousands() -> None:
+    crowd = {f"p{number:04}": frozenset(("senior",)) for number in range(2_000)}
+    needs = Requirement.parse(["1 senior", "1 security"])
+
+    assert needs.missing(crowd) == (Factor(1, "security"),)
+    assert not needs.missing(crowd | {"zoe": frozenset(("security",))})
+    with pytest.raises(UnknownRole):
+        needs.check(Roster(crowd))
+    needs.check(Roster(crowd | {"zoe": frozenset(("security",))}))

@@ -7,7 +7,7 @@ A person's roles and teams are not part of it: they are read from the desk at ea
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -54,6 +54,7 @@ class Caller:
         team: Of an agent: the team its asks belong to.
         owner: Of an agent: the person whose agent it is, who may not approve its asks.
         signed_in_at: Of a session: when a password, a link or a provider was last shown.
+        people: Those of the desk, as they were when the credential was looked at.
     """
 
     kind: Kind
@@ -64,6 +65,7 @@ class Caller:
     team: str | None = None
     owner: str | None = None
     signed_in_at: datetime | None = None
+    people: Roster | None = field(default=None, compare=False, repr=False)
 
     def check(self, scope: Scope) -> None:
         """Refuse what this credential does not reach.

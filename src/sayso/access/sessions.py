@@ -137,8 +137,8 @@ def caller_of_session(store: Store, secret: str) -> Caller:
     row = store.session(digest_of(secret)) if is_secret(secret) else None
     if row is None:
         raise NotSignedIn
-    session, now = _listed(row), store.now()
-    may = person_may(store.register(), session.person)
+    session, now, people = _listed(row), store.now(), store.register()
+    may = person_may(people, session.person)
     if may is None or not session.counts(now):
         raise NotSignedIn
     if now - session.seen_at >= _NOTED_EVERY:
@@ -151,6 +151,7 @@ def caller_of_session(store: Store, secret: str) -> Caller:
         how=session.how,
         credential=session.id,
         signed_in_at=session.opened_at,
+        people=people,
     )
 
 

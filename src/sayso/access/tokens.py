@@ -226,6 +226,7 @@ def caller_of_token(store: Store, text: str) -> Caller:
         credential=token.id,
         team=token.team,
         owner=token.owner,
+        people=roster,
     )
 
 

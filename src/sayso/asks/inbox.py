@@ -84,10 +84,25 @@ def listing(
         UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
     """
     check_query(query)
-    roles, own = seen_by(store, role, person, people)
-    wanted = replace(query, roles=roles, teams=_walls(query.teams, own))
-    wanted, reached = _searched(store, wanted, most)
+    wanted, reached = _searched(store, _seen(store, query, role, person, people), most)
     return _shown(store.inbox(wanted), reading=not reached)
+
+
+def waiting(store: Store, *, person: str | None, teams: Names, people: Roster) -> Inbox:
+    """Return how many open asks this person may decide, and none of them: only the count is read.
+
+    Raises:
+        UnknownPerson: there is no such person.
+    """
+    query = InboxQuery(not_voted=person, teams=teams, limit=0)
+    return _shown(store.inbox(_seen(store, query, None, person, people)), reading=False)
+
+
+def _seen(
+    store: Store, query: InboxQuery, role: str | None, person: str | None, people: Roster | None
+) -> InboxQuery:
+    roles, own = seen_by(store, role, person, people)
+    return replace(query, roles=roles, teams=_walls(query.teams, own))
 
 
 def decided(

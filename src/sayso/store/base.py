@@ -167,7 +167,7 @@ class SqlStore(
         )
         asks = _grouped(rows)
         reckoned = rows[0][5]
-        full = len(asks) == query.limit
+        full = 0 < len(asks) == query.limit
         cursor = json.dumps([reckoned, *asks[-1][0][2:5], asks[-1][0][1]]) if full else None
         loaded = tuple(_loaded([row[6:] for row in group], self.widen) for group in asks)
         return InboxPage(loaded, _counted(rows), cursor, moment(reckoned) - SOON)
@@ -177,7 +177,7 @@ class SqlStore(
         closed_at, last = _place_behind(query.after)
         rows = self._page("closed", query, state="closed", closed_at=closed_at, id=last)
         asks = _grouped(rows)
-        full = len(asks) == query.limit
+        full = 0 < len(asks) == query.limit
         cursor = json.dumps([asks[-1][0][2], asks[-1][0][1]]) if full else None
         loaded = tuple(_loaded([row[3:] for row in group], self.widen) for group in asks)
         return InboxPage(loaded, _counted(rows), cursor, moment(int(rows[0][3])))

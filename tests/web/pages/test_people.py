@@ -9,6 +9,7 @@ import pytest
 
 from sayso import Desk
 from sayso.access.passwords import set_password
+from sayso.model.actor import Roster
 from sayso.testing import FakeClock
 from sayso.web.pages import people
 from sayso.web.pages.people import words
@@ -149,6 +150,44 @@ def test_what_is_known_of_people_is_read_for_those_on_the_page(
     tab(office, "root").go("/people?after=anna")
 
     assert asked == [["ben", "dora"]]
+
+
+@pytest.mark.parametrize(
+    "path", ["/people", "/people/person/anna", "/policies", "/insights", "/trust", "/runs"]
+)
+def test_a_page_reads_the_people_of_the_desk_once(
+    office: Served, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    root, store = tab(office, "root"), office.desk.store
+    office.desk.open("pay", {"amount": 7})
+    register, read = store.register, []
+
+    def noted() -> Roster:
+        read.append(path)
+        return register()
+
+    monkeypatch.setattr(store, "register", noted)
+    assert root.go(path).answer.status_code == 200
+
+    assert read == [path]
+
+
+def test_a_body_that_took_its_time_meets_the_people_of_now(
+    office: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends it was looked at before it was read."""
+    store, client = office.desk.store, office.signed_in("root")
+    register, read = store.register, []
+
+    def noted() -> Roster:
+        read.append(register())
+        return read[-1]
+
+    monkeypatch.setattr(store, "register", noted)
+    answer = client.post("/api/v1/policy/simulate", json={"tool": "refund", "risk": "high"})
+
+    assert answer.status_code == 200
+    assert len(read) == 2
 
 
 @pytest.mark.parametrize("after", ["", "1.2", "9" * 40, "x.y", "-1.a", "%00"])

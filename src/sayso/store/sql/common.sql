@@ -84,7 +84,7 @@ page as (
 
 -- name: inbox_shown
 select counted.n, page.id, page.place, page.latest, page.opened_at, clock.soon,
-       clock.now, {roster}, page.holder, page.lease_until, 0,
+       clock.now, case when page.id is not null then {roster} end, page.holder, page.lease_until, 0,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from clock
   cross join counted
@@ -157,7 +157,7 @@ wanted as not materialized (
 
 -- name: closed_shown
 select counted.n, page.id, page.closed_at,
-       clock.now, {roster}, page.holder, page.lease_until, 0,
+       clock.now, case when page.id is not null then {roster} end, page.holder, page.lease_until, 0,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from clock
   cross join counted

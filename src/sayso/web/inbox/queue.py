@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from sayso.asks.inbox import Inbox, decided, group_of, listing
+from sayso.asks.inbox import Inbox, decided, group_of, listing, waiting
 from sayso.channels.headline import headline
 from sayso.model.ask import Ask
 from sayso.store.contract import InboxQuery
@@ -42,6 +42,12 @@ def inbox_of(visit: Visit, filters: Filters, limit: int = PAGE) -> Inbox:
         return decided(visit.store, query, person=me)
     mine = me if filters.view == "mine" else None
     return listing(visit.store, query, role=None, person=mine, people=visit.people)
+
+
+def waiting_for(visit: Visit) -> Inbox:
+    """Return how many asks wait for whoever looks, as their inbox counts them."""
+    me = visit.caller.name
+    return waiting(visit.store, person=me, teams=visit.teams(), people=visit.people)
 
 
 def queue_of(visit: Visit, filters: Filters, inbox: Inbox, current: str | None = None) -> Queue:

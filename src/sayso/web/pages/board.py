@@ -12,7 +12,7 @@ from sayso.access.caller import Scope
 from sayso.web.callers import NeedsAPerson
 from sayso.web.inbox.filters import Filters
 from sayso.web.inbox.pages import frame_of, toast_of
-from sayso.web.inbox.queue import inbox_of
+from sayso.web.inbox.queue import waiting_for
 from sayso.web.look.render import page
 from sayso.web.look.views import Place, Toast
 from sayso.web.visit import Visit
@@ -42,10 +42,10 @@ def board(
     `done` is an ask that was just decided on this page, whose address is `back`.
     `live_from` is where the page can be looked at again: a form may be answered with it from elsewhere.
     """
-    waiting = inbox_of(visit, Filters(), 1)
+    counted = waiting_for(visit).counted
     if done is not None:
         toast = toast_of(visit, done, Filters())
         toast = None if toast is None else replace(toast, query=back)
     frame = frame_of(request, visit, title, place)
-    frame = replace(frame, counted=waiting.counted, toast=toast)
+    frame = replace(frame, counted=counted, toast=toast)
     return page(template, frame, status=status, live_from=live_from, **values)
