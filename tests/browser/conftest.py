@@ -1,4 +1,4 @@
-"""One browser for all tests of this folder, one server for each module, a window for each test."""
+"""One browser for all tests of this folder, one server for each module, windows for each test."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
 
 from sayso import Desk
 from sayso.testing import FakeClock
 from tests.browser.chrome import Chrome
 from tests.browser.office import Office
+from tests.browser.panes import Panes
 from tests.browser.window import Window
+from tests.quick import quick
 from tests.web.house import House, serving
+
+__all__ = ["quick"]
 
 HERE = Path(__file__).parent
 PICTURES = HERE.parents[1] / "build" / "browser"
@@ -39,28 +42,29 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.fixture
-def browser() -> Browser:
-    return _chrome.browser()
+def panes() -> Panes:
+    return _chrome.panes()
 
 
 Opener = Callable[..., Window]
 
 
 @pytest.fixture
-def window(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Opener]:
+def window(request: pytest.FixtureRequest, panes: Panes) -> Iterator[Opener]:
     """Open windows at an address. None of them may complain; if the test fails, see build/browser."""
     windows: list[Window] = []
 
     def opened(url: str, **given: Any) -> Window:
-        windows.append(Window(browser, url, **given))
+        windows.append(Window(panes, url, **given))
         return windows[-1]
 
     yield opened
+    failed = request.node.stash.get(_failed, False)
     for number, one in enumerate(windows):
-        if request.node.stash.get(_failed, False) and not one.page.is_closed():
+        if failed and not one.page.is_closed():
             name = request.node.name.replace(os.sep, "-")[:120]
             one.picture(PICTURES / f"{name}-{number}.png")
-    complaints = [said for one in windows for said in one.close()]
+    complaints = [said for one in windows for said in one.close(again=not failed)]
     assert not complaints, complaints
 
 

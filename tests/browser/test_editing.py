@@ -375,7 +375,7 @@ def test_a_hidden_value_is_said_to_be_hidden_is_nowhere_in_the_page_and_reaches_
 
 def test_the_browser_asks_before_what_was_typed_is_lost(solo: Office) -> None:
     ask = solo.open()
-    here = solo.window().visit(solo.path(ask)).armed()
+    here = solo.window(own=True).visit(solo.path(ask)).armed()
     asked: list[str] = []
 
     def stays(dialog: Dialog) -> None:

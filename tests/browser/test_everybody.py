@@ -20,7 +20,7 @@ from tests.together import until
 from tests.web.gallery import PAGES, make_app
 
 NARROW = ViewportSize(width=320, height=640)
-THEMES: tuple[Theme, ...] = ("light", "dark")
+THEMES: tuple[Theme, Theme] = ("light", "dark")
 Looks = tuple[tuple[tuple[ViewportSize, Theme], tuple[str, ...] | None], ...]
 
 
@@ -39,10 +39,15 @@ def gallery() -> Iterator[str]:
         thread.join(20)
 
 
-COLOURS = ("color-contrast",)
+COLOURS = ("color-contrast", "link-in-text-block")  # all that a theme can break
 # Everything once, and the colours of the other theme on the other screen.
 SOME: Looks = (((DESKTOP, "light"), None), ((PHONE, "dark"), COLOURS))
-ALL: Looks = tuple(((size, theme), None) for size in (DESKTOP, PHONE) for theme in THEMES)
+# Everything on both screens, and on both the colours of the other theme.
+ALL: Looks = tuple(
+    ((size, theme), None if theme == "light" else COLOURS)
+    for size in (DESKTOP, PHONE)
+    for theme in THEMES
+)
 
 
 def looked_at(here: Window, looks: Looks = SOME) -> list[str]:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
-    Browser,
+    BrowserContext,
     ConsoleMessage,
+    Error,
     Locator,
     Page,
     Request,
@@ -20,6 +21,7 @@ from playwright.sync_api import (
 )
 
 from tests.browser.axe.run import Violation, violations_of
+from tests.browser.panes import Panes
 
 Theme = Literal["light", "dark"]
 DESKTOP = ViewportSize(width=1440, height=900)
@@ -28,11 +30,6 @@ PATIENCE = (
     15_000  # milliseconds until whatever a test waits for is given up; machines are slow at times
 )
 
-# Every violation is an event of the document as well as a line in the console.
-_WATCH = """
-addEventListener('securitypolicyviolation', (event) => console.error(
-  `CSP: ${event.violatedDirective} blocked ${event.blockedURI} in ${event.sourceFile}`));
-"""
 # The browser's own word on a status; what it means is judged by the response itself.
 _STATUS = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
 _PARTS = frozenset(("script", "stylesheet", "font", "image"))  # of a page: none may be missing
@@ -45,7 +42,7 @@ class Window:
 
     def __init__(
         self,
-        browser: Browser,
+        panes: Panes,
         url: str,
         *,
         cookies: Sequence[Any] = (),
@@ -54,34 +51,41 @@ class Window:
         theme: Theme = "light",
         bypass_csp: bool = False,
         touch: bool = False,
+        own: bool = False,
         **given: Any,
     ) -> None:
         self.url = url
         self.js = js
         self.complaints: list[str] = []
         self._forgiven: list[str] = []
-        self.context = browser.new_context(
-            base_url=url,
-            java_script_enabled=js,
-            viewport=size,
-            color_scheme=theme,
-            bypass_csp=bypass_csp,
-            has_touch=touch,
-            reduced_motion="reduce",
-            **given,
-        )
-        self.context.set_default_timeout(PATIENCE)
+        self._own = own  # changed in ways that stay: nobody gets it afterwards
+        options = {"base_url": url, "java_script_enabled": js, "bypass_csp": bypass_csp}
+        self._panes = panes
+        self._pane = panes.take({**options, "has_touch": touch, **given}, PATIENCE)
+        self._pane.tell = self._told
+        self.page: Page = self._pane.page
+        self.page.set_viewport_size(size)
+        self.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         if cookies:
-            self.context.add_cookies([*cookies])
-        if not bypass_csp:
-            self.context.add_init_script(_WATCH)
-        self.context.on("console", self._heard)
-        self.context.on("weberror", lambda error: self.complaints.append(f"error: {error.error}"))
-        self.context.on("request", self._asked)
-        self.context.on("response", self._answered)
-        self.page: Page = self.context.new_page()
+            self._pane.context.add_cookies([*cookies])
+
+    @property
+    def context(self) -> BrowserContext:
+        """All of the browser that is this window's. Whoever asks for it changes it for good."""
+        self._own = True
+        return self._pane.context
 
     # --- what went wrong ---
+
+    def _told(self, what: ConsoleMessage | Error | Request | Response) -> None:
+        if isinstance(what, ConsoleMessage):
+            self._heard(what)
+        elif isinstance(what, Request):
+            self._asked(what)
+        elif isinstance(what, Response):
+            self._answered(what)
+        else:
+            self.complaints.append(f"error: {what}")
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not _STATUS.match(message.text):
@@ -101,11 +105,13 @@ class Window:
         """Let complaints with these words pass: the test brings them about."""
         self._forgiven += parts
 
-    def close(self) -> list[str]:
-        """Close it, and return what it complained about."""
-        if not self.page.is_closed():
-            self.page.evaluate("1")  # whatever is on its way to us arrives before the answer
-        self.context.close()
+    def close(self, *, again: bool = True) -> list[str]:
+        """Close it, and return what it complained about; `again` if others may have its context."""
+        self._pane.settle()
+        if again and not self._own and not self.page.is_closed():
+            self._panes.give(self._pane)
+        else:
+            self._pane.context.close()
         return [
             said for said in self.complaints if not any(part in said for part in self._forgiven)
         ]

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, partial
 
-import argon2
 import httpx2
 import pytest
 
 from sayso import Desk
-from sayso.access import passwords
 from tests.places import Place
+from tests.quick import quick
 from tests.served import Served
 
-
-@pytest.fixture(scope="module", autouse=True)
-def quick() -> Iterator[None]:
-    """The real hasher, with little to do: how strong it is, is tested in `tests/access`."""
-    little = partial(argon2.PasswordHasher, time_cost=1, memory_cost=64, parallelism=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "PasswordHasher", little)
-        patch.setattr(passwords, "_nobodys", cache(passwords._nobodys.__wrapped__))
-        yield
+__all__ = ["quick"]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

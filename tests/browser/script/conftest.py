@@ -18,12 +18,18 @@ def paper() -> Paper:
     return Paper([Sheet("a-1", "First"), Sheet("a-2", "Second"), Sheet("a-3", "Third")])
 
 
+@pytest.fixture(scope="session")
+def paper_server() -> Iterator[PaperServer]:
+    with PaperServer() as server:
+        yield server
+
+
 @pytest.fixture
-def look(paper: Paper, window: Callable[..., Window]) -> Iterator[Look]:
+def look(paper: Paper, paper_server: PaperServer, window: Callable[..., Window]) -> Iterator[Look]:
     """Open a window at an ask; the first, unless another is named."""
-    with PaperServer(paper) as server:
 
-        def looking(path: str = "/inbox", **given: object) -> Window:
-            return window(server.url, **given).visit(path)
+    def looking(path: str = "/inbox", **given: object) -> Window:
+        return window(paper_server.url, **given).visit(path)
 
+    with paper_server.showing(paper):
         yield looking

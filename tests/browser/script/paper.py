@@ -7,8 +7,10 @@ can be played in any order, which no real service would do on demand.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -186,33 +188,37 @@ class Paper:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    paper: Paper
+    server: _Listening
+    paper: Paper  # as it was when the request came: it is answered from nothing else
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
-    def _send(self, status: int, body: str | bytes, media: str = "text/html") -> None:
+    def _send(
+        self, status: int, body: str | bytes, media: str = "text/html", keep: str = "no-store"
+    ) -> None:
         data = body.encode() if isinstance(body, str) else body
         self.send_response(status)
         for name, value in (
             ("Content-Type", f"{media}; charset=utf-8"),
             ("Content-Length", str(len(data))),
             ("Content-Security-Policy", CSP),
-            ("Cache-Control", "no-store"),
+            ("Cache-Control", keep),
         ):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 
     def do_GET(self) -> None:
+        self.paper = self.server.paper
         where = urlsplit(self.path)
         parts = where.path.strip("/").split("/")
         if not self.paper.up:
             self.close_connection = True
             return
         if parts[0] == "static":
-            self._send(200, (STATIC / parts[1]).read_bytes(), "text/javascript")
+            self._send(200, _script(parts[1]), "text/javascript", "max-age=3600")
             return
         if parts[0] == "api":
             self._stream()
@@ -244,6 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
             assert self.paper.held[path].wait(20)
 
     def do_POST(self) -> None:
+        self.paper = self.server.paper
         path = urlsplit(self.path).path
         sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
         given = parse_qs(sent, keep_blank_values=True)
@@ -279,15 +286,21 @@ class _Handler(BaseHTTPRequestHandler):
             return ": alive\n\n"
 
 
-class PaperServer:
-    """The inbox behind HTTP, on a free port."""
+@cache
+def _script(name: str) -> bytes:
+    return (STATIC / name).read_bytes()
 
-    def __init__(self, paper: Paper) -> None:
-        self.paper = paper
-        self._server = ThreadingHTTPServer(
-            ("127.0.0.1", 0), type("Handler", (_Handler,), {"paper": paper})
-        )
-        self._server.daemon_threads = True
+
+class _Listening(ThreadingHTTPServer):
+    daemon_threads = True
+    paper: Paper
+
+
+class PaperServer:
+    """An inbox behind HTTP, on a free port; another one for each test."""
+
+    def __init__(self) -> None:
+        self._server = _Listening(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Self:
@@ -298,9 +311,15 @@ class PaperServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for event in self.paper.held.values():
-            event.set()
-        for stream in [*self.paper.streams]:
-            stream.put(None)
         self._server.shutdown()
         self._server.server_close()
+
+    @contextmanager
+    def showing(self, paper: Paper) -> Iterator[None]:
+        """Show this inbox for a block; afterwards nobody waits for it, or listens to it."""
+        self._server.paper = paper
+        yield
+        for event in paper.held.values():
+            event.set()
+        for stream in [*paper.streams]:
+            stream.put(None)

@@ -144,7 +144,7 @@ def test_the_palette_finds_asks_and_draws_their_titles_as_text(paper: Paper, loo
 
 def test_the_palette_searches_once_somebody_has_stopped_typing(paper: Paper, look: Look) -> None:
     paper.answers["/inbox/find"] = lambda _: (200, '<li><a href="/inbox/a-3">found it</a></li>')
-    window = look()
+    window = look(own=True)
     window.page.clock.install()
     window.page.clock.pause_at("2030-01-01")
     window.page.keyboard.press("Control+k")

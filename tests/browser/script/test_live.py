@@ -110,7 +110,7 @@ def test_after_the_server_was_away_nothing_is_missed(paper: Paper, look: Look) -
 
 
 def test_a_page_without_a_connection_says_so_and_decides_nothing(paper: Paper, look: Look) -> None:
-    window = listening(look(), paper)
+    window = listening(look(own=True), paper)
     window.forgive("ERR_")
     paper.up = False
     window.page.clock.install()
