@@ -75,8 +75,7 @@ def test_the_explanation_is_data_too(desk: Desk) -> None:
             "good": 0,
             "near": 0,
             "light": "red",
-            "words": "No record of its confidence yet: when it asked, people had decided 0 such asks "
-            "for which it stated one, and it takes 50.",
+            "words": "What that is worth is not known yet: it takes 50 decisions, and there are 0.",
         },
     }
     assert record["touches"] == [

@@ -51,11 +51,8 @@ class Worth:
     def words(self) -> str:
         """What it is worth, and what that rests on, in a sentence."""
         if self.value is None:
-            calls = "1 such ask" if self.labels == 1 else f"{self.labels:,} such asks"
-            return (
-                f"No record of its confidence yet: when it asked, people had decided {calls} "
-                f"for which it stated one, and it takes {FEWEST}."
-            )
+            there = f"there is {self.labels}" if self.labels == 1 else f"there are {self.labels}"
+            return f"What that is worth is not known yet: it takes {FEWEST} decisions, and {there}."
         worth = f"Worth {percent(self.value)} by its record"
         if not self.near:
             return f"{worth} of {self.labels:,} decisions, none of them when it was about as sure."

@@ -481,7 +481,7 @@ def test_what_a_confidence_is_worth_stands_on_the_page_with_the_count(
     known = anna.go(f"/inbox/{opened(61).id}").page.text
 
     assert "High confidence 97%" in new
-    assert "No record of its confidence yet: when it asked, people had decided 0 such asks" in new
+    assert "What that is worth is not known yet: it takes 50 decisions, and there are 0" in new
     assert "Worth 80% by its record: approved unchanged 48 of 60 times" in known
     assert "Medium confidence" in known, "the lesser of what it says and what that is worth"
 

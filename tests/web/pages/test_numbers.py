@@ -393,9 +393,9 @@ OVERVIEW = [
         **metric(lambda said: f"{said['edited']:,}"),
     ),
     Number(
-        "half within",
+        "half in",
         "/overview",
-        found(r"half within (.+?) Ran", "figures"),
+        found(r"half in (.+?) Ran", "figures"),
         **metric(lambda said: time(said["p50_approval_time"])),
     ),
     Number(

@@ -130,14 +130,14 @@ def strips_of(found: Metrics, span: str) -> list[Strip]:
                     "Average time to decide",
                     "avg_approval_time",
                     took,
-                    f"half within {took(now.p50_approval_time)}, 9 of 10 within "
+                    f"half in {took(now.p50_approval_time)}, 9 of 10 in "
                     f"{took(now.p90_approval_time)}",
                 ),
                 one(
                     "Waited for somebody",
                     "p50_queue_time",
                     took,
-                    f"half of them; 9 of 10 within {took(now.p90_queue_time)}",
+                    f"half of them; 9 of 10 in {took(now.p90_queue_time)}",
                 ),
                 one(
                     "Somebody looked",

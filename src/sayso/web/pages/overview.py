@@ -180,7 +180,7 @@ def figures_of(found: Metrics, span: str) -> list[FigureView]:
             "Average time to decide",
             "avg_approval_time",
             took,
-            f"half within {took(found.now.p50_approval_time)}",
+            f"half in {took(found.now.p50_approval_time)}",
         ),
         figure(
             found,
