@@ -1069,7 +1069,7 @@ def of_part(
 ) -> dict[str, Callable[[Scene], str]]:
     return {
         "http": lambda scene: say(scene.json(f"/api/v1/metrics?days=7&by={by}")["by"][name]),
-        "python": lambda scene: say(scene.desk.metrics(days=7, by=by)["by"][name]),  # type: ignore[arg-type]
+        "python": lambda scene: say(scene.desk.metrics(days=7, by=by)["by"][name]),
     }
 
 
