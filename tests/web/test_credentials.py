@@ -1,7 +1,8 @@
 """Every route by every credential: who gets in, and that nothing happens for whoever does not.
 
 The table is the contract. A route that is not in it fails the test, as does a row whose route is
-gone.
+gone. Who calls is found on both databases in `tests/access`; what a route asks of them is the same on
+each, and tried on PostgreSQL in the soak.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from tests.channels.receivers import receiving
 from tests.places import TABLES, Place
 from tests.served import QUICK, Served
 from tests.trusted import written
+from tests.web.one_place import shared_place
 from tests.web.provider import CLIENT, SECRET, running
+
+__all__ = ["shared_place"]
 
 # nobody   no credential at all
 # owner    the agent that asked
