@@ -34,7 +34,7 @@ def at_once(work: Sequence[Callable[[], Any]]) -> list[Any]:
         return [future.result(60) for future in [pool.submit(start, one) for one in work]]
 
 
-def until(condition: Callable[[], T], *, within: float = 20.0) -> T:
+def until(condition: Callable[[], T], *, within: float = 60.0) -> T:
     """Return what `condition` returns as soon as that is true; fail if it never is."""
     ends = time.monotonic() + within
     pause = threading.Event()

@@ -440,7 +440,7 @@ def test_a_wait_ends_with_the_decision(
         time.sleep(0.005)
 
     decide(anna, ask)
-    waiter.join(timeout=10)
+    waiter.join(timeout=60)
 
     assert found[0]["decision"]["by"] == "person:anna"
     assert server.service.waits.taken == 0
@@ -475,7 +475,7 @@ def test_many_can_wait_without_holding_a_thread_each(
 
     assert decide(anna, ask).status_code == 200
     for waiter in waiters:
-        waiter.join(timeout=20)
+        waiter.join(timeout=60)
     assert found == ["decided"] * many
 
 

@@ -47,7 +47,7 @@ class Follower:
         self._heard = threading.Condition()
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._thread.start()
-        assert self.connected.wait(20)
+        assert self.connected.wait(60)
 
     def _follow(self) -> None:
         headers = {} if self._last is None else {"Last-Event-ID": self._last}
@@ -281,7 +281,7 @@ def test_a_token_that_is_revoked_ends_its_streams(server: Served) -> None:
 
     revoke_token(server.desk.store, token.id, origin=server.desk.origin)
 
-    assert follower.ended.wait(10)
+    assert follower.ended.wait(60)
     follower.leave()
     assert spy.get("/api/v1/events").status_code == 401
 
@@ -315,7 +315,7 @@ def test_a_person_who_leaves_sees_nothing_more(server: Served, bot: httpx2.Clien
     server.desk.people.remove("leaver")
     opened(bot)
 
-    assert follower.ended.wait(10)
+    assert follower.ended.wait(60)
     follower.leave()
     assert follower.seen == []
 
@@ -334,8 +334,8 @@ def test_streams_end_when_the_server_stops(shared_place: Place) -> None:
             while server.service.waits.taken == 0:
                 time.sleep(0.005)
             server.service.stop()
-            waiter.join(timeout=10)
-            assert follower.ended.wait(10)
+            waiter.join(timeout=60)
+            assert follower.ended.wait(60)
         follower.leave()
 
     assert found == ["open"]

@@ -35,7 +35,7 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 def raw(served: House, request: str) -> str:
     """Send bytes as no library would, and return the answer."""
-    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as line:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as line:
         line.sendall(request.replace("\n", "\r\n").encode())
         said = b""
         while chunk := line.recv(65536):

@@ -105,7 +105,7 @@ def test_after_the_server_was_away_nothing_is_missed(paper: Paper, look: Look) -
         stream.put(None)
     paper.sheets = [Sheet("a-7", "Meanwhile"), *paper.sheets[1:]]
     paper.up = True
-    expect(window("#new")).to_have_text("1 new", timeout=10_000)
+    expect(window("#new")).to_have_text("1 new")
     expect(window('.row[data-ask="a-1"]')).to_have_attribute("data-left", "")
 
 
