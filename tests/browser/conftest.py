@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -77,21 +78,50 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
+def _held() -> socket.socket:
+    # As TCP, so that the event loop sends an answer at once and does not wait for more of it.
+    held = socket.socket(proto=socket.IPPROTO_TCP)
+    held.bind(("127.0.0.1", 0))
+    held.listen(64)
+    return held
+
+
+@pytest.fixture(scope="session")
+def solo_port() -> Iterator[socket.socket]:
+    """One address for the servers of all modules: what a window has loaded from it stays good."""
+    with _held() as held:
+        yield held
+
+
+@pytest.fixture(scope="session")
+def team_port() -> Iterator[socket.socket]:
+    """Another one, for desks with people."""
+    with _held() as held:
+        yield held
+
+
 @pytest.fixture(scope="module")
-def solo_house(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterator[House]:
+def solo_house(
+    tmp_path_factory: pytest.TempPathFactory, clock: FakeClock, solo_port: socket.socket
+) -> Iterator[House]:
     """A desk of whoever sits at this machine."""
     file = tmp_path_factory.mktemp("solo") / "desk.db"
-    with Desk(f"sqlite:///{file}", clock=clock, account="sam@till") as desk, serving(desk) as house:
+    with (
+        Desk(f"sqlite:///{file}", clock=clock, account="sam@till") as desk,
+        serving(desk, solo_port) as house,
+    ):
         yield house
 
 
 @pytest.fixture(scope="module")
-def team_house(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterator[House]:
+def team_house(
+    tmp_path_factory: pytest.TempPathFactory, clock: FakeClock, team_port: socket.socket
+) -> Iterator[House]:
     """A desk with people: anna and ada are senior, ada is in billing, ben is neither."""
     file = tmp_path_factory.mktemp("team") / "desk.db"
     with Desk(f"sqlite:///{file}", clock=clock, account="sam@till") as desk:
         desk.people.add("root", roles=["admin"])
-        with serving(desk) as house:
+        with serving(desk, team_port) as house:
             house.person("anna", "senior")
             house.person("ada", "senior", teams=["billing"])
             house.person("ben")

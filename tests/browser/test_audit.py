@@ -41,7 +41,7 @@ def test_verifying_is_watched_without_a_reload(solo: Office) -> None:
 def test_the_journal_and_a_record_are_for_everybody(team: Office) -> None:
     ask = team.open(why="Twice \u202e", risk="high", needs=["1 senior"])
     team.desk.edit(ask, {"amount": 990}, by="anna", note="Only one")
-    here = team.window("root", bypass_csp=True).visit("/audit?verdict=edit&since=7d")
+    here = team.window("root").visit("/audit?verdict=edit&since=7d")
     here("form[action='/audit/verification'] button").click()
     expect(here("#proof .finding")).to_be_visible()
     assert looked_at(here, ALL) == []

@@ -43,13 +43,13 @@ def test_each_page_is_for_everybody(team: Office, path: str) -> None:
     team.open("known", {"order": 7, "amount": 40}, schema=KNOWN)
     if not len(team.desk.webhooks):
         team.desk.webhooks.add("http://127.0.0.1:9/hook", "*", allow_private=True)
-    here = team.window("root", bypass_csp=True).visit(path)
+    here = team.window("root").visit(path)
 
     assert looked_at(here, ALL) == []
 
 
 def test_solo_mode_is_explained_to_everybody(solo: Office) -> None:
-    here = solo.window(bypass_csp=True).visit("/people")
+    here = solo.window().visit("/people")
 
     expect(here.page.get_by_role("heading", name="Solo mode")).to_be_visible()
     assert looked_at(here, ALL) == []

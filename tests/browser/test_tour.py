@@ -159,7 +159,7 @@ def test_times_beside_a_run_that_moves_are_in_the_zone_of_whoever_reads(
 
 
 def test_the_tour_is_for_everybody(house: House, window: Callable[..., Window]) -> None:
-    here = Office(house, None, window).window(bypass_csp=True)
+    here = Office(house, None, window).window()
     wrong = {}
     for path in ("/tour", "/tour/1"):
         here.visit(path)

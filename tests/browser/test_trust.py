@@ -190,7 +190,7 @@ def test_the_pages_are_for_everybody(quiet: Office, looks: object) -> None:
     said(desk, earns.id, "flagged", by="anna", flag="a-0000")
     ask = call(desk, "wire", agent=team.agent)
     desk.finish(desk.begin(ask), "paid")
-    here = team.window("root", bypass_csp=True)
+    here = team.window("root")
     more = () if looks is None else (looks,)
 
     for path in (

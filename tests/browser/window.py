@@ -26,9 +26,8 @@ from tests.browser.panes import Panes
 Theme = Literal["light", "dark"]
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
-PATIENCE = (
-    15_000  # milliseconds until whatever a test waits for is given up; machines are slow at times
-)
+# Milliseconds until whatever a test waits for is given up; machines are slow at times.
+PATIENCE = 45_000
 
 # The browser's own word on a status; what it means is judged by the response itself.
 _STATUS = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
@@ -38,7 +37,7 @@ expect.set_options(timeout=PATIENCE)
 
 
 class Window:
-    """One browser context with one page. What it complained about fails the test at its end."""
+    """One page in a context of its own. What it complained about fails the test at its end."""
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,10 +69,10 @@ class House:
 
 
 @contextmanager
-def serving(desk: Desk, **settings: Any) -> Iterator[House]:
-    """Serve a desk for a block."""
+def serving(desk: Desk, at: socket.socket | None = None, **settings: Any) -> Iterator[House]:
+    """Serve a desk for a block: on a port of its own, or at a socket that stays open afterwards."""
     door = Door(port=0)
-    sockets = listen(door)
+    sockets = listen(door) if at is None else [at.dup()]
     port = sockets[0].getsockname()[1]
     url = settings.pop("public_url", None) or door.url(port)
     name = cookie_name(url, port)
