@@ -8,14 +8,14 @@ import pytest
 
 from sayso import Desk
 from sayso.testing import FakeClock
+from tests.places import Place
 from tests.served import Served
 
 
 @pytest.fixture
-def office(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterator[Served]:
+def office(sqlite: Place, clock: FakeClock) -> Iterator[Served]:
     """anna and ada are senior in billing, ben is in support, dora in no team, root is admin."""
-    folder = tmp_path_factory.mktemp("people")
-    with Desk(f"sqlite:///{folder}/desk.db", agent="shop", clock=clock) as desk:
+    with Desk(sqlite.url, agent="shop", clock=clock) as desk:
         desk.people.add("anna", roles=["senior"], teams=["billing"])
         desk.people.add("ada", roles=["senior", "security"], teams=["billing"])
         desk.people.add("ben", teams=["support"])
