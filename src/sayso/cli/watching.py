@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from sayso.errors import SaysoError
 from sayso.model.ask import Ask, Effect
 from sayso.model.event import Event
 from sayso.model.text import one_line
+from sayso.runs.alarm import Alarm
 
 _LOOK_EVERY = 1.0
 _FIRST = 500
@@ -51,8 +51,8 @@ def watch(*, cards: bool, as_json: bool) -> None:
 class _End:
     """Whether it is time to end, and something to wait on until there is news."""
 
-    wanted: threading.Event = field(default_factory=threading.Event)
-    news: threading.Event = field(default_factory=threading.Event)
+    wanted: Alarm = field(default_factory=Alarm)
+    news: Alarm = field(default_factory=Alarm)
 
     def come(self, *_: object) -> None:
         self.wanted.set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.desk import Desk
 from sayso.errors import Misuse
 from sayso.model.event import Event
+from sayso.runs.alarm import Alarm
 from sayso.runs.dispatch import ENGINES, Engine, dispatcher
 from sayso.store.contract import RunQuery, RunRow
 from sayso.store.fleet import ALIVE
@@ -192,9 +192,9 @@ def _tell_trouble() -> None:
 
 
 @contextmanager
-def _ending(halt: Callable[[], None]) -> Iterator[threading.Event]:
+def _ending(halt: Callable[[], None]) -> Iterator[Alarm]:
     """Let the first signal ask for the end, and the second one be the end."""
-    ended = threading.Event()
+    ended = Alarm()
     first = 0.0
 
     def come(number: int, _: FrameType | None) -> None:

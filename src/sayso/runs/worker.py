@@ -25,6 +25,7 @@ from sayso.errors import SaysoError, StoreError, Tampered
 from sayso.model.actor import Origin
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
+from sayso.runs.alarm import Alarm
 from sayso.runs.execution import carry_on, park
 from sayso.runs.failures import text_of
 from sayso.runs.journal import Journal
@@ -50,7 +51,7 @@ class Shift:
     """The time in which a thread works: until it is told to stop."""
 
     def __init__(self) -> None:
-        self.over = threading.Event()
+        self.over = Alarm()
 
     def stopping(self) -> bool:
         """Whether runs should let go at their next verb."""
@@ -102,7 +103,7 @@ class Crew:
         self._shift = Shift()
         self._pulse = Pulse(self.lease, self._still_here)
         self._threads: list[threading.Thread] = []
-        self._ears: list[threading.Event] = []
+        self._ears: list[Alarm] = []
         self._engine = "threads"
         self._hands = 0
         self._busy = 0
@@ -287,7 +288,7 @@ class Crew:
         self._threads = []
 
     def halt(self) -> None:
-        """Ask the loop to end, from a signal handler."""
+        """Ask the loop to end; also from a signal handler."""
         self._shift.over.set()
         for heard in tuple(self._ears):
             heard.set()
@@ -305,9 +306,9 @@ class Crew:
                 heard.wait(LOOK_EVERY if not idle else 0.05)
 
     @contextmanager
-    def present(self, engine: str = "threads", hands: int = 1) -> Iterator[threading.Event]:
+    def present(self, engine: str = "threads", hands: int = 1) -> Iterator[Alarm]:
         """Be somebody who works here, with so many hands: yields what is set when the shift ends."""
-        heard = threading.Event()
+        heard = Alarm()
         self._ears.append(heard)
         self._engine = engine
         self._have(hands)
