@@ -207,7 +207,9 @@ def worker_for(path: str) -> str | None:
 
 def goes_on(row: RunRow) -> str:
     """Say what becomes of a run once one of its asks is decided."""
-    if row.status in ("done", "failed", "cancelled", "parked"):
+    if row.status == "done":  # perhaps since then: a worker was faster than these words
+        return f"The run {row.id} is done."
+    if row.status in ("failed", "cancelled", "parked"):
         return f"The run {row.id} is {row.status}; nothing goes on."
     if row.status == "waiting":
         others = f"{len(row.waits)} other decisions" if len(row.waits) > 1 else "another decision"
