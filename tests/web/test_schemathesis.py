@@ -112,13 +112,14 @@ def _operations(document: BaseSchema) -> Iterator[APIOperation]:
 
 def _cases(operation: APIOperation, there: Mapping[str, list[str]]) -> st.SearchStrategy[Case]:
     """Requests that fit the document, and such as do not; half of them name what there is."""
-    fit = operation.as_strategy(GenerationMode.POSITIVE)
+    fit: st.SearchStrategy[Case] = operation.as_strategy(GenerationMode.POSITIVE)
     named = [one for start, ids in there.items() if operation.path.startswith(start) for one in ids]
     if named:
         fit |= st.builds(_about, fit, st.sampled_from(named))
     if not (operation.body or operation.query or operation.path_parameters or operation.headers):
         return fit  # nothing that could be wrong
-    return fit | operation.as_strategy(GenerationMode.NEGATIVE)
+    unfit: st.SearchStrategy[Case] = operation.as_strategy(GenerationMode.NEGATIVE)
+    return fit | unfit
 
 
 def _about(case: Case, named: str) -> Case:
