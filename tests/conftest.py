@@ -47,7 +47,7 @@ kept.install()
 
 # `make test` tries the same cases each time, so that what failed fails again; `make soak` new ones.
 # How long one of them takes says more of the machine than of us.
-settings.register_profile("the same each time", derandomize=True, deadline=None)
+settings.register_profile("the same each time", derandomize=True, deadline=None, max_examples=50)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import gc
 import os
 import runpy
 import signal
@@ -38,6 +39,15 @@ SERVER.set_forkserver_preload(
         *("sayso.runs.engine", "sayso.agent", "sayso.adapters.smolagents"),
     ]
 )
+
+
+def freeze() -> None:
+    """Leave what is there now out of every search for garbage, here and in what is forked from here.
+
+    Each search writes to whatever it looks at, so every child would copy all of this process.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class Forked:

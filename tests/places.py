@@ -63,11 +63,24 @@ class Place:
     def count(self, table: str = "events") -> int:
         return int(self.sql(f"select count(*) from {table}")[0][0])
 
+    def lapse(self, run_id: str) -> None:
+        """Be half a minute later for whoever died with a run: nobody holds it any more.
+
+        To wait for that, leases would have to be short, and on a busy machine they would run out
+        under whoever lives.
+        """
+        self.sql("update runs set lease_until = 1 where id = ? and lease_until is not null", run_id)
+
     def one(self, statement: str, *values: object) -> Any:
         """Return the only value of the only row."""
         rows: Sequence[tuple[Any, ...]] = self.sql(statement, *values)
         assert len(rows) == 1, rows
         return rows[0][0]
+
+
+def place_at(url: str) -> Place:
+    """Return the database at an address."""
+    return Place("sqlite" if url.startswith("sqlite:") else "postgres", url)
 
 
 # One SQL prompt for each process: PostgreSQL takes longer to let somebody in than to answer.

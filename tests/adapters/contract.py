@@ -26,7 +26,7 @@ from sayso import Ask, Desk, Run
 from tests.adapters.story import FOLDER, decide
 from tests.crash.shop import note, noted
 from tests.crash.visitors import Death, Door, Visit, mark, receive
-from tests.together import until
+from tests.places import place_at
 
 HOSTS = ("langchain.agents", "langgraph.graph", "langgraph.checkpoint.sqlite", "smolagents")
 OURS = ("sayso.agent", "sayso.runs.running", "sayso.runs.worker", "sayso.store.sqlite")
@@ -94,7 +94,7 @@ def live(order: dict[str, Any], report: int) -> None:
     try:
         os.environ[FOLDER] = order["folder"]
         warnings.simplefilter("ignore")  # hosts warn of their own futures
-        desk = Desk(order["url"], lease=order["lease"], agent="shop", account="sam@till")
+        desk = Desk(order["url"], agent="shop", account="sam@till")
         if order["dies"] is not None:
             mark(*order["dies"])
         os.write(report, json.dumps(WORK[order["do"]](desk, *order["args"])).encode())
@@ -126,9 +126,8 @@ class Theatre:
 
     def visit(self, do: str, *args: Any, dies: Death | None = None) -> Visit:
         """Let a process do something, and return how it ended when it is gone."""
-        lease = 30.0 if dies is None else 1.0  # how long it is waited for
         given = (self.stage.name, *args)
-        return self.door.visit(self.url, self.folder, do, *given, dies=dies, lease=lease)
+        return self.door.visit(self.url, self.folder, do, *given, dies=dies)
 
     def begin(self) -> Run:
         return self.desk.get_run(self.visit("begin").said)
@@ -136,7 +135,7 @@ class Theatre:
     def go_on(self, run: Run, *, dies: Death | None = None) -> Visit:
         """Let a new process carry the run on, once whoever died at it is given up."""
         if run.status == "running":
-            until(lambda: run.row.lapsed)
+            place_at(self.url).lapse(run.id)
         return self.visit("go on", run.id, dies=dies)
 
     def decide(self, ask: Ask) -> None:

@@ -104,7 +104,7 @@ def fork_and_work(desk: Desk, folder: str, run_id: str) -> None:
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < ends, "it never came true"
         time.sleep(0.005)

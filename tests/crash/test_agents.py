@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -28,10 +27,8 @@ from sayso import (
 )
 from tests.crash.shop import noted
 from tests.crash.visitors import EDITED, GUIDANCE, Death, Door, House, open_door, plans
-from tests.places import Place
-from tests.together import until
+from tests.places import Place, place_at
 
-LEASE = 0.15
 VISITS = 9  # of a journey in which nobody dies: one begins, then by turns a person and a worker
 FIRST_WORKER, LAST_WORKER = 2, 8  # the one with three plain calls, the one that publishes
 DONE = [
@@ -71,16 +68,12 @@ def live_through(house: House, deaths: dict[int, Death]) -> int:
         assert visit < 4 * VISITS, f"it never came to an end: {house.run}"
         run = house.run
         if run is not None and run.status == "running":  # by somebody who is dead
-            until(partial(_lapsed, run))
+            place_at(house.url).lapse(run.id)
         todo = house.next()
         if todo is None:
             return died
         died += house.visit(*todo, dies=deaths.get(visit)).killed
     raise AssertionError("unreachable: the visits are counted")
-
-
-def _lapsed(run: Run) -> bool:
-    return run.row.lapsed
 
 
 def check(house: House, died: int) -> None:
@@ -119,7 +112,7 @@ def housing(door: Door, desk: Desk, place: Place, folder: Path) -> Iterator[Hous
     for number in count():
         inner = folder / str(number)
         inner.mkdir()
-        yield House(door, desk, place.url, inner, f"journey {number}", LEASE)
+        yield House(door, desk, place.url, inner, f"journey {number}")
 
 
 def test_the_journey_without_a_death_takes_nine_processes(

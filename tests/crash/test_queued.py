@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -16,13 +15,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from sayso import Desk, Run
+from sayso import Desk
 from tests.crash.shop import noted
 from tests.crash.visitors import Death, Door, House, open_door
-from tests.places import Place
-from tests.together import until
+from tests.places import Place, place_at
 
-LEASE = 0.15
 VERDICTS = ("approve", "approve", "edit", "reject", "respond")
 Word = tuple[
     bool, int, str
@@ -64,15 +61,11 @@ def live_through(house: House, words: list[Word], deaths: dict[int, Death]) -> i
             todo: tuple[object, ...] = ("settle", run.id, which, verdict)
         else:
             if run.status == "running":  # by somebody who is dead
-                until(partial(_lapsed, run))
+                place_at(house.url).lapse(run.id)
             said += 1  # the next person may come first again
             todo = ("go on", run.id)
         died += house.visit(str(todo[0]), *todo[1:], dies=deaths.get(visit)).killed
     raise AssertionError("unreachable: the visits are counted")
-
-
-def _lapsed(run: Run) -> bool:
-    return run.row.lapsed
 
 
 def check(house: House, died: int) -> None:
@@ -110,7 +103,7 @@ def housing(door: Door, desk: Desk, place: Place, folder: Path) -> Iterator[Hous
     for number in count():
         inner = folder / str(number)
         inner.mkdir()
-        yield House(door, desk, place.url, inner, f"errands {number}", LEASE)
+        yield House(door, desk, place.url, inner, f"errands {number}")
 
 
 @pytest.mark.parametrize("where", ["in the tool", "after the effect"])
@@ -125,7 +118,7 @@ def test_a_death_in_a_queued_call_is_a_question_and_the_agent_goes_on_meanwhile(
     for _ in range(3):
         house.visit("settle", run.id, 0, "approve")
     house.visit("go on", run.id, dies=(times, where))
-    until(partial(_lapsed, run))
+    place.lapse(run.id)
 
     house.visit("go on", run.id)
 

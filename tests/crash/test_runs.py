@@ -117,7 +117,7 @@ class Order:
     def worker(self, moments: dict[str, Act], **more: Any) -> Child:
         """Start a worker for this order only. One that will freeze or be held has time to come that far."""
         if not {"die", "linger"}.issuperset(moments.values()):
-            more.setdefault("lease", 0.6)
+            more.setdefault("lease", 1.5)
         url, folder = self.shop.place.url, self.shop.folder
         return self.shop.nursery.start(url, folder, moments, run=self.run.id, **more)
 
@@ -125,8 +125,7 @@ class Order:
         """Let a worker carry the order on until it dies, and its lease run out."""
         dying = self.worker({moment: "die"}, lease=30)  # a busy machine must not take it for silent
         assert dying.wait() == signal.SIGKILL, "it never came by"
-        lapse = "update runs set lease_until = 1 where id = ? and lease_until is not null"
-        self.shop.place.sql(lapse, self.run.id)
+        self.shop.place.lapse(self.run.id)
 
     def await_lapse(self) -> None:
         """Wait until whoever carried it on has been silent for too long."""
@@ -282,9 +281,10 @@ def test_a_death_at_any_statement_is_never_a_second_payment_in_silence(
     while not through or number < FEWEST:
         assert number < 200, "it never got through"
         one = orders.approved(order_billed, kind)
-        worker = one.worker({}, statement=(number, when))
+        worker = one.worker({}, statement=(number, when), lease=30)
         # Threads share the count, so a death may be missed: that it got through counts later on.
         through = worker.wait() == 0
+        orders.place.lapse(one.run.id)
         deaths += not through
         happened = len(one.paid())
 
@@ -512,7 +512,6 @@ def test_a_late_result_just_before_the_second_try_makes_it_needless(
 def test_a_run_that_kills_every_worker_is_parked_with_a_reason(orders: Shop, moment: str) -> None:
     one = orders.begin(fragile)
     for _ in range(ATTEMPTS):
-        until(lambda: one.run.status == "ready" or one.run.row.lapsed)
         one.kill_at(moment)
 
     assert one.take_over() == "parked"

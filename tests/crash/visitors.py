@@ -26,6 +26,7 @@ from typing import Any
 from sayso import Ask, Desk, Run
 from tests.crash.mortal import Killer, arm
 from tests.crash.shop import MOMENTS, note
+from tests.forked import freeze
 from tests.journeys.library import FOLDER, TASK, done
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,7 +153,7 @@ def live(order: dict[str, Any], report: int) -> None:
     try:
         os.environ[FOLDER] = order["folder"]
         logging.getLogger("sayso.agent").addHandler(Complaints())
-        desk = Desk(order["url"], lease=order["lease"], agent="research", account="sam@till")
+        desk = Desk(order["url"], agent="research", account="sam@till")
         if order["dies"] is not None:
             mark(*order["dies"])
         result = work_of(order["do"])(desk, *order["args"])
@@ -175,6 +176,7 @@ def warm_up() -> None:
 
 def receive(live: Callable[[dict[str, Any], int], None]) -> None:
     """Fork a visitor for each order, and say how each of them ended."""
+    freeze()
     for line in sys.stdin:
         theirs, ours = os.pipe()
         child = os.fork()
@@ -220,13 +222,12 @@ class Door:
         do: str,
         *args: Any,
         dies: Death | None = None,
-        lease: float = 30.0,
     ) -> Visit:
         """Let somebody do something, and wait until they are gone."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         order = {"url": url, "folder": str(folder), "do": do, "args": args}
-        self._process.stdin.write(json.dumps({**order, "dies": dies, "lease": lease}) + "\n")
+        self._process.stdin.write(json.dumps({**order, "dies": dies}) + "\n")
         self._process.stdin.flush()
         came = json.loads(self._process.stdout.readline())
         assert came["killed"] or came["status"] == 0, f"{do} failed in another way"
@@ -256,7 +257,6 @@ class House:
     url: str
     folder: Path
     thread: str
-    lease: float = 30.0
 
     @property
     def run(self) -> Run | None:
@@ -265,7 +265,7 @@ class House:
         return found[0] if found else None
 
     def visit(self, do: str, *args: Any, dies: Death | None = None) -> Visit:
-        return self.door.visit(self.url, self.folder, do, *args, dies=dies, lease=self.lease)
+        return self.door.visit(self.url, self.folder, do, *args, dies=dies)
 
     def begin(self, **more: Any) -> Run:
         """Let somebody begin; they are gone when this returns, and so are all that follow."""

@@ -7,6 +7,7 @@ its way. What was sent is lines in a file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import sayso
@@ -47,12 +48,12 @@ def approve(desk: Desk, run_id: str, to: str) -> str:
     return desk.approve(next(ask for ask in pending if ask.args["to"] == to)).status
 
 
-def look(desk: Desk, run_id: str) -> list[str]:
+def look(desk: Desk, run_id: str, folder: Path) -> list[str]:
     """Be the person who is asked whether a mail was sent: look, and say what there is."""
     doubts = [ask for ask in desk.get_run(run_id).state.pending if ask.kind == "doubt"]
     for doubt in doubts:
         to = doubt.args["to"]
-        if to in noted(folder(), "sent"):
+        if to in noted(folder, "sent"):
             desk.respond(doubt, f"sent to {to}")
         else:
             desk.approve(doubt)

@@ -16,9 +16,8 @@ import pytest
 from sayso import Desk, Run
 from tests.crash.shop import noted
 from tests.crash.visitors import Death, Door, open_door
-from tests.evidence.postman import PEOPLE
-from tests.places import Place
-from tests.together import until
+from tests.evidence.postman import PEOPLE, approve, look
+from tests.places import Place, place_at
 
 ORDERS = [PEOPLE, PEOPLE[::-1]]
 BOTH = "sent to anna; sent to ben"
@@ -43,7 +42,7 @@ class Post:
     def visit(self, do: str, *args: str, dies: Death | None = None) -> bool:
         """Let a process do something, or die at it; whether it died."""
         path = f"tests.evidence.postman:{do}"
-        came = self.door.visit(self.url, self.folder, path, *args, dies=dies, lease=0.15)
+        came = self.door.visit(self.url, self.folder, path, *args, dies=dies)
         self.id = self.id or came.said
         return came.killed
 
@@ -52,18 +51,17 @@ class Post:
         return self.desk.get_run(self.id)
 
     def approve(self, to: str) -> None:
-        self.visit("approve", self.id, to)
+        approve(self.desk, self.id, to)
 
     def worker(self, dies: Death | None = None) -> bool:
         return self.visit("go_on", self.id, dies=dies)
 
     def recovered(self) -> None:
         """Let another worker, and a person where it is in doubt, go on after a death."""
-        if self.run.status == "running":
-            until(lambda: self.run.row.lapsed)
+        place_at(self.url).lapse(self.id)
         self.worker()
-        self.visit("look", self.id)
-        self.worker()
+        if look(self.desk, self.id, self.folder):
+            self.worker()
 
     @property
     def sent(self) -> list[str]:

@@ -103,7 +103,7 @@ def live(order: dict[str, Any], report: int) -> None:
         database = serve() and import_module("database")
         database.shutil.copy = noting("backup", database.shutil.copy)
         Path.unlink = noting("drop", Path.unlink)  # type: ignore[method-assign]
-        desk = Desk(order["url"], lease=order["lease"], agent="support", account="sam@till")
+        desk = Desk(order["url"], agent="support", account="sam@till")
         if order["dies"] is not None:
             watch()
             mark(*order["dies"])

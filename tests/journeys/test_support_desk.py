@@ -38,14 +38,13 @@ from tests.journeys.staff import (
     last_run,
     rows,
 )
-from tests.places import Place
+from tests.places import Place, place_at
 from tests.terminal import Program, running
 from tests.together import until
 
 SAYSO = str(Path(sys.executable).with_name("sayso"))
 QUESTION = "How do I configure SSL certificates for nginx?"
 SOLUTION = "certbot --nginx, then reload"
-LEASE = 0.15
 HELPED = [
     "run.started",
     "step.done 1 model",
@@ -410,20 +409,16 @@ def live_through(door: Door, desks: Desks, visit: str, dies: Death | None) -> in
     for _ in range(20):
         found = desks.desk.runs(thread=THREAD, limit=1)
         if found and found[0].status == "running":  # by somebody who is dead
-            until(partial(_lapsed, found[0]))
+            place_at(desks.url).lapse(found[0].id)
         if not found:
             do: tuple[str, ...] = ("ask", DELETE)
         elif found[0].status in ("done", "failed", "cancelled", "parked"):
             return died
         else:
             do = ("decide",) if found[0].status == "waiting" else ("go on",)
-        came = door.visit(desks.url, desks.folder, *do, dies=left.pop(do[0], None), lease=LEASE)
+        came = door.visit(desks.url, desks.folder, *do, dies=left.pop(do[0], None))
         died += came.killed
     raise AssertionError(f"it never came to an end: {desks.run.state}")
-
-
-def _lapsed(run: Run) -> bool:
-    return run.row.lapsed
 
 
 def check_once(desks: Desks) -> None:
@@ -489,11 +484,11 @@ def test_a_death_around_the_drop_is_a_doubt_and_a_person_looks(
 def test_a_drop_in_doubt_that_a_person_leaves_alone_is_not_done_again(
     door: Door, desks: Desks
 ) -> None:
-    visit = partial(door.visit, desks.url, desks.folder, lease=LEASE)
+    visit = partial(door.visit, desks.url, desks.folder)
     visit("ask", DELETE)
     visit("decide")
     assert visit("go on", dies=(1, "in drop")).killed
-    until(lambda: desks.run.row.lapsed)
+    place_at(desks.url).lapse(desks.run.id)
     visit("go on")
     (doubt,) = desks.run.state.pending
     desks.desk.reject(doubt, "I shall look myself")
@@ -506,12 +501,15 @@ def test_a_drop_in_doubt_that_a_person_leaves_alone_is_not_done_again(
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "stride", [pytest.param(7, id="some"), pytest.param(1, id="every", marks=pytest.mark.soak)]
+)
 @pytest.mark.parametrize("visit", ["ask", "go on"])
 def test_a_death_at_any_statement_leaves_one_backup_and_at_most_one_drop(
-    door: Door, data: Path, tmp_path: Path, visit: str
+    door: Door, data: Path, tmp_path: Path, visit: str, stride: int
 ) -> None:
     deaths = 0
-    for number in range(1, 200, 2):
+    for number in range(1, 200, stride):
         folder = tmp_path / str(number)
         shutil.copytree(data, folder / "data")
         with Desk(f"sqlite:///{folder}/desk.db", account="sam@till") as desk:

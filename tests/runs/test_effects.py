@@ -257,6 +257,7 @@ def test_a_late_result_is_evidence_once_whoever_notices_first(
     @desk.workflow
     def flow(run: Running) -> Any:
         call: Any = None
+        run.journal.flush()  # or else the pulse might, and with it what is put there by hand
         run.journal._finished.append(Finished(call, "done", "paid", None))
         at_once([run.journal.fenced] * 3)
 

@@ -11,15 +11,8 @@ import pytest
 from sayso import Ask, Desk
 from tests.adapters.langchain.clerk import asks, consistent, lines
 from tests.adapters.langchain.visitors import Door, clerk_at, open_door
-from tests.places import Place
+from tests.places import Place, place_at
 from tests.runs.people import ask_of
-from tests.together import until
-
-
-def lapsed(desk: Desk, run: str) -> bool:
-    """Whether the run may be taken from whoever died with it."""
-    held = desk.store.run(run)
-    return held is not None and (held.lease_until is None or held.lease_until < desk.store.now())
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +55,7 @@ def killed(
         desk.approve(ask) if name == "ben" else desk.reject(ask)
     door.visit(place.url, folder, run.id, dies=dies, verifies=verifies)
     assert lines(folder / "did") == ["ben"]
-    until(lambda: lapsed(desk, run.id))
+    place.lapse(run.id)
     door.visit(place.url, folder, run.id, verifies=verifies)
     return run.id
 
@@ -114,7 +107,7 @@ def lived_through(door: Door, desk: Desk, url: str, folder: Path, deaths: Iterat
         for ask in run.asks:
             if ask.open:
                 truthfully(desk, ask, lines(folder / "did"))
-        until(lambda: run.status != "running" or lapsed(desk, run.id))
+        place_at(url).lapse(run.id)
         at = next(deaths, None)
         died += not door.visit(url, folder, run.id, dies=f"at {at}" if at else "")
     return died

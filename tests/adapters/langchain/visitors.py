@@ -25,7 +25,6 @@ from langchain_core.tools import BaseTool, tool
 from sayso import Desk, DidNotHappen, Happened
 from tests.adapters.langchain.clerk import Clerk, call, lines, noted, turns
 
-LEASE = 1
 CALLS = turns(
     [call("send", "a", to="anna"), call("send", "b", to="ben"), call("send", "c", to="cleo")],
     [call("send", "d", to="dora")],
@@ -68,7 +67,7 @@ def verified(folder: Path) -> dict[str, Any]:
 
 def clerk_at(url: str, folder: Path, *, verifies: bool) -> Clerk:
     def desks(law: Path) -> Desk:
-        return Desk(url, account="sam@till", lease=LEASE, policy=law)
+        return Desk(url, account="sam@till", policy=law)
 
     options = verified(folder) if verifies else {}
     return Clerk(folder, CALLS, desks, tools=[mortal(folder)], before=[Dies()], options=options)

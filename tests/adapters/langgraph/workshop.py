@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from sayso.adapters.langgraph import Graph
 from sayso.runs.journal import Journal
 from tests.adapters.langgraph.graphs import FOLDER, GRAPHS, struck
 from tests.crash.shop import noted
-from tests.together import until
+from tests.places import place_at
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "graph"
@@ -67,9 +66,7 @@ def live(order: dict[str, Any]) -> None:
         FOLDER["at"] = order["folder"]
         with (
             saver_at(order["saver"]) as saver,
-            Desk(
-                order["url"], lease=0.3, agent="shop", account="sam@till", policy=order["policy"]
-            ) as desk,
+            Desk(order["url"], agent="shop", account="sam@till", policy=order["policy"]) as desk,
         ):
             compiled = GRAPHS[order["graph"]]().compile(checkpointer=saver, **order["compile"])
             graph = Graph(NAME, compiled, **order["options"])
@@ -170,8 +167,8 @@ class Bench:
         return run
 
     def wait_for_lease(self, run: Run) -> None:
-        """Wait until whoever died no longer holds the run."""
-        until(partial(_lapsed, run))
+        """Be later than whoever died may hold the run."""
+        place_at(self.desk.store.url).lapse(run.id)
 
     def dies(self, moment: str = "dies after acting") -> None:
         """Arrange that the next process to come by dies."""
@@ -200,10 +197,6 @@ class Bench:
         with saver_at(self.saver) as saver:
             compiled = GRAPHS[self.graph]().compile(checkpointer=saver, **self.compile)
             yield compiled, {"configurable": {"thread_id": self.thread}}
-
-
-def _lapsed(run: Run) -> bool:
-    return run.row.lapsed
 
 
 def forget(saver: str) -> None:

@@ -133,7 +133,7 @@ AGENTS = {"caller": caller_, "coder": coder_}
 def act(url: str, env: dict[str, str], agent: str | None) -> None:
     """Start a run of an agent and carry it on until it waits; or carry on what there is."""
     os.environ.update(env)
-    with Desk(url, account="sam@till", lease=1.0) as desk:
+    with Desk(url, account="sam@till") as desk:
         if agent is not None:
             desk.run(AGENTS[agent], "Write to them about tea", wait=False)
         else:

@@ -10,8 +10,7 @@ import pytest
 from sayso import Desk, Run
 from tests.adapters.smolagents.office import DIES, FOLDER, process
 from tests.crash.shop import noted
-from tests.places import Place
-from tests.together import until
+from tests.places import Place, place_at
 
 
 class Office:
@@ -98,7 +97,7 @@ def test_a_worker_killed_inside_an_approved_call_leaves_a_question_and_no_second
     desk.approve(next(ask for ask in run.state.pending if ask.args["to"] == "anna"))
     office.work(dies="sent")
     assert len(office.noted("sent")) == 1
-    until(lambda: run.row.lapsed)
+    place_at(desk.store.url).lapse(run.id)
     office.work()
 
     doubt = next(ask for ask in run.state.pending if ask.kind == "doubt")
@@ -116,14 +115,14 @@ def test_a_worker_killed_inside_a_call_of_the_model_asks_it_again_and_nothing_el
     office: Office, agent: str
 ) -> None:
     desk, run = office.desk, office.begin(agent, dies="thought")
-    until(lambda: run.row.lapsed)
+    place_at(desk.store.url).lapse(run.id)
     office.work()
     assert [ask.kind for ask in run.state.pending] == ["plan"]
     assert office.noted("thought") == ["0", "0"]
 
     desk.approve(run.state.pending[0])
     office.work(dies="thought")
-    until(lambda: run.row.lapsed)
+    place_at(desk.store.url).lapse(run.id)
     office.work()
     assert {ask.tool for ask in run.state.pending} == {"send"}
     assert office.noted("looked") == ["tea"]
@@ -137,7 +136,7 @@ def test_a_worker_killed_between_two_tools_of_a_block_makes_no_call_twice(office
     desk.approve(run.state.pending[0])
     office.work(dies="between")
     assert (len(office.noted("sent")), office.noted("looked")) == (1, ["tea"])
-    until(lambda: run.row.lapsed)
+    place_at(desk.store.url).lapse(run.id)
     office.work()
     for doubt in [ask for ask in run.state.pending if ask.kind == "doubt"]:
         desk.respond(doubt, "sent to anna")  # it died before the result was written
