@@ -1097,7 +1097,7 @@ def program(chat: Provider, *lines: str, flags: tuple[str, ...] = ()) -> Iterato
 def test_a_program_ends_cleanly_with_its_connections_open(chat: Provider) -> None:
     chat.will("Hello.")
 
-    with program(chat, "print(bridge.reply(hi).text)", flags=("-X", "dev")) as done:
+    with program(chat, "print(bridge.reply(hi).text)", flags=("-W", "default")) as done:
         out, err = done.communicate(timeout=30)
 
     assert (done.returncode, out.strip(), err) == (0, "Hello.", "")
