@@ -219,7 +219,7 @@ def slow(here: Window, latency: int) -> None:
 
 @pytest.mark.parametrize("latency", [0, 80])
 def test_yes_right_after_moving_on_never_decides_the_ask_before(solo: Office, latency: int) -> None:
-    assert quick_presses(solo, 18, latency) == []
+    assert quick_presses(solo, len(DELAYS), latency) == []
 
 
 @pytest.mark.soak

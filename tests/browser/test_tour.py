@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -38,7 +39,7 @@ def going() -> threading.Semaphore:
 
 
 @pytest.fixture
-def house(tmp_path: Path, going: threading.Semaphore) -> Iterator[House]:
+def house(tmp_path: Path, going: threading.Semaphore, solo_port: socket.socket) -> Iterator[House]:
     """A desk with three runs that wait, and a worker."""
     with Desk(f"sqlite:///{tmp_path}/desk.db", account="sam@till") as desk:
 
@@ -60,7 +61,7 @@ def house(tmp_path: Path, going: threading.Semaphore) -> Iterator[House]:
         desk.work(until="idle")
         desk.crew.start(1)
         try:
-            with serving(desk, tour=TOUR) as house:
+            with serving(desk, solo_port, tour=TOUR) as house:
                 yield house
         finally:
             going.release(20)

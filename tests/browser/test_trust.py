@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -18,14 +19,16 @@ from tests.web.house import House, serving
 
 
 @pytest.fixture(scope="module")
-def team_house(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterator[House]:
+def team_house(
+    tmp_path_factory: pytest.TempPathFactory, clock: FakeClock, team_port: socket.socket
+) -> Iterator[House]:
     """A desk with people and a policy under which calls are earned; nothing is picked by chance."""
     file = tmp_path_factory.mktemp("trust") / "desk.db"
     url = f"sqlite:///{file}"
     with Desk(url, clock=clock, account="sam@till", policy=law()) as desk:
         desk.law.coin = lambda: 0.999
         desk.people.add("root", roles=["admin"])
-        with serving(desk) as house:
+        with serving(desk, team_port) as house:
             house.person("anna", "senior")
             house.person("ada", "senior")
             yield house
