@@ -306,10 +306,11 @@ def resume_and_die(side: Side, place: Place, key: str) -> None:
 def kill(places: dict[str, Place], trials: int) -> dict[str, Counter[str]]:
     """Return for each side in how many trials what happened."""
     found: dict[str, Counter[str]] = {side.name: Counter() for side in SIDES}
+    # One for each side, because a server has only so many connections.
+    sides = {side: side(places[side.name]) for side in SIDES}
     for _ in range(trials):
-        for side in SIDES:
+        for side, here in sides.items():
             place, order = places[side.name], next(numbers)
-            here = side(place)
             key = here.start(order)
             dying = processes.Process(target=resume_and_die, args=(side, place, key))
             dying.start()
