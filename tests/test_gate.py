@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import signal
 import sqlite3
@@ -454,12 +455,12 @@ def test_what_would_run_later_is_not_called_done(file_desk: Desk, kind: str) -> 
 
 
 def test_a_doubt_can_be_run_again_after_more_than_a_lease(file_desk: Desk) -> None:
-    desk = Desk(file_desk.url, lease=0.3)
+    desk = Desk(file_desk.url, lease=1.5)
     running, runs = unknown_effect(desk)
     ask = opened(desk)
     desk.approve(ask)
     doubt = opened(desk, "doubt")
-    threading.Event().wait(1.0)  # longer than the lease of a program that is alive
+    threading.Event().wait(2.0)  # longer than the lease of a program that is alive
     desk.approve(doubt)
     assert running.result(10) == "paid 5"
     assert runs == [5, 5]
@@ -576,7 +577,7 @@ def test_whatever_else_verify_says_a_person_is_asked(
 
 PROGRAM = """
 import sys, sayso
-desk = sayso.Desk(sys.argv[1], lease=float(sys.argv[2]))
+desk = sayso.Desk(sys.argv[1])
 
 @desk.gate
 def pay(amount: int) -> str:
@@ -588,14 +589,21 @@ pay(5)
 """
 
 
-def program(desk: Desk, lease: float = 30.0) -> subprocess.Popen[str]:
+def program(desk: Desk) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, desk.url, str(lease)],
+        [sys.executable, "-c", PROGRAM, desk.url],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def lapse(desk: Desk) -> None:
+    """Half a minute later: nobody has renewed what they hold."""
+    with contextlib.closing(sqlite3.connect(desk.url.removeprefix("sqlite:///"))) as database:
+        database.execute("update asks set lease_until = 1 where lease_until is not null")
+        database.commit()
 
 
 def test_without_a_terminal_one_line_says_what_waits_and_how_to_decide_it(file_desk: Desk) -> None:
@@ -618,11 +626,13 @@ def test_ctrl_c_withdraws_the_ask(file_desk: Desk) -> None:
 
 
 def test_once_its_program_was_killed_an_ask_can_only_be_closed(file_desk: Desk) -> None:
-    with program(file_desk, lease=0.3) as running:
+    with program(file_desk) as running:
         ask = opened(file_desk)
         running.kill()
         running.communicate(timeout=20)
-    gone = wait_for(lambda: file_desk.get(ask.id), lambda found: found.gone)
+    lapse(file_desk)
+    gone = file_desk.get(ask.id)
+    assert gone.gone
     assert gone.allow == ("reject",)
     with pytest.raises(CallerGone, match="has gone"):
         file_desk.approve(gone)
@@ -630,15 +640,16 @@ def test_once_its_program_was_killed_an_ask_can_only_be_closed(file_desk: Desk) 
 
 
 def test_a_program_killed_in_the_middle_leaves_a_doubt_and_is_not_repeated(file_desk: Desk) -> None:
-    with program(file_desk, lease=0.3) as running:
+    with program(file_desk) as running:
         ask = opened(file_desk)
         file_desk.approve(ask)
         assert running.stdout is not None
         assert running.stdout.readline() == "running\n"
         running.kill()
         running.communicate(timeout=20)
-    swept = wait_for(file_desk.sweep, lambda found: bool(found.doubts))
-    doubt = file_desk.get(swept.doubts[0])
+    lapse(file_desk)
+    (doubt_id,) = file_desk.sweep().doubts
+    doubt = file_desk.get(doubt_id)
     assert doubt.content.about == ask.id
     assert doubt.allow == ("respond", "reject")  # nobody is left who could run it again
     with pytest.raises(sayso.SaysoError, match="spent"):
@@ -664,15 +675,6 @@ def test_nobody_else_can_carry_out_what_a_program_waits_for(file_desk: Desk) -> 
     file_desk.approve(ask)
     assert running.result(10) == "paid"
     assert begun.is_set()
-
-
-def wait_for(look: Callable[[], Any], enough: Callable[[Any], bool]) -> Any:
-    """Look until it is enough; the test's own timeout ends it otherwise."""
-    while True:
-        found = look()
-        if enough(found):
-            return found
-        threading.Event().wait(0.02)
 
 
 # --- decorating ---

@@ -140,7 +140,7 @@ def test_a_doubt_about_a_gone_program_does_not_offer_to_run_it_again(
 
 
 def test_a_blocking_call_keeps_its_lease_alive(place: Place) -> None:
-    with Desk(place.url, account="sam@till", lease=0.3) as desk:
+    with Desk(place.url, account="sam@till", lease=1.5) as desk:
         waiting = in_thread(lambda: desk.confirm("Go on?"))
         (ask,) = until(lambda: desk.inbox().asks)
         first = lease_until(place, ask)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -215,10 +214,8 @@ def test_there_is_no_output_before_the_end(desk: Desk):
     run = begun(desk, flow)
     assert run.output is None
 
-    began = time.monotonic()
     with pytest.raises(StillRunning, match="waits for a decision") as still:
         run.result(timeout=0.05)
-    assert time.monotonic() - began < 3
     assert still.value.status == "waiting"
 
 

@@ -27,11 +27,18 @@ from tests.runs.people import answered, approved, ask_of, asked, begun, carried_
 from tests.together import at_once, in_thread, until
 
 RAN: list[Any] = []
+LEASE = 1.5  # seconds: short enough to outlive, long enough for a busy machine
 
 
 @pytest.fixture(autouse=True)
 def nothing_ran() -> None:
     RAN.clear()
+
+
+@pytest.fixture
+def by_the_bell_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks of their own accord: what a worker hears of in time, a bell told it."""
+    monkeypatch.setattr("sayso.runs.worker.LOOK_EVERY", 60.0)
 
 
 @pytest.fixture
@@ -46,6 +53,7 @@ def pay(amount: int) -> str:
     return "paid"
 
 
+@pytest.mark.usefixtures("by_the_bell_alone")
 def test_a_started_run_is_carried_on_in_the_background(staffed: Desk):
     @staffed.workflow
     def flow(run: Running) -> Any:
@@ -53,11 +61,9 @@ def test_a_started_run_is_carried_on_in_the_background(staffed: Desk):
 
     run = staffed.start(flow)
     until(lambda: run.status == "waiting")
-    began = time.monotonic()
     staffed.respond(ask_of(run), "this")
 
-    assert run.result(timeout=10) == [True, "this"]
-    assert time.monotonic() - began < 1.5, "a decision in this process wakes at once"
+    assert run.result(timeout=30) == [True, "this"], "a decision in this process wakes at once"
 
 
 def test_two_workers_carry_two_runs_on_at_the_same_time(staffed: Desk):
@@ -101,19 +107,19 @@ def test_no_run_is_carried_on_twice_at_once(staffed: Desk):
     assert max(most) == 1
 
 
+@pytest.mark.usefixtures("by_the_bell_alone")
 def test_workers_wake_for_a_decision_of_another_process(staffed: Desk, place: Place, crew: Crew):
     staffed.workflow(name="review")(jobs.review)
     run = staffed.start(jobs.review, 7)
     until(lambda: run.status == "waiting")
 
     decided = crew.start(0, jobs.answer_soon, place.url, run.id, 40)
-    result = run.result(timeout=20)
-    came = time.monotonic()
 
-    assert result == ["order 7 looked up", 40]
-    assert came - decided() < 1.5
+    assert run.result(timeout=30) == ["order 7 looked up", 40]
+    decided()
 
 
+@pytest.mark.usefixtures("by_the_bell_alone")
 def test_a_working_loop_wakes_for_a_decision_of_another_process(
     live: Desk, place: Place, crew: Crew
 ):
@@ -122,9 +128,8 @@ def test_a_working_loop_wakes_for_a_decision_of_another_process(
     loop = in_thread(live.work)
     try:
         decided = crew.start(0, jobs.answer_soon, place.url, run.id, 40)
-        until(lambda: run.status == "done")
-        came = time.monotonic()
-        assert came - decided() < 1.5
+        until(lambda: run.status == "done", within=30)
+        decided()
         assert run.output == ["order 7 looked up", 40]
     finally:
         live.close()
@@ -244,12 +249,13 @@ def test_a_lapsed_lease_passes_the_run_on_and_the_late_one_writes_nothing(
 
 def test_a_long_step_keeps_its_lease(place: Place):
     def long() -> None:
-        time.sleep(1.2)
+        lapses = place.one("select lease_until from runs")
+        until(lambda: place.one("select lease_until from runs") > lapses + LEASE * 1_000_000)
         RAN.append("long")
 
     with (
-        Desk(place.url, account="sam@till", lease=0.5) as first,
-        Desk(place.url, account="sam@till", lease=0.5, workers=1) as second,
+        Desk(place.url, account="sam@till", lease=LEASE) as first,
+        Desk(place.url, account="sam@till", lease=LEASE, workers=1) as second,
     ):
 
         def flow(run: Running) -> Any:
