@@ -2,8 +2,8 @@
 
 A commit is durable once the disk says so, and the disk takes as long for one
 unit of work as for twenty. So units queue up, and whoever gets the turn writes
-all of them in one transaction, each in a savepoint of its own: one that loses
-its race or fails is undone alone. Nobody is told before the sync.
+all of them in one transaction. One that loses its race or fails is undone
+alone. Nobody is told before the sync.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from weakref import WeakSet
 
 Work = Callable[[sqlite3.Connection], Any]
 _Outcome = tuple[Any, Exception | None]
+_Way = Callable[[sqlite3.Connection, Sequence["_Unit"]], list[_Outcome]]
 
 _PATIENCE = 0.2  # whoever was not told looks, should a leader have been killed before it told
 
@@ -151,33 +152,43 @@ def _commit_all(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
 
 def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
     """Write units in one transaction; if it breaks, each in its own: an error finds its owner."""
+    # A savepoint takes two statements, and each of those lets another thread go first. Most units
+    # come to something: only when one did not are all of them done again, each in a savepoint.
+    ways = (_plainly,) if len(units) == 1 else (_plainly, _apart)
+    if not any(_tried(connection, units, way) for way in ways):
+        for unit in units:
+            _commit(connection, [unit])
+
+
+def _tried(connection: sqlite3.Connection, units: Sequence[_Unit], way: _Way) -> bool:
+    """Write units in one transaction; return whether every one of them is settled."""
     try:
         connection.execute("begin immediate")
     except sqlite3.Error as error:
         for unit in units:
             unit.settle(None, copy(error))  # a traceback belongs to one thread
-        return
+        return True
     try:
-        _carry_out(connection, units)
+        return _carry_out(connection, units, way)
     except BaseException as error:
         with suppress(sqlite3.Error):  # a full disk may have rolled back already
             connection.execute("rollback")
         if not isinstance(error, sqlite3.Error):
             raise
-        if len(units) == 1:
-            units[0].settle(None, error)
-        else:
-            for unit in units:
-                _commit(connection, [unit])
+        if len(units) > 1:
+            return False
+        units[0].settle(None, error)
+        return True
 
 
-def _carry_out(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
-    alone = len(units) == 1
-    came = [_done(connection, unit.work, alone=alone) for unit in units]
-    if alone and _undone(*came[0]):
+def _carry_out(connection: sqlite3.Connection, units: Sequence[_Unit], way: _Way) -> bool:
+    came = way(connection, units)
+    if len(came) < len(units) or (way is _plainly and _undone(*came[-1])):
         connection.execute("rollback")
+        if len(units) > 1:
+            return False
         units[0].settle(*came[0])
-        return
+        return True
     try:
         connection.execute("commit")
         _settle_all(units, came)
@@ -187,29 +198,43 @@ def _carry_out(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
         if not connection.in_transaction:
             _settle_all(units, came)
         raise
+    return True
+
+
+def _plainly(connection: sqlite3.Connection, units: Sequence[_Unit]) -> list[_Outcome]:
+    """Do the work of each, up to the first that comes to nothing."""
+    came: list[_Outcome] = []
+    for unit in units:
+        came.append(_done(connection, unit))
+        if _undone(*came[-1]):
+            break
+    return came
+
+
+def _apart(connection: sqlite3.Connection, units: Sequence[_Unit]) -> list[_Outcome]:
+    """Do the work of each, and undo whatever comes to nothing alone."""
+    came: list[_Outcome] = []
+    for unit in units:
+        connection.execute("savepoint unit")
+        came.append(_done(connection, unit))
+        if _undone(*came[-1]):
+            connection.execute("rollback to unit")
+        connection.execute("release unit")
+    return came
+
+
+def _done(connection: sqlite3.Connection, unit: _Unit) -> _Outcome:
+    try:
+        return unit.work(connection), None
+    except Exception as error:
+        if not connection.in_transaction:  # SQLite has undone everybody's
+            raise
+        return None, error
 
 
 def _settle_all(units: Sequence[_Unit], came: Sequence[_Outcome]) -> None:
     for unit, outcome in zip(units, came, strict=True):
         unit.settle(*outcome)
-
-
-def _done(connection: sqlite3.Connection, work: Work, *, alone: bool) -> _Outcome:
-    """Do one unit's work, and undo it if it comes to nothing."""
-    if not alone:
-        connection.execute("savepoint unit")
-    result, failed = None, None
-    try:
-        result = work(connection)
-    except Exception as error:
-        if not connection.in_transaction:  # SQLite has undone everybody's
-            raise
-        failed = error
-    if not alone:
-        if _undone(result, failed):
-            connection.execute("rollback to unit")
-        connection.execute("release unit")
-    return result, failed
 
 
 def _undone(result: object, failed: Exception | None) -> bool:
