@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from sayso import Desk
 from sayso.insight.record import track_record
 from sayso.insight.trailing import read_trail
+from sayso.store.trail import By, Walk
 from tests.places import Place
 
 # Small tables are read whole, whatever indexes there are; so the planner is told not to.
@@ -213,20 +215,32 @@ def test_how_a_fleet_stands_is_counted_in_indexes_of_what_is_not_over(
         ("verdict", "trail_of_verdict"),
     ],
 )
-def test_the_trail_is_walked_along_an_index_and_nothing_is_sorted(
-    live: Desk, place: Place, by: str, index: str
+def test_the_trail_is_walked_along_one_index_in_its_order(
+    live: Desk, place: Place, by: By, index: str
 ) -> None:
-    live.approve(live.open("refund"))
-    read_trail(live.store)
+    some = "'x' || (i - i / 40 * 40)"
+    place.sql(
+        "insert into trail (team, at, stream, seq, kind, sort, actor, tool, verdict)"
+        f" select case when i > 4000 then '' else 'red' end, i, {', '.join([some, 'i', *[some] * 5])}"
+        f" from {NUMBERS[place.dialect]} n"
+    )
     place.sql("analyze")
-    given = {"team": "", "value": "x", "at": 2**62, "n": 2**62, "since": 0, "limit": 51}
+    store: Any = live.store
+    stretch = {"at": 2**62, "n": 2**62, "to_at": 0, "to_n": 0}
+    others = store._picked({"tool": ["x"], "verdict": ["x"], "actor": ["x", "y"], "kind": ["x"]})
+    given = stretch | others | {"steps": 2**62, "limit": 51, "passed": 0}
 
-    for name in (f"trail_{by}", *((f"trail_far_{by}",) if by != "all" else ())):
-        steps = plan(live, place, name, **given)
-        assert re.search(rf"{index}\b", steps), steps
+    for name, teams in product(("trail_met", "trail_spots"), (("",), ("", "red", "blue"))):
+        walks = [Walk(team, by, "x") for team in teams]
+        own = {f"team{n}": team for n, team in enumerate(teams)} | dict.fromkeys(
+            (f"value{n}" for n in range(3)), "x"
+        )
+        steps = plan(live, place, store._merged(name, walks), **given, **own)
+        used = re.findall(r"(?:USING (?:COVERING )?INDEX|Scan(?: Backward)? using) (\w+)", steps)
+        assert used == [index] * len(teams), steps
         assert "TEMP B-TREE" not in steps
-        assert "Sort" not in steps
-        assert "SCAN trail" not in steps.replace(f"USING INDEX {index}", "")
+        assert "Sort  (" not in steps
+        assert "SCAN trail" not in steps
 
 
 def test_the_teams_of_the_trail_are_found_one_by_one(live: Desk, place: Place) -> None:

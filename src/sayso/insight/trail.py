@@ -1,19 +1,17 @@
 """Looking through the journal: who did what to what, by any of it, the newest first.
 
 Each thing that can be looked for has an index, and a look walks along the one that reaches furthest
-back in as many steps. What else is wanted is picked out on the way. A walk is bounded: where what is
-wanted is rare among much that is not, a page ends early and says from where to read on.
+back in as many steps. What else is wanted is picked out on the way, by the database. A walk is bounded:
+where what is wanted is rare among much that is not, a page ends early and says from where to read on.
 """
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
-from typing import get_args
+from typing import TypeVar, get_args
 
 from sayso.errors import BadValue, SaysoError
 from sayso.insight.trailing import LONGEST_TOOL, read_trail, rows_of, storable
@@ -23,14 +21,16 @@ from sayso.model.event_kinds import EVENTS, check_kind
 from sayso.model.span import span
 from sayso.model.verdicts import Verdict
 from sayso.store.contract import Store
-from sayso.store.trail import DESK, By, Met, Spot, TrailRow, Walk
+from sayso.store.trail import DESK, MOST_WALKS, By, Met, Others, Spot, Stretch, TrailRow, Walk
 
 SORTS: tuple[str, ...] = get_args(ActorKind)
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 READ = 5000  # events that the trail reads on for one look; the sweep does so all the time
 STEPS = 2000  # how far a walk goes for one page
 _BATCH = 500
-_END = Spot(2**62, 2**62)
+_BEGINNING, _END = Spot(0, 0), Spot(2**62, 2**62)
+Way = tuple[By, tuple[str, ...]]  # what to walk along: the index, and the values to look for in it
+T = TypeVar("T", Spot, Met)
 _PLACE = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 
@@ -74,9 +74,9 @@ class Wanted:
         stream = None if self.stream is None else storable(self.stream)
         return replace(self, tool=tool, actor=actor, stream=stream)
 
-    def ways(self) -> list[tuple[By, tuple[str, ...]]]:
+    def ways(self) -> list[Way]:
         """Return what can be walked along: the index, and the values to look for in it."""
-        found: list[tuple[By, tuple[str, ...]]] = []
+        found: list[Way] = []
         if self.stream is not None:
             found.append(("stream", (self.stream,)))
         if self.actor is not None:
@@ -95,11 +95,11 @@ class Wanted:
         return self == Wanted()
 
 
-def _fits(ways: Sequence[tuple[By, tuple[str, ...]]], row: TrailRow) -> bool:
+def _fits(ways: Sequence[Way], row: TrailRow) -> bool:
     return all(by == "all" or getattr(row, by) in values for by, values in ways)
 
 
-def _way_of(actor: str) -> tuple[By, tuple[str, ...]]:
+def _way_of(actor: str) -> Way:
     kind, colon, name = actor.partition(":")
     if not colon and kind in SORTS:
         return "sort", (kind,)
@@ -184,22 +184,16 @@ def look(
         BadValue: what is wanted, or the place, makes no sense.
     """
     wanted = wanted.checked()
-    start = place_of(before, wanted)
+    start, since = place_of(before, wanted), _beginning_of(wanted)
     whole = read_trail(store, most=most)
-    walks = _Walks(store, wanted, tuple(store.trail_teams() if teams is None else teams), start)
-    ways, steps, last = wanted.ways(), 0, None
-    met: list[Met] = []
-    for one in walks.along(ways):
-        if len(met) == limit:
-            break
-        if steps == STEPS:
-            return _page(store, met, last, early=True, whole=whole)
-        steps, last = steps + 1, one.spot
-        if _fits(ways, one.row):
-            met.append(one)
-    else:
-        last = None
-    return _page(store, met, last, early=False, whole=whole)
+    walks = _Walks(store, tuple(store.trail_teams() if teams is None else teams), start, since)
+    ways = wanted.ways()
+    way, end = (ways[0], None) if len(ways) == 1 and limit < STEPS else walks.rarest(ways)
+    others = dict(one for one in ways if one != way)
+    met = walks.met(way, others, end or since, limit + 1)
+    if len(met) > limit:
+        return _page(store, met[:limit], met[limit - 1].spot, early=False, whole=whole)
+    return _page(store, met, end, early=end is not None and len(met) < limit, whole=whole)
 
 
 def lately(
@@ -212,8 +206,9 @@ def lately(
     read_trail(store, most=READ)
     every = store.trail_teams() if teams is None else teams
     named = tuple(team for team in every if team != DESK)
-    walked = islice(_Walks(store, Wanted(), named, _END).along(Wanted().ways()), steps)
-    met = list(islice((one for one in walked if one.row.kind in kinds), limit))
+    walks, (way,) = _Walks(store, named, _END, _BEGINNING), Wanted().ways()
+    end = walks.end(way, steps) or _BEGINNING
+    met = walks.met(way, {"kind": tuple(kinds)}, end, limit)
     page = _page(store, met, None, early=False, whole=True)
     return [one.event for one in page.found]
 
@@ -245,45 +240,63 @@ def place_of(before: str | None, wanted: Wanted) -> Spot:
     return min(until, Spot(int(said[1]), int(said[2])))
 
 
+def _beginning_of(wanted: Wanted) -> Spot:
+    return _BEGINNING if wanted.since is None else Spot(max(micros(wanted.since), 0), 0)
+
+
 @dataclass(frozen=True, slots=True)
 class _Walks:
     """The walks of one look: the same thing in each team that may be seen."""
 
     store: Store
-    wanted: Wanted
     teams: tuple[str, ...]
     start: Spot
+    since: Spot
 
-    @property
-    def _since(self) -> int:
-        return 0 if self.wanted.since is None else max(micros(self.wanted.since), 0)
-
-    def along(self, ways: Sequence[tuple[By, tuple[str, ...]]]) -> Iterator[Met]:
-        """Yield what the rarest thing that is wanted comes by, the newest first."""
-        by, values = ways[0] if len(ways) == 1 else min(ways, key=self._reach)
-        walks = [Walk(team, by, value) for team in self.teams for value in values]
-        alone = len(ways) == 1
-        return heapq.merge(
-            *(self._steps(walk, alone=alone) for walk in walks),
-            key=lambda one: one.spot,
-            reverse=True,
-        )
-
-    def _reach(self, way: tuple[By, tuple[str, ...]]) -> int:
-        """Return how far back the walks along one thing all are, if they take as many steps."""
+    def along(self, way: Way) -> list[list[Walk]]:
+        """Return the walks along one thing, as many together as the databases take at once."""
         by, values = way
         walks = [Walk(team, by, value) for team in self.teams for value in values]
-        reached = [self.store.trail_reach(one, self.start, self._since, STEPS) for one in walks]
-        return max((at for at in reached if at is not None), default=-1)
+        return [walks[some : some + MOST_WALKS] for some in range(0, len(walks), MOST_WALKS)]
 
-    def _steps(self, walk: Walk, *, alone: bool) -> Iterator[Met]:
-        """Go along one walk, a few steps at a time at first."""
-        behind, chunk = self.start, 51 if alone else 200
-        while met := self.store.trail(walk, behind, self._since, chunk):
-            yield from met
-            if len(met) < chunk:
-                return
-            behind, chunk = met[-1].spot, min(chunk * 2, 1000)
+    def rarest(self, ways: Sequence[Way]) -> tuple[Way, Spot | None]:
+        """Return what reaches furthest back, and where to stop, unless all of it is within reach."""
+        found: list[tuple[Spot, Way]] = []
+        for way in ways:
+            end = self.end(way, STEPS)
+            if end is None:
+                return way, None
+            found.append((end, way))
+        end, way = min(found)
+        return way, end
+
+    def end(self, way: Way, steps: int) -> Spot | None:
+        """Return where so many steps along one thing end; `None` if nothing comes behind them."""
+        parts, to = self.along(way), self.since
+        if len(parts) == 1:  # as nearly always: the database counts
+            last = self.store.trail_spots(parts[0], Stretch(self.start, to), 2, passed=steps - 1)
+            return last[0] if len(last) == 2 else None
+        spots: list[Spot] = []
+        for walks in parts:
+            spots += self.store.trail_spots(walks, Stretch(self.start, to), steps + 1)
+            to = _newest(spots, steps + 1) or to
+        return spots[steps - 1] if len(spots) > steps else None
+
+    def met(self, way: Way, others: Others, to: Spot, limit: int) -> list[Met]:
+        """Return what is met along one thing that is also of the others, the newest first."""
+        found: list[Met] = []
+        for walks in self.along(way):
+            found += self.store.trail(walks, Stretch(self.start, to), limit, others)
+            last = _newest(found, limit)
+            to = to if last is None else last.spot
+        return found
+
+
+def _newest(found: list[T], most: int) -> T | None:
+    """Keep the newest; return the last of as many: what is older need not be read elsewhere."""
+    found.sort(reverse=True)
+    del found[most:]
+    return found[-1] if len(found) == most else None
 
 
 def pass_by(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sayso.errors import BadValue
 from sayso.model.actor import Person, Roster
@@ -52,6 +52,7 @@ from sayso.store.epochs import SqlEpochs
 from sayso.store.fleet import SqlFleet, Teams
 from sayso.store.labels import SqlLabels
 from sayso.store.outbox import SqlOutbox
+from sayso.store.queries import numbered, several
 from sayso.store.tallies import SqlTallies
 from sayso.store.trail import SqlTrail
 from sayso.store.trust import SqlTrust
@@ -85,6 +86,17 @@ class SqlStore(
         self._seen: tuple[str | None, int] | None = None  # the people, and their last change
         self.wakeups: Wakeups | None = None
         clock.watch(self.bell.ring)
+
+    _sign: ClassVar[str]  # before the number of a value
+    _queries: Mapping[str, str]
+    _sql: dict[str, tuple[str, tuple[str, ...]]]  # the same with numbers, and whose they are
+
+    def _several(self, name: str, part: str, place: str, own: Sequence[str], times: int) -> str:
+        known = f"{part} {times}"
+        if known not in self._sql:
+            whole = several(self._queries[name], place, self._queries[part], own, times)
+            self._sql[known] = numbered(whole, self._sign)
+        return known
 
     @abstractmethod
     def _rows(self, name: str, **parameters: object) -> list[Row]:

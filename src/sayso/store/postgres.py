@@ -79,6 +79,10 @@ _WORDS = {
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
     ),
     "seen": ("(cast(:teams as text[]) is null or team = '' or team = any(cast(:teams as text[])))"),
+    "walk_begins": "(",
+    "walk_ends": " order by at desc, n desc limit :steps)",
+    "of_actors": "(cast(:actors as text[]) is null or t.actor = any(cast(:actors as text[])))",
+    "of_kinds": "(cast(:kinds as text[]) is null or t.kind = any(cast(:kinds as text[])))",
     "behind_colon": "substr(cursor, strpos(cursor, ':') + 1)",
     "among": "= any(cast(:ids as text[]))",
     "never": "cast(4611686018427387904 as bigint)",
@@ -115,11 +119,13 @@ class _Lost(Exception):
 class PostgresStore(SqlStore):
     """A desk in a PostgreSQL database."""
 
+    _sign = "$"
+
     def __init__(self, url: str, clock: Clock) -> None:
         super().__init__(without_password(url), clock)
         self._conninfo = url
         self._queries = read_queries("postgres", _WORDS)
-        self._sql = {name: numbered(sql, "$") for name, sql in self._queries.items()}
+        self._sql = {name: numbered(sql, self._sign) for name, sql in self._queries.items()}
         self._wholes: dict[tuple[str, ...], str] = {}
         self._steps = read_migrations("postgres")
         self._pool = Pool(self._connect, psycopg.Error, self._explained)

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _INCLUDED = re.compile(r"\{@(\w+)\}")
-_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+[0-9]*)")
 
 
 def read_queries(dialect: str, words: Mapping[str, str]) -> dict[str, str]:
@@ -57,6 +57,13 @@ def numbered(sql: str, sign: str, first: int = 1) -> tuple[str, tuple[str, ...]]
     """
     names = tuple(dict.fromkeys(_PARAMETER.findall(sql)))
     return _PARAMETER.sub(lambda found: f"{sign}{names.index(found[1]) + first}", sql), names
+
+
+def several(query: str, place: str, part: str, own: Sequence[str], times: int) -> str:
+    """Return a query that has a part in it several times, each with values of its own: `:team0`."""
+    own_one = re.compile(rf":({'|'.join(own)})\b")
+    parts = (own_one.sub(rf":\g<1>{number}", part) for number in range(times))
+    return query.replace(f"{{{place}}}", " union all ".join(parts))
 
 
 def joined(queries: Sequence[str], optional: Sequence[bool]) -> str:

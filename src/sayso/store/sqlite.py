@@ -79,6 +79,10 @@ _WORDS = {
         "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
     ),
     "seen": "(:teams is null or team = '' or team in (select value from json_each(:teams)))",
+    "walk_begins": "",
+    "walk_ends": "",
+    "of_actors": "(:actors is null or t.actor in (select value from json_each(:actors)))",
+    "of_kinds": "(:kinds is null or t.kind in (select value from json_each(:kinds)))",
     "behind_colon": "substr(cursor, instr(cursor, ':') + 1)",
     "among": "in (select value from json_each(:ids))",
     "never": "4611686018427387904",
@@ -100,12 +104,14 @@ _WORDS = {
 class SQLiteStore(SqlStore):
     """A desk in a file."""
 
+    _sign = "?"
+
     def __init__(self, path: str, clock: Clock, *, timeout: float = 5.0) -> None:
         super().__init__(f"sqlite:///{path}", clock)
         self.path = Path(path).absolute()  # a program may change its folder meanwhile
         self._timeout = timeout
-        queries = read_queries("sqlite", _WORDS)
-        self._sql = {name: numbered(query, "?") for name, query in queries.items()}
+        self._queries = read_queries("sqlite", _WORDS)
+        self._sql = {name: numbered(sql, self._sign) for name, sql in self._queries.items()}
         self._note, _ = self._sql["note"]
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)

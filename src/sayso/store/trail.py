@@ -1,14 +1,15 @@
 """The journal by who did what to what: an index for looking through it, made from it and disposable.
 
-Whoever looks walks along one index, from a place into the past, so a page costs what is on it. What
-is looked for by several things at once is put together by whoever asks (`insight.trail`).
+Whoever looks walks along one index, from a place into the past, and picks out what else is wanted on the
+way, so a page costs no more than its steps. Along what to walk, and how far, is decided by whoever asks
+(`insight.trail`).
 """
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from sayso.model.event import Event
@@ -18,6 +19,14 @@ TRAIL = "trail"  # the reader of the journal that keeps this index
 DESK = "#"  # in place of a team: people, access, webhooks and seals are the desk's own
 
 By = Literal["all", "stream", "kind", "sort", "actor", "tool", "verdict"]
+_ALONE: tuple[By, ...] = (
+    "stream",
+    "sort",
+    "tool",
+    "verdict",
+)  # of these one value is wanted at most
+_ALL = 2**62  # steps: the stretch has an end already
+_SEVERAL: tuple[By, ...] = ("actor", "kind")
 
 
 class TrailRow(NamedTuple):
@@ -48,12 +57,23 @@ class Met(NamedTuple):
     row: TrailRow
 
 
+class Stretch(NamedTuple):
+    """From a place into the past, as far as another and with it."""
+
+    behind: Spot
+    to: Spot
+
+
 class Walk(NamedTuple):
     """Where to go along: what is of a team, by one thing about it."""
 
     team: str
     by: By = "all"
     value: str = ""
+
+
+MOST_WALKS = 100  # in one query; SQLite puts 500 together at most
+Others = Mapping[By, Sequence[str]]  # what else is wanted: by each thing one of some values
 
 
 class Trail(Protocol):
@@ -77,12 +97,16 @@ class Trail(Protocol):
         """The teams that the trail has something of, `""` for none and `"#"` for the desk."""
         ...
 
-    def trail(self, walk: Walk, behind: Spot, since: int, limit: int) -> list[Met]:
-        """What a walk comes by, the newest first."""
+    def trail(
+        self, walks: Sequence[Walk], stretch: Stretch, limit: int, others: Others
+    ) -> list[Met]:
+        """What walks by one thing come by that is also of the others, the newest first."""
         ...
 
-    def trail_reach(self, walk: Walk, behind: Spot, since: int, steps: int) -> int | None:
-        """How far back a walk is after so many steps; `None` if it ends before."""
+    def trail_spots(
+        self, walks: Sequence[Walk], stretch: Stretch, limit: int, *, passed: int = 0
+    ) -> list[Spot]:
+        """The places that walks by one thing come by, the newest first, behind those passed."""
         ...
 
     def events_at(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Event]:
@@ -109,6 +133,14 @@ class SqlTrail(ABC):
     def _read(self, reader: str, parts: Sequence[Part], before: str, after: str) -> bool:
         """Write what a reader made of the journal, and how far that reaches."""
 
+    @abstractmethod
+    def _names(self, names: Sequence[str]) -> object:
+        """Return names as the dialect's query takes them."""
+
+    @abstractmethod
+    def _several(self, name: str, part: str, place: str, own: Sequence[str], times: int) -> str:
+        """Return the name of a query with a part in it several times, each with its own values."""
+
     def trail_cursor(self) -> str:
         """Return how far into the journal the trail has come."""
         return self._reached(TRAIL)
@@ -130,15 +162,32 @@ class SqlTrail(ABC):
         """Return the teams that the trail has something of."""
         return [row[0] for row in self._rows("trail_teams")]
 
-    def trail(self, walk: Walk, behind: Spot, since: int, limit: int) -> list[Met]:
-        """Return what a walk comes by, the newest first."""
-        rows = self._rows(f"trail_{walk.by}", **_values(walk, behind, since), limit=limit)
+    def trail(
+        self, walks: Sequence[Walk], stretch: Stretch, limit: int, others: Others
+    ) -> list[Met]:
+        """Return what walks come by that is also of the others, the newest first."""
+        given = self._picked(others) | {"steps": _ALL if others else limit, "limit": limit}
+        rows = self._rows(self._merged("trail_met", walks), **_values(walks, stretch), **given)
         return [Met(Spot(row[2], row[0]), TrailRow._make(row[1:])) for row in rows]
 
-    def trail_reach(self, walk: Walk, behind: Spot, since: int, steps: int) -> int | None:
-        """Return how far back a walk is after so many steps."""
-        rows = self._rows(f"trail_far_{walk.by}", **_values(walk, behind, since), limit=steps)
-        return rows[0][0] if rows else None
+    def _picked(self, others: Others) -> dict[str, object]:
+        alone = {by: next(iter(others.get(by, ())), None) for by in _ALONE}
+        return alone | {
+            f"{by}s": self._names(others[by]) if by in others else None for by in _SEVERAL
+        }
+
+    def trail_spots(
+        self, walks: Sequence[Walk], stretch: Stretch, limit: int, *, passed: int = 0
+    ) -> list[Spot]:
+        """Return the places that walks come by, the newest first."""
+        given = {"steps": limit + passed, "limit": limit, "passed": passed}
+        rows = self._rows(self._merged("trail_spots", walks), **_values(walks, stretch), **given)
+        return [Spot._make(row) for row in rows]
+
+    def _merged(self, name: str, walks: Sequence[Walk]) -> str:
+        """Return the name of a query that goes along as many walks at once."""
+        by = walks[0].by
+        return self._several(name, f"{name}_{by}", "walks", ("team", "value"), len(walks))
 
     def events_at(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Event]:
         """Return the events at these places of the journal."""
@@ -147,6 +196,9 @@ class SqlTrail(ABC):
         return {(event.stream, event.seq): event for event in events}
 
 
-def _values(walk: Walk, behind: Spot, since: int) -> dict[str, object]:
-    values = {"team": walk.team, "at": behind.at, "n": behind.n, "since": since}
-    return values if walk.by == "all" else values | {"value": walk.value}
+def _values(walks: Sequence[Walk], stretch: Stretch) -> dict[str, object]:
+    (at, n), (to_at, to_n) = stretch
+    values: dict[str, object] = {"at": at, "n": n, "to_at": to_at, "to_n": to_n}
+    for number, walk in enumerate(walks):
+        values |= {f"team{number}": walk.team, f"value{number}": walk.value}
+    return values

@@ -17,50 +17,69 @@ with recursive met (team) as (
 )
 select team from met where team is not null
 
--- name: trail_behind
-   and (at, n) < (cast(:at as bigint), cast(:n as bigint)) and at >= cast(:since as bigint)
- order by at desc, n desc
-
 -- name: trail_shown
 select n, team, at, stream, seq, kind, sort, actor, tool, verdict
 
--- name: trail_all
-{@trail_shown} from trail where team = :team {@trail_behind} limit :limit
+-- name: trail_stretch
+   and (at, n) < (cast(:at as bigint), cast(:n as bigint))
+   and (at, n) >= (cast(:to_at as bigint), cast(:to_n as bigint))
 
--- name: trail_stream
-{@trail_shown} from trail where team = :team and stream = :value {@trail_behind} limit :limit
+-- Several walks are one: where it says {walks} stands one for each of them, and the databases go along
+-- all of them at once. What else is wanted is picked out on the way, and said so that no database goes
+-- along another index for it, which may be far longer.
 
--- name: trail_kind
-{@trail_shown} from trail where team = :team and kind = :value {@trail_behind} limit :limit
+-- name: trail_met
+{@trail_shown} from ({walks}) t
+ where t.stream = coalesce(cast(:stream as text), t.stream)
+   and t.sort = coalesce(cast(:sort as text), t.sort)
+   and t.tool = coalesce(cast(:tool as text), t.tool)
+   and t.verdict = coalesce(cast(:verdict as text), t.verdict)
+   and {of_actors} and {of_kinds}
+ order by at desc, n desc limit :limit
 
--- name: trail_sort
-{@trail_shown} from trail where team = :team and sort = :value {@trail_behind} limit :limit
+-- name: trail_met_all
+{walk_begins}{@trail_shown} from trail where team = :team {@trail_stretch}{walk_ends}
 
--- name: trail_actor
-{@trail_shown} from trail where team = :team and actor = :value {@trail_behind} limit :limit
+-- name: trail_met_stream
+{walk_begins}{@trail_shown} from trail where team = :team and stream = :value {@trail_stretch}{walk_ends}
 
--- name: trail_tool
-{@trail_shown} from trail where team = :team and tool = :value and tool <> '' {@trail_behind} limit :limit
+-- name: trail_met_kind
+{walk_begins}{@trail_shown} from trail where team = :team and kind = :value {@trail_stretch}{walk_ends}
 
--- name: trail_verdict
-{@trail_shown} from trail where team = :team and verdict = :value and verdict <> '' {@trail_behind} limit :limit
+-- name: trail_met_sort
+{walk_begins}{@trail_shown} from trail where team = :team and sort = :value {@trail_stretch}{walk_ends}
 
--- How far back so many lie: whoever looks by several things at once walks along the rarest.
+-- name: trail_met_actor
+{walk_begins}{@trail_shown} from trail where team = :team and actor = :value {@trail_stretch}{walk_ends}
 
--- name: trail_far_stream
-select at from trail where team = :team and stream = :value {@trail_behind} limit 1 offset :limit
+-- name: trail_met_tool
+{walk_begins}{@trail_shown} from trail where team = :team and tool = :value and tool <> '' {@trail_stretch}{walk_ends}
 
--- name: trail_far_kind
-select at from trail where team = :team and kind = :value {@trail_behind} limit 1 offset :limit
+-- name: trail_met_verdict
+{walk_begins}{@trail_shown} from trail where team = :team and verdict = :value and verdict <> '' {@trail_stretch}{walk_ends}
 
--- name: trail_far_sort
-select at from trail where team = :team and sort = :value {@trail_behind} limit 1 offset :limit
+-- Where the steps are: whoever looks by several things at once walks along the rarest.
 
--- name: trail_far_actor
-select at from trail where team = :team and actor = :value {@trail_behind} limit 1 offset :limit
+-- name: trail_spots
+select at, n from ({walks}) s order by at desc, n desc limit :limit offset :passed
 
--- name: trail_far_tool
-select at from trail where team = :team and tool = :value and tool <> '' {@trail_behind} limit 1 offset :limit
+-- name: trail_spots_all
+{walk_begins}select at, n from trail where team = :team {@trail_stretch}{walk_ends}
 
--- name: trail_far_verdict
-select at from trail where team = :team and verdict = :value and verdict <> '' {@trail_behind} limit 1 offset :limit
+-- name: trail_spots_stream
+{walk_begins}select at, n from trail where team = :team and stream = :value {@trail_stretch}{walk_ends}
+
+-- name: trail_spots_kind
+{walk_begins}select at, n from trail where team = :team and kind = :value {@trail_stretch}{walk_ends}
+
+-- name: trail_spots_sort
+{walk_begins}select at, n from trail where team = :team and sort = :value {@trail_stretch}{walk_ends}
+
+-- name: trail_spots_actor
+{walk_begins}select at, n from trail where team = :team and actor = :value {@trail_stretch}{walk_ends}
+
+-- name: trail_spots_tool
+{walk_begins}select at, n from trail where team = :team and tool = :value and tool <> '' {@trail_stretch}{walk_ends}
+
+-- name: trail_spots_verdict
+{walk_begins}select at, n from trail where team = :team and verdict = :value and verdict <> '' {@trail_stretch}{walk_ends}
