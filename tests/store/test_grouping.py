@@ -146,6 +146,7 @@ def test_all_who_wait_share_one_commit(ledger: Ledger) -> None:
     assert [one.result(30) for one in waiting] == [True] * 8
     assert ledger.lines() == list(range(9))
     assert ledger.said.count("commit") == 2, "of the first, and of the eight"
+    assert "savepoint unit" not in ledger.said, "none of them came to nothing"
 
 
 def test_who_is_alone_writes_as_if_there_were_no_group(ledger: Ledger) -> None:
