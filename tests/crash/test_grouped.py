@@ -12,13 +12,14 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
 
 from sayso import Desk, Running
+from sayso.store import grouping
 from tests.forked import SERVER
 from tests.places import Place
 
@@ -35,7 +36,6 @@ class Fatal(sqlite3.Connection):
     several = False
 
     def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
-        self.several = (self.several or sql == "savepoint unit") and sql != "begin immediate"
         shared = sql == "commit" and self.several
         if shared:
             Fatal.seen += 1
@@ -58,6 +58,14 @@ def crowd(url: str, told: Connection, number: int, when: str) -> None:
         return plain(*args, factory=Fatal, **kwargs)
 
     sqlite3.connect = connect  # type: ignore[assignment]
+    write = grouping._commit
+
+    def commit(connection: sqlite3.Connection, units: Sequence[Any]) -> None:
+        if isinstance(connection, Fatal):
+            connection.several = len(units) > 1
+        write(connection, units)
+
+    grouping._commit = commit
     desk = Desk(url, agent="shop", account="sam@till")
     say = threading.Lock()
 
