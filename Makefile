@@ -59,9 +59,9 @@ help: ## this list
 demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" for options
 	@$(BIN)/sayso demo $(DEMO)
 
-# Tests wait nearly as much as they work: on two cores, four parts at a time.
+# Tests wait nearly as much as they work: on two cores, three parts at a time.
 test: $(DEV) curl chromium ip ## everything that must hold before a commit: check, and the tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=4 check $(TESTS); failed=$$?; \
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 check $(TESTS); failed=$$?; \
 	echo; for part in $(PARTS); do echo "$$part: $$(tail -n 1 $(VENV)/test-$$part.txt)"; done; exit $$failed
 
 $(TESTS): test-%: $(DEV)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -419,6 +421,21 @@ def test_an_agent_cannot_decide_whatever_it_says(served: Served) -> None:
         bot.open("refund", {"order": 8}, agent="somebody")
     assert bot.get(ask.id).open
     bot.close()
+
+
+def test_a_desk_that_was_used_once_more_after_it_was_closed_leaves_nothing_open(
+    served: Served,
+) -> None:
+    bot = Desk(served.url, token=served.token("bot", kind="agent"))
+    ask = bot.open("refund", {"order": 7})
+    bot.close()
+    assert bot.get(ask.id) == ask
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        del bot
+        gc.collect()
+
+    assert not [one for one in heard if issubclass(one.category, ResourceWarning)]
 
 
 async def test_whoever_begins_to_wait_while_nobody_is_there_hears_of_it() -> None:

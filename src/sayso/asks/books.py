@@ -45,10 +45,7 @@ def book_of(store: Store, key: str) -> Book | None:
     Raises:
         Tampered: the journal is not what was written.
     """
-    name = (key, store.restored_at)
-    with _lock:
-        known = _books.setdefault(store, {})
-        book = known.get(name)
+    book = remembered(store, key)
     events = store.stream(key, 0 if book is None else book.seq)
     if not events:
         return book
@@ -57,11 +54,26 @@ def book_of(store: Store, key: str) -> Book | None:
     else:
         for event in events:
             book = grown(book, event)
+    remember(store, book)
+    return book
+
+
+def remembered(store: Store, key: str) -> Book | None:
+    """Return the book of a key as it was when somebody here read or wrote it last.
+
+    Enough for whoever writes its next line: if there is one already, the commit says so.
+    """
     with _lock:
+        return _books.setdefault(store, {}).get((key, store.restored_at))
+
+
+def remember(store: Store, book: Book) -> None:
+    """Keep a book as it is in the journal by now."""
+    with _lock:
+        known = _books.setdefault(store, {})
         if len(known) >= _BOOKS:
             known.clear()
-        known[name] = book
-    return book
+        known[book.id, store.restored_at] = book
 
 
 def row_of(book: Book) -> TrustRow:

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from sayso.asks.books import book_of
+from sayso.asks.books import Pen, book_of, remember, remembered
 from sayso.asks.standing import Standing, tries
 from sayso.asks.vouching import label_of, pen_for, put_up
 from sayso.autonomy.terms import DETECTION
@@ -87,8 +87,10 @@ def speak(store: Store, praise: Praise) -> None:
 
 def _write(store: Store, together: list[Praise]) -> None:
     last = together[-1]
+    known = remembered(store, last.stake.key)  # read a moment ago; should it have grown, once more
     for _ in tries(last.stake.key):
-        pen = pen_for(store, last.ask, last.stake)
+        pen = pen_for(store, last.ask, last.stake) if known is None else Pen(store, known)
+        known = None
         if pen is None:
             return
         before = pen.book
@@ -96,6 +98,7 @@ def _write(store: Store, together: list[Praise]) -> None:
             said = {"ask": each.ask.id, "detection": each.stake.detection or DETECTION}
             pen.write("fine", each.decision.by, each.decision.origin, **said)
         if store.commit(*put_up(pen, last.at, before, last.ask).appends(), synced=False):
+            remember(store, pen.book)
             return
 
 

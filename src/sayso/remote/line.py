@@ -12,6 +12,7 @@ import random
 import ssl
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -135,6 +136,9 @@ class Line:
         with self._lock:
             if self._client is None:
                 self._client = httpx2.Client(**self.settings())
+                # A desk that nobody closed, or that a thread used once more after it was closed,
+                # lets go at the end all the same.
+                weakref.finalize(self, _let_go, self._client, self._pid)
             return self._client
 
     def settings(self) -> dict[str, Any]:
@@ -349,3 +353,8 @@ def _problem(response: httpx2.Response) -> dict[str, Any]:
 
 def _seconds(text: str | None) -> float | None:
     return float(text) if text is not None and text.isdigit() else None
+
+
+def _let_go(client: httpx2.Client, pid: int) -> None:
+    if pid == os.getpid():  # what was made before a fork is the parent's
+        client.close()
