@@ -19,14 +19,10 @@ TRAIL = "trail"  # the reader of the journal that keeps this index
 DESK = "#"  # in place of a team: people, access, webhooks and seals are the desk's own
 
 By = Literal["all", "stream", "kind", "sort", "actor", "tool", "verdict"]
-_ALONE: tuple[By, ...] = (
-    "stream",
-    "sort",
-    "tool",
-    "verdict",
-)  # of these one value is wanted at most
-_ALL = 2**62  # steps: the stretch has an end already
+# Of some things one value is wanted at most, of others several may be.
+_ALONE: tuple[By, ...] = ("stream", "sort", "tool", "verdict")
 _SEVERAL: tuple[By, ...] = ("actor", "kind")
+_ALL = 2**62  # steps: the stretch has an end already
 
 
 class TrailRow(NamedTuple):
