@@ -95,19 +95,20 @@ def test_what_takes_longer_is_said_to_run_and_where_to_look(
         assert "Effect    running since" in sayso("inbox", "show", ask.id).out
 
 
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--wait",), 1)])
 def test_ctrl_c_ends_the_waiting_and_not_the_decision(
-    at_terminal: AtTerminal, desk: Desk, here: Path
+    at_terminal: AtTerminal, desk: Desk, here: Path, options: tuple[str, ...], code: int
 ) -> None:
     with program(here, "hangs"):
         ask = asked(desk)
-        with at_terminal("inbox", "approve", ask.id) as terminal:
+        with at_terminal("inbox", "approve", ask.id, *options) as terminal:
             terminal.wait_for("Approve this? [y/N] ")
             terminal.type("y")
             terminal.wait_for("goes on now.")
             until((here / "begun").exists)
             terminal.press(b"\x03")
-            terminal.wait_for(f"Look later: sayso inbox show {ask.id}")
-            assert terminal.ended() == 0
+            terminal.wait_for(f"What you said is recorded. Look later: sayso inbox show {ask.id}")
+            assert terminal.ended() == code
 
     assert desk.get(ask.id).status == "decided"
 

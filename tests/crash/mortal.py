@@ -14,9 +14,10 @@ import signal
 import sqlite3
 import sys
 import traceback
-from collections.abc import Callable, Generator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -27,22 +28,30 @@ Order = dict[str, Any]
 
 
 class Killer:
-    """Counts statements, and kills this process at the chosen one."""
+    """Counts what is passed, by whichever thread, and kills this process at the chosen one."""
 
     def __init__(self, number: int, when: str) -> None:
         self._number = number
         self._when = when
-        self._seen = 0
+        self._numbers = count(1)
 
-    def before(self) -> None:
-        self._seen += 1
-        self._strike("before")
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Pass one; its number is its own, however many threads are between before and after."""
+        number = next(self._numbers)
+        self._strike(number, "before")
+        try:
+            yield
+        finally:
+            self._strike(number, "after")
 
-    def after(self) -> None:
-        self._strike("after")
+    def pass_by(self) -> None:
+        """Pass one at which nothing is done."""
+        with self.passing():
+            pass
 
-    def _strike(self, when: str) -> None:
-        if (self._seen, when) == (self._number, self._when):
+    def _strike(self, number: int, when: str) -> None:
+        if (number, when) == (self._number, self._when):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -59,11 +68,8 @@ def arm(killer: Killer, *, all_of_them: bool = True) -> None:
         def execute(self, *args: Any) -> sqlite3.Cursor:
             if looks(args[0]) and not all_of_them:
                 return super().execute(*args)
-            killer.before()
-            try:
+            with killer.passing():
                 return super().execute(*args)
-            finally:
-                killer.after()
 
     def connect(*args: Any, **kwargs: Any) -> sqlite3.Connection:
         return plain_connect(*args, factory=Watched, **kwargs)
@@ -76,18 +82,13 @@ def arm(killer: Killer, *, all_of_them: bool = True) -> None:
     def execute(self: Any, *args: Any, **kwargs: Any) -> Any:
         if looks(args[0]) and not all_of_them:
             return plain_execute(self, *args, **kwargs)
-        killer.before()
-        try:
+        with killer.passing():
             return plain_execute(self, *args, **kwargs)
-        finally:
-            killer.after()
 
     def command(self: Any, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         """Begin and commit of a transaction block go this way."""
-        killer.before()
-        result = yield from plain_command(self, *args, **kwargs)
-        killer.after()
-        return result
+        with killer.passing():
+            return (yield from plain_command(self, *args, **kwargs))
 
     psycopg.Connection.execute = execute  # type: ignore[method-assign]
     psycopg.Connection._exec_command = command  # type: ignore[method-assign]

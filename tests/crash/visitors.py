@@ -136,15 +136,10 @@ def work_of(name: str) -> Callable[..., Any]:
 def mark(number: int, where: str) -> None:
     """Arrange for the death of this process."""
     if where in POINTS:
-        MOMENTS[where] = Killer(number, "before").before
+        MOMENTS[where] = Killer(number, "before").pass_by
         return
     killer = Killer(number, where)
-
-    def pass_by() -> None:
-        killer.before()
-        killer.after()
-
-    MOMENTS.update(dict.fromkeys(POINTS, pass_by))
+    MOMENTS.update(dict.fromkeys(POINTS, killer.pass_by))
     arm(killer)
 
 

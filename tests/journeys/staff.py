@@ -93,7 +93,7 @@ def mark(number: int, where: str) -> None:
     if where in ("before", "after"):
         arm(Killer(number, where))
     else:
-        MOMENTS[where] = Killer(number, "before").before
+        MOMENTS[where] = Killer(number, "before").pass_by
 
 
 def live(order: dict[str, Any], report: int) -> None:

@@ -332,6 +332,20 @@ def _cast(desk: Desk, ask: Ask, ballot: Ballot, by: str | None) -> Ask:
 
 
 def _report(desk: Desk, decided: Ask, how: How) -> None:
+    """Say what the decision did and, where somebody waits for it, what came of it."""
+    try:
+        _tell_all(desk, decided, how)
+    except KeyboardInterrupt:  # the decision stands; only the waiting ends
+        later = f"What you said is recorded. Look later: sayso inbox show {decided.id}"
+        if how.as_json:
+            failure("still-running", later, as_json=True)
+        else:
+            say(f"\n{later}", "dim")
+        if how.wait:
+            click.get_current_context().exit(1)
+
+
+def _tell_all(desk: Desk, decided: Ask, how: How) -> None:
     if not how.as_json:
         tell(desk, decided)
         if not how.wait and sys.stdout.isatty():

@@ -35,11 +35,7 @@ def tell_at_once(desk: Desk, ask: Ask) -> None:
     """Say how an approved call ended if that comes quickly; else, where to look."""
     if not _awaited(desk, ask):
         return
-    try:
-        end = ended(desk, ask.id, QUICKLY)
-    except KeyboardInterrupt:  # the decision stands; only the waiting ends
-        say(f"\nLook later: sayso inbox show {ask.id}", "dim")
-        return
+    end = ended(desk, ask.id, QUICKLY)
     if end.trouble is None:
         tell_end(end.ask)
     else:
