@@ -61,13 +61,15 @@ demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" fo
 
 # Tests wait nearly as much as they work: on two cores, three parts at a time.
 test: $(DEV) curl chromium ip ## everything that must hold before a commit: check, and the tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=3 check $(TESTS); failed=$$?; \
+	@rm -rf $(VENV)/test-*.code $(VENV)/cache-*
+	@failed=0; $(MAKE) --no-print-directory --keep-going --jobs=3 check $(TESTS) \
+		|| { $(MAKE) --no-print-directory check && $(BIN)/python -m tools.again $(VENV) $(PARTS); } || failed=$$?; \
 	echo; for part in $(PARTS); do echo "$$part: $$(tail -n 1 $(VENV)/test-$$part.txt)"; done; exit $$failed
 
 $(TESTS): test-%: $(DEV)
 	@echo "Testing: $* ..."
-	@$(BIN)/python -m pytest -q $($*) $($*_but) > $(VENV)/$@.txt 2>&1; failed=$$?; \
-	echo; echo "Tested: $*"; cat $(VENV)/$@.txt; exit $$failed
+	@$(BIN)/python -m pytest -q $($*) $($*_but) -o cache_dir=$(VENV)/cache-$* > $(VENV)/$@.txt 2>&1; failed=$$?; \
+	echo $$failed > $(VENV)/$@.code; echo; echo "Tested: $*"; cat $(VENV)/$@.txt; exit $$failed
 
 # The page of the HTTP API shows curl, and its test runs what it shows.
 curl:
