@@ -26,9 +26,7 @@ from benchmarks.web import WHO, site
 from sayso import Desk
 from sayso.insight.trailing import read_trail
 from sayso.model.verdicts import Verdict
-from sayso.store.casebook import CASES, TEXTS
-from sayso.store.labels import LABELS
-from sayso.store.tallies import TALLIES
+from sayso.store.readers import ReaderName
 
 # Two who decide much on tools that never meet, and one of whom there is a single decision.
 CALLS: tuple[tuple[str, str, Verdict], ...] = (
@@ -69,7 +67,7 @@ FULL = Sizes((100, 1_000, 1_000_000), looks=20)
 QUICK = Sizes((100, 200, 400), looks=2)
 
 # What a server reads on in the background; a desk has long done so when it has a million events.
-OTHERS = (CASES, TEXTS, TALLIES, LABELS)
+OTHERS: tuple[ReaderName, ...] = ("cases", "texts", "tallies", "labels")
 
 NUMBERS = {
     "SQLite": "with recursive n(n) as (select 1 union all select n + 1 from n where n < {total})"

@@ -265,7 +265,7 @@ def test_a_reader_that_read_before_an_erasure_puts_no_words_back(
     desk: Desk, place: Place, refund: Ask
 ) -> None:
     desk.reject(refund)
-    read, before = text_of(desk.get(refund.id)), desk.store.text_cursor()
+    read, before = text_of(desk.get(refund.id)), desk.store.reached("texts")
 
     desk.erase(refund, note="Asked for")
     assert desk.store.put_texts([read], [], before=before, after=desk.store.tip())

@@ -256,12 +256,12 @@ def test_what_did_harm_afterwards_was_not_right(desk: Desk, between: bool) -> No
 
 
 def test_of_two_who_read_the_same_decisions_one_counts_them(desk: Desk) -> None:
-    store, before = desk.store, desk.store.label_cursor()
+    store, before = desk.store, desk.store.reached("labels")
     decided(desk, 3, 2)
     assert summed(desk) == (3, 2, 3, 2)
 
     rows = store.labelled(agent=None, tool=None, teams=None)
-    assert store.put_labels(rows, before=before, after=store.label_cursor()) is False
+    assert store.put_labels(rows, before=before, after=store.reached("labels")) is False
 
     assert summed(desk) == (3, 2, 3, 2)
 

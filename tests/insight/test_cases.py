@@ -385,7 +385,7 @@ def test_a_reader_that_read_before_an_erasure_puts_nothing_back(
 ) -> None:
     """It read, the ask was erased, and only then it writes."""
     read = row_of(desk.get(decided[0].id))
-    before = desk.store.case_cursor()
+    before = desk.store.reached("cases")
 
     desk.erase(decided[0], note="Asked for")
     assert desk.store.put_cases([read], [], before=before, after=desk.store.tip())
@@ -397,7 +397,7 @@ def test_of_two_readers_from_one_place_the_second_writes_nothing(
     desk: Desk, place: Place, decided: list[Ask]
 ) -> None:
     rows = [row_of(desk.get(ask.id)) for ask in decided]
-    before, tip = desk.store.case_cursor(), desk.store.tip()
+    before, tip = desk.store.reached("cases"), desk.store.tip()
 
     assert desk.store.put_cases(rows[:1], [], before=before, after=tip)
     assert not desk.store.put_cases(rows[1:], [], before=before, after=tip)

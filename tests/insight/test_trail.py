@@ -304,7 +304,7 @@ def test_a_name_that_no_database_takes_stops_no_reader(desk: Desk) -> None:
     wild = "tool\0\ud800" + "x" * 500
     rows = [row_of(event, "", wild) for event in _opened(desk)]
 
-    assert desk.store.put_trail(rows, [], before=desk.store.trail_cursor(), after="1")
+    assert desk.store.put_trail(rows, [], before=desk.store.reached("trail"), after="1")
     assert rows[0].tool.startswith("tool\ufffd?x")
     assert len(rows[0].tool) == 200
     for wanted in (Wanted(tool=wild), Wanted(actor=wild), Wanted(stream=wild)):

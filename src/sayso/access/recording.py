@@ -10,7 +10,7 @@ from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.event import link
 from sayso.store.accounts import ACCESS
 from sayso.store.contract import Append, Store
-from sayso.store.rows import RowChange
+from sayso.store.named import RowChange
 
 _TRIES = 200
 

@@ -11,7 +11,7 @@ from sayso.errors import BadValue, Tampered, UnknownFile
 from sayso.model.ask import Ask
 from sayso.model.file import MOST_BYTES, MOST_FILES, FileNote, check_files, note_file
 from sayso.store.contract import Store
-from sayso.store.rows import RowChange
+from sayso.store.named import RowChange
 
 
 @dataclass(frozen=True, slots=True)

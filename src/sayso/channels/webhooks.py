@@ -23,6 +23,7 @@ from sayso.model.event import link
 from sayso.model.event_kinds import TOLD
 from sayso.model.ids import short_id
 from sayso.store.contract import Append, Store
+from sayso.store.named import RowChange
 from sayso.store.outbox import (
     WEBHOOKS,
     DeliveryRow,
@@ -31,7 +32,6 @@ from sayso.store.outbox import (
     drop_webhook,
     put_webhook,
 )
-from sayso.store.rows import RowChange
 from sayso.store.subscribed import host_of
 
 __all__ = ["KINDS", "Delivery", "Outcome", "Webhook", "Webhooks", "verify"]

@@ -49,14 +49,10 @@ def seconds_in(bin: int, share: float) -> float:  # noqa: A002 - what it is
 class _Counts(Reader):
     """Of everything that metrics are made from."""
 
-    def reached(self) -> str:
-        return self.store.tally_cursor()
+    name = "tallies"
 
     def take(self, events: Sequence[Event], before: str, after: str) -> bool:
         return self.store.put_tallies(_added_up(self._facts(events)), before=before, after=after)
-
-    def drop(self) -> None:
-        self.store.drop_tallies()
 
     def _facts(self, events: Sequence[Event]) -> Iterator[Fact]:
         counted = [event for event in events if of_ask(event) and event.kind in COUNTED]

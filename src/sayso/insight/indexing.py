@@ -53,8 +53,7 @@ class _Index(Reader):
 class _Cases(_Index):
     """Of what people decided."""
 
-    def reached(self) -> str:
-        return self.store.case_cursor()
+    name = "cases"
 
     def concerns(self, event: Event) -> bool:
         return event.kind != "ask.opened"
@@ -64,9 +63,6 @@ class _Cases(_Index):
         gone = _others(ids, [row.id for row in rows])
         return self.store.put_cases(rows, gone, before=before, after=after)
 
-    def drop(self) -> None:
-        self.store.drop_cases()
-
 
 # What leaves the words of an ask, and whether it is open, as they were.
 _WORDLESS = frozenset({"ask.reminded", "ask.escalated", "ask.assigned"})
@@ -75,8 +71,7 @@ _WORDLESS = frozenset({"ask.reminded", "ask.escalated", "ask.assigned"})
 class _Texts(_Index):
     """Of all asks, open and closed."""
 
-    def reached(self) -> str:
-        return self.store.text_cursor()
+    name = "texts"
 
     def concerns(self, event: Event) -> bool:
         return event.kind.startswith(("ask.", "payload.")) and event.kind not in _WORDLESS
@@ -86,9 +81,6 @@ class _Texts(_Index):
         rows = [text_of(ask, *_leaving(events)) for ask, events in found if ask.digest]
         gone = _others(ids, [row.id for row in rows])
         return self.store.put_texts(rows, gone, before=before, after=after)
-
-    def drop(self) -> None:
-        self.store.drop_texts()
 
 
 def _leaving(events: Sequence[Event]) -> list[str]:

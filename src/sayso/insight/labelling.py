@@ -82,15 +82,11 @@ def audits_in(events: Iterable[Event]) -> dict[str, float]:
 class _Labels(Reader):
     """Of every confidence that was stated and decided on."""
 
-    def reached(self) -> str:
-        return self.store.label_cursor()
+    name = "labels"
 
     def take(self, events: Sequence[Event], before: str, after: str) -> bool:
         rows = added_up(self._said(events))
         return self.store.put_labels(rows, before=before, after=after)
-
-    def drop(self) -> None:
-        self.store.drop_labels()
 
     def _said(self, events: Sequence[Event]) -> Iterator[LabelRow]:
         decided = {one.stream for one in events if of_ask(one) and one.kind == "ask.decided"}

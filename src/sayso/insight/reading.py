@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from sayso.errors import BadValue, SaysoError
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.folding import fold
 from sayso.store.contract import Store
+from sayso.store.readers import ReaderName
 
 _log = logging.getLogger("sayso.insight")
 _BATCH = 500  # events
@@ -26,20 +27,22 @@ SENSELESS = (SaysoError, KeyError, TypeError, ValueError, AttributeError)
 class Reader(ABC):
     """Whoever keeps one index."""
 
+    name: ClassVar[ReaderName]
+
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    @abstractmethod
     def reached(self) -> str:
         """Return how far the index has come."""
+        return self.store.reached(self.name)
 
     @abstractmethod
     def take(self, events: Sequence[Event], before: str, after: str) -> bool:
         """Take the next events in; False if somebody else has got on."""
 
-    @abstractmethod
     def drop(self) -> None:
         """Forget the index."""
+        self.store.restart(self.name)
 
     def catch_up(self, most: int | None = None) -> bool:
         """Read on, at most so many events; return whether the end was reached."""

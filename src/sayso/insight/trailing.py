@@ -50,15 +50,11 @@ class _Whose(NamedTuple):
 class _Trail(Reader):
     """Of everything."""
 
-    def reached(self) -> str:
-        return self.store.trail_cursor()
+    name = "trail"
 
     def take(self, events: Sequence[Event], before: str, after: str) -> bool:
         rows, changed = rows_of(self.store, events), list(self._erased(events))
         return self.store.put_trail(rows, changed, before=before, after=after)
-
-    def drop(self) -> None:
-        self.store.drop_trail()
 
     def _erased(self, events: Sequence[Event]) -> Iterator[TrailRow]:
         """Yield what is left to say of asks that were erased, for it may have been noted before."""

@@ -7,13 +7,12 @@ looks is a method of the store.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import micros, moment
-from sayso.store.rows import RowChange
+from sayso.store.named import RowChange, SqlQueries
 
 ACCESS = "access"  # the stream that says who was let in, and by what
 
@@ -273,20 +272,8 @@ class Accounts(Protocol):
         ...
 
 
-class SqlAccounts(ABC):
+class SqlAccounts(SqlQueries):
     """The accounts in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _unsynced(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run a named query that must survive the death of this process, not of the machine."""
-
-    @abstractmethod
-    def _names(self, names: Sequence[str]) -> object:
-        """Return names as the dialect's query takes them."""
 
     def token(self, digest: bytes) -> TokenRow | None:
         """Return the token whose text has this digest."""

@@ -99,10 +99,6 @@ class SqlStore(
         return known
 
     @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Row]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
     def _write(
         self,
         appends: Sequence[Append],
@@ -112,10 +108,6 @@ class SqlStore(
         synced: bool = True,
     ) -> bool:
         """Write everything in one commit; False, and nothing written, on a lost race."""
-
-    @abstractmethod
-    def _unsynced(self, name: str, **parameters: object) -> list[Row]:
-        """Run a named query that must survive the death of this process, not of the machine."""
 
     @abstractmethod
     def _watch(self, ring: Any, wanted: Any) -> None:  # noqa: ANN401 - see Bell
@@ -324,13 +316,6 @@ class SqlStore(
             if rows:
                 return run_of(rows[0])
         return None
-
-    @abstractmethod
-    def _names(self, names: Sequence[str]) -> object:
-        """Return names as the dialect's query takes them."""
-
-    def _teams(self, teams: Sequence[str] | None) -> object:
-        return None if teams is None else self._names(sorted(set(teams)))
 
     def beat(self, run_id: str, token: str, span: timedelta, doing: str | None) -> bool:
         """Hold on to a run; False if somebody else has it."""

@@ -5,7 +5,6 @@ Each look is one short statement, and costs what it returns.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 
 from sayso.model.event import Event, micros, moment
 from sayso.store.fleet import Teams
+from sayso.store.named import SqlQueries
 
 NOT_OVER = ("waiting", "parked", "running", "ready")
 COUNTED = 1000  # of each status; what is more is said to be more
@@ -57,20 +57,8 @@ class Boards(Protocol):
         ...
 
 
-class SqlBoards(ABC):
+class SqlBoards(SqlQueries):
     """The same in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _teams(self, teams: Sequence[str] | None) -> object:
-        """Return the teams filter as the dialect's query takes it."""
-
-    @abstractmethod
-    def _names(self, names: Sequence[str]) -> object:
-        """Return names as the dialect's query takes them."""
 
     def failed_since(self, since: datetime, limit: int, teams: Teams = None) -> list[str]:
         """Return runs that have failed since then, the last one first."""

@@ -6,19 +6,17 @@ words that are ready (`insight.words`), so that neither takes a text apart in it
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import Event
+from sayso.store.named import Part, listed
+from sayso.store.readers import SqlReaders
 
 # Beyond this many cases it makes no difference how common a word is, and nobody counts on.
 MOST = 1000
-CASES = "cases"  # the reader of the journal that keeps this index
-TEXTS = "texts"  # and the one that keeps the index of all asks by their words
-
-Part = tuple[str, dict[str, object]]  # a named query and its values
 
 
 class CaseRow(NamedTuple):
@@ -78,11 +76,6 @@ class CaseFilter(NamedTuple):
         return tuple(team for team in seen if self.team is None or team == self.team)
 
 
-def listed(teams: tuple[str, ...] | None) -> str | None:
-    """Return teams, and what belongs to none, as queries take them."""
-    return None if teams is None else f"||{''.join(f'{team}|' for team in teams)}"
-
-
 def seen_by_team(team: str | None) -> tuple[str, ...]:
     """Return the teams whose cases somebody of one team may see: theirs, and what belongs to none."""
     return () if team is None else (team,)
@@ -94,18 +87,10 @@ EVERYTHING = CaseFilter()
 class Casebook(Protocol):
     """What a store can do with cases. Every method is one short transaction."""
 
-    def case_cursor(self) -> str:
-        """How far into the journal the index has come."""
-        ...
-
     def put_cases(
         self, rows: Sequence[CaseRow], gone: Sequence[str], *, before: str, after: str
     ) -> bool:
         """Write cases and how far they reach; nothing, and False, if somebody else has got on."""
-        ...
-
-    def drop_cases(self) -> None:
-        """Forget the index; it is made again from the beginning of the journal."""
         ...
 
     def journals(self, ids: Sequence[str]) -> list[list[Event]]:
@@ -137,34 +122,15 @@ class Casebook(Protocol):
         """
         ...
 
-    def text_cursor(self) -> str:
-        """How far into the journal the index of all asks has come."""
-        ...
-
     def put_texts(
         self, rows: Sequence[TextRow], gone: Sequence[str], *, before: str, after: str
     ) -> bool:
         """Write asks by their words, and how far they reach; nothing, if somebody else got on."""
         ...
 
-    def drop_texts(self) -> None:
-        """Forget the index of all asks; it is made again from the beginning of the journal."""
-        ...
 
-
-class SqlCasebook(ABC):
+class SqlCasebook(SqlReaders):
     """The index in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        """Run queries in one commit that need not be synced.
-
-        Fenced: none of them, and False, if the first changes nothing.
-        """
 
     @abstractmethod
     def _any_of(self, words: Sequence[str]) -> str:
@@ -174,33 +140,13 @@ class SqlCasebook(ABC):
     def _all_of(self, words: Sequence[str], state: str) -> str:
         """Return the search for asks of a state with all of these words; the last may go on."""
 
-    @abstractmethod
-    def _names(self, names: Sequence[str]) -> object:
-        """Return names as the dialect's query takes them."""
-
-    def case_cursor(self) -> str:
-        """Return how far into the journal the index has come."""
-        return self._reached(CASES)
-
-    def text_cursor(self) -> str:
-        """Return how far into the journal the index of all asks has come."""
-        return self._reached(TEXTS)
-
-    def _reached(self, reader: str) -> str:
-        rows = self._rows("reader", reader=reader)
-        return str(rows[0][0]) if rows else ""
-
     def put_texts(
         self, rows: Sequence[TextRow], gone: Sequence[str], *, before: str, after: str
     ) -> bool:
         """Write asks by their words, and how far they reach."""
         parts: list[Part] = [("drop_text", {"id": ask_id}) for ask_id in sorted(gone)]
         parts += [("put_text", row._asdict()) for row in sorted(rows)]
-        return self._read(TEXTS, parts, before, after)
-
-    def drop_texts(self) -> None:
-        """Forget the index of all asks."""
-        self._together([("reader_restarts", {"reader": TEXTS}), ("drop_texts", {})], fenced=False)
+        return self._read("texts", parts, before, after)
 
     def record(self, wanted: CaseFilter, limit: int) -> list[str]:
         """Return the last verdicts, the newest first."""
@@ -222,15 +168,7 @@ class SqlCasebook(ABC):
         parts: list[Part] = [("drop_case", {"id": ask_id}) for ask_id in sorted(gone)]
         # In one order: an erasure and a reader must not wait for each other.
         parts += [("put_case", row._asdict()) for row in sorted(rows)]
-        return self._read(CASES, parts, before, after)
-
-    def _read(self, reader: str, parts: Sequence[Part], before: str, after: str) -> bool:
-        moves: Part = ("reader_moves", {"reader": reader, "before": before, "after": after})
-        return self._together([moves, *parts], fenced=True)
-
-    def drop_cases(self) -> None:
-        """Forget the index."""
-        self._together([("reader_restarts", {"reader": CASES}), ("drop_cases", {})], fenced=False)
+        return self._read("cases", parts, before, after)
 
     def journals(self, ids: Sequence[str]) -> list[list[Event]]:
         """Return the events of several streams."""

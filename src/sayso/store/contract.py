@@ -25,8 +25,9 @@ from sayso.store.casebook import Casebook
 from sayso.store.epochs import Epochs
 from sayso.store.fleet import Fleet, Teams
 from sayso.store.labels import Labels
+from sayso.store.named import RowChange
 from sayso.store.outbox import Outbox
-from sayso.store.rows import RowChange
+from sayso.store.readers import Readers
 from sayso.store.tallies import Tallies
 from sayso.store.trail import Trail
 from sayso.store.trust import TrustRows
@@ -288,7 +289,18 @@ class Wakeups(Protocol):
 
 
 class Store(
-    Casebook, Tallies, Labels, Trail, Accounts, Outbox, Fleet, Epochs, Boards, TrustRows, Protocol
+    Readers,
+    Casebook,
+    Tallies,
+    Labels,
+    Trail,
+    Accounts,
+    Outbox,
+    Fleet,
+    Epochs,
+    Boards,
+    TrustRows,
+    Protocol,
 ):
     """A database that keeps the journal. Every method is one short transaction."""
 

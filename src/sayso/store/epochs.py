@@ -8,16 +8,15 @@ refused. From the beginning of putting it right to its end nobody else gets in.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from sayso.errors import BadValue, Misuse
 from sayso.model.event import moment
-from sayso.store.casebook import Part
+from sayso.store.named import Part, SqlQueries
 
 DESK = "desk"  # the stream that says that a new epoch began
 _CURSOR = re.compile(r"(?:([0-9]{1,9}):)?([0-9]{1,18}(?:\.[0-9]{1,18})?)")
@@ -72,19 +71,11 @@ class Epochs(Protocol):
         ...
 
 
-class SqlEpochs(ABC):
+class SqlEpochs(SqlQueries):
     """Epochs in a SQL database."""
 
     _putting_right = False
     _restored: tuple[datetime | None] | None = None  # once it was looked up
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        """Run queries in one commit that need not be synced; fenced, if the first hits."""
 
     def _renumbering(self) -> list[Part]:
         """Return what else has to be done to a journal that comes from another server."""

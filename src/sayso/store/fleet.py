@@ -6,7 +6,6 @@ is open, alive or given up, so what is over costs nothing.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import moment
 from sayso.model.requirement import ANYBODY
+from sayso.store.named import SqlQueries
 
 _TICK = timedelta(microseconds=1)
 ALIVE = timedelta(seconds=15)  # whoever said nothing for longer is taken for gone
@@ -136,20 +136,8 @@ class Fleet(Protocol):
         ...
 
 
-class SqlFleet(ABC):
+class SqlFleet(SqlQueries):
     """The fleet in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _unsynced(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run a named query that must survive the death of this process, not of the machine."""
-
-    @abstractmethod
-    def _teams(self, teams: Sequence[str] | None) -> object:
-        """Return the teams filter as the dialect's query takes it."""
 
     def put_worker(self, worker: Worker, keep: timedelta) -> None:
         """Say that a worker is alive and what it serves; forget those silent for longer."""

@@ -6,13 +6,11 @@ there are no more of them than that.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
-from sayso.store.casebook import Part, listed
-
-LABELS = "labels"  # the reader of the journal that keeps this index
+from sayso.store.named import Part, listed
+from sayso.store.readers import SqlReaders
 
 
 class LabelRow(NamedTuple):
@@ -32,16 +30,8 @@ class LabelRow(NamedTuple):
 class Labels(Protocol):
     """What a store can do with labels. Every method is one short transaction."""
 
-    def label_cursor(self) -> str:
-        """How far into the journal they reach."""
-        ...
-
     def put_labels(self, rows: Iterable[LabelRow], *, before: str, after: str) -> bool:
         """Add to the sums, and say how far they reach; nothing, if somebody else has got on."""
-        ...
-
-    def drop_labels(self) -> None:
-        """Forget all labels; they are made again from the beginning of the journal."""
         ...
 
     def labels_of(self, team: str, agent: str, tool: str, kind: str) -> list[LabelRow]:
@@ -55,38 +45,13 @@ class Labels(Protocol):
         ...
 
 
-class SqlLabels(ABC):
+class SqlLabels(SqlReaders):
     """Labels in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        """Run queries in one commit that need not be synced; fenced, if the first hits."""
-
-    @abstractmethod
-    def _reached(self, reader: str) -> str:
-        """Return how far a reader of the journal has come."""
-
-    @abstractmethod
-    def _read(self, reader: str, parts: Sequence[Part], before: str, after: str) -> bool:
-        """Write what a reader made of the journal, and how far that reaches."""
-
-    def label_cursor(self) -> str:
-        """Return how far into the journal labels reach."""
-        return self._reached(LABELS)
 
     def put_labels(self, rows: Iterable[LabelRow], *, before: str, after: str) -> bool:
         """Add to the sums."""
         parts: list[Part] = [("put_label", row._asdict()) for row in rows]
-        return self._read(LABELS, parts, before, after)
-
-    def drop_labels(self) -> None:
-        """Forget all labels."""
-        restart: Part = ("reader_restarts", {"reader": LABELS})
-        self._together([restart, ("drop_labels", {})], fenced=False)
+        return self._read("labels", parts, before, after)
 
     def labels_of(self, team: str, agent: str, tool: str, kind: str) -> list[LabelRow]:
         """Return what one agent stated of one tool."""

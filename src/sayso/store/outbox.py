@@ -7,14 +7,12 @@ moves it writes the deliveries in the same commit (docs/decisions/0034).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol
 
 from sayso.model.event import Event, micros, moment
-from sayso.store.casebook import Part
-from sayso.store.rows import RowChange
+from sayso.store.named import Part, RowChange, SqlQueries
 
 WEBHOOKS = "webhooks"  # the stream that says who is told
 KEPT = timedelta(days=7)  # what arrived longer ago is forgotten
@@ -153,24 +151,8 @@ class Outbox(Protocol):
         ...
 
 
-class SqlOutbox(ABC):
+class SqlOutbox(SqlQueries):
     """Webhooks and deliveries in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _unsynced(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run a named query that must survive the death of this process, not of the machine."""
-
-    @abstractmethod
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        """Run queries in one commit that need not be synced; fenced, if the first hits."""
-
-    @abstractmethod
-    def _names(self, names: Sequence[str]) -> object:
-        """Return names as the dialect's query takes them."""
 
     def webhooks(self) -> list[WebhookRow]:
         """Return all webhooks."""

@@ -36,11 +36,11 @@ from sayso.store.base import (
     person_parameters,
     woken_by,
 )
-from sayso.store.casebook import Part as NamedPart
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.epochs import cursor_at, from_before, read_cursor
 from sayso.store.fleet import ALIVE, Idler, Strain
+from sayso.store.named import Part as NamedPart
 from sayso.store.pool import Pool
 from sayso.store.queries import joined, numbered, read_migrations, read_queries
 from sayso.store.wakeups import PostgresWakeups

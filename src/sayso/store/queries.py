@@ -22,7 +22,7 @@ def _worded(dialect: str, words: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Put the queries into words once: every desk of a program has the same."""
     queries: dict[str, str] = {}
     for file in (
-        *("common.sql", f"{dialect}.sql", "cases.sql", f"{dialect}_cases.sql"),
+        *("common.sql", f"{dialect}.sql", "readers.sql", "cases.sql", f"{dialect}_cases.sql"),
         *("tallies.sql", "labels.sql", "trail.sql", "accounts.sql", "outbox.sql", "files.sql"),
         *("fleet.sql", "epochs.sql", "boards.sql", "keys.sql"),
         *(("postgres_wakeups.sql", "postgres_fleet.sql") if dialect == "postgres" else ()),

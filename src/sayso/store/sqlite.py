@@ -35,13 +35,13 @@ from sayso.store.base import (
     person_parameters,
     woken_by,
 )
-from sayso.store.casebook import Part
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.epochs import cursor_at, from_before, read_cursor
 from sayso.store.fleet import ALIVE
 from sayso.store.forking import DOOR
 from sayso.store.grouping import Group
+from sayso.store.named import Part
 from sayso.store.pool import Pool
 from sayso.store.queries import numbered, read_migrations, read_queries
 

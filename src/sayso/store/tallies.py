@@ -7,13 +7,12 @@ happened in them.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, Protocol
 
-from sayso.store.casebook import Part, listed
+from sayso.store.named import Part, listed
+from sayso.store.readers import SqlReaders
 
-TALLIES = "tallies"  # the reader of the journal that counts
 Grain = Literal["hour", "day", "person", "ever"]
 Dimension = Literal["agent", "tool", "tier"]
 Column = Literal["agent", "tool", "tier", "person"]
@@ -74,16 +73,8 @@ class TallyFilter(NamedTuple):
 class Tallies(Protocol):
     """What a store can do with counts. Every method is one short transaction."""
 
-    def tally_cursor(self) -> str:
-        """How far into the journal was counted."""
-        ...
-
     def put_tallies(self, rows: Iterable[Tally], *, before: str, after: str) -> bool:
         """Add to the counts, and say how far they reach; nothing, if somebody else has got on."""
-        ...
-
-    def drop_tallies(self) -> None:
-        """Forget all counts; they are made again from the beginning of the journal."""
         ...
 
     def tallied(self, wanted: TallyFilter, width: int) -> list[Sum]:
@@ -95,38 +86,13 @@ class Tallies(Protocol):
         ...
 
 
-class SqlTallies(ABC):
+class SqlTallies(SqlReaders):
     """Counts in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        """Run queries in one commit that need not be synced; fenced, if the first hits."""
-
-    @abstractmethod
-    def _reached(self, reader: str) -> str:
-        """Return how far a reader of the journal has come."""
-
-    @abstractmethod
-    def _read(self, reader: str, parts: Sequence[Part], before: str, after: str) -> bool:
-        """Write what a reader made of the journal, and how far that reaches."""
-
-    def tally_cursor(self) -> str:
-        """Return how far into the journal was counted."""
-        return self._reached(TALLIES)
 
     def put_tallies(self, rows: Iterable[Tally], *, before: str, after: str) -> bool:
         """Add to the counts."""
         parts: list[Part] = [("put_tallies", {"rows": json.dumps(list(rows))})]
-        return self._read(TALLIES, parts, before, after)
-
-    def drop_tallies(self) -> None:
-        """Forget all counts."""
-        restart: Part = ("reader_restarts", {"reader": TALLIES})
-        self._together([restart, ("drop_tallies", {})], fenced=False)
+        return self._read("tallies", parts, before, after)
 
     def tallied(self, wanted: TallyFilter, width: int) -> list[Sum]:
         """Sum up by slots of so many hours."""

@@ -8,14 +8,14 @@ way, so a page costs no more than its steps. Along what to walk, and how far, is
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from sayso.model.event import Event
-from sayso.store.casebook import Part
+from sayso.store.named import Part
+from sayso.store.readers import SqlReaders
 
-TRAIL = "trail"  # the reader of the journal that keeps this index
 DESK = "#"  # in place of a team: people, access, webhooks and seals are the desk's own
 
 By = Literal["all", "stream", "kind", "sort", "actor", "tool", "verdict"]
@@ -75,18 +75,10 @@ Others = Mapping[By, Sequence[str]]  # what else is wanted: by each thing one of
 class Trail(Protocol):
     """What a store can do with the trail. Every method is one short transaction."""
 
-    def trail_cursor(self) -> str:
-        """How far into the journal the trail has come."""
-        ...
-
     def put_trail(
         self, rows: Iterable[TrailRow], changed: Iterable[TrailRow], *, before: str, after: str
     ) -> bool:
         """Add events and change others, and say how far they reach; nothing if somebody got on."""
-        ...
-
-    def drop_trail(self) -> None:
-        """Forget the trail; it is made again from the beginning of the journal."""
         ...
 
     def trail_teams(self) -> list[str]:
@@ -110,36 +102,12 @@ class Trail(Protocol):
         ...
 
 
-class SqlTrail(ABC):
+class SqlTrail(SqlReaders):
     """The trail in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        """Run queries in one commit that need not be synced; fenced, if the first hits."""
-
-    @abstractmethod
-    def _reached(self, reader: str) -> str:
-        """Return how far a reader of the journal has come."""
-
-    @abstractmethod
-    def _read(self, reader: str, parts: Sequence[Part], before: str, after: str) -> bool:
-        """Write what a reader made of the journal, and how far that reaches."""
-
-    @abstractmethod
-    def _names(self, names: Sequence[str]) -> object:
-        """Return names as the dialect's query takes them."""
 
     @abstractmethod
     def _several(self, name: str, part: str, place: str, own: Sequence[str], times: int) -> str:
         """Return the name of a query with a part in it several times, each with its own values."""
-
-    def trail_cursor(self) -> str:
-        """Return how far into the journal the trail has come."""
-        return self._reached(TRAIL)
 
     def put_trail(
         self, rows: Iterable[TrailRow], changed: Iterable[TrailRow], *, before: str, after: str
@@ -147,12 +115,7 @@ class SqlTrail(ABC):
         """Add events and change others."""
         parts: list[Part] = [("put_trail", {"rows": json.dumps(list(rows))})]
         parts += [("change_trail", row._asdict()) for row in changed]
-        return self._read(TRAIL, parts, before, after)
-
-    def drop_trail(self) -> None:
-        """Forget the trail."""
-        restart: Part = ("reader_restarts", {"reader": TRAIL})
-        self._together([restart, ("drop_trail", {})], fenced=False)
+        return self._read("trail", parts, before, after)
 
     def trail_teams(self) -> list[str]:
         """Return the teams that the trail has something of."""

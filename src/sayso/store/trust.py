@@ -6,15 +6,13 @@ for that reads the stream.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import micros, moment
-from sayso.store.casebook import Part
 from sayso.store.fleet import Teams
-from sayso.store.rows import RowChange
+from sayso.store.named import Part, RowChange, SqlQueries
 from sayso.store.tallies import Dimension
 
 _BATCH = 500
@@ -108,20 +106,8 @@ class TrustRows(Protocol):
         ...
 
 
-class SqlTrust(ABC):
+class SqlTrust(SqlQueries):
     """The same in a SQL database."""
-
-    @abstractmethod
-    def _rows(self, name: str, **parameters: object) -> list[Sequence[Any]]:
-        """Run one named query and return its rows."""
-
-    @abstractmethod
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
-        """Run queries in one commit that need not be synced; fenced, if the first hits."""
-
-    @abstractmethod
-    def _teams(self, teams: Sequence[str] | None) -> object:
-        """Return the teams as the dialect's query takes them."""
 
     def trusted(
         self,

@@ -1,15 +1,6 @@
 -- What was decided before: an index made from the journal. {shared} keeps an erasure waiting that
 -- comes while a case is written.
 
--- name: reader
-select cursor from readers where name = :reader
-
--- name: reader_moves
--- Of two who read on from the same place one gets on.
-insert into readers (name, cursor) select :reader, :after
- where true
-on conflict (name) do update set cursor = excluded.cursor where readers.cursor = :before
-
 -- name: put_case
 -- Nothing is put back that was erased since it was read.
 insert into cases (id, kind, tool, agent, team, verdict, at, about, said)
@@ -25,9 +16,6 @@ delete from cases where id = :id
 
 -- name: drop_cases
 delete from cases
-
--- name: reader_restarts
-delete from readers where name = :reader
 
 -- name: case_columns
 cases.id, cases.kind, cases.tool, cases.agent, cases.verdict, cases.at, cases.about, cases.said
