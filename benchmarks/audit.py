@@ -71,8 +71,8 @@ OTHERS: tuple[ReaderName, ...] = ("cases", "texts", "tallies", "labels")
 
 NUMBERS = {
     "SQLite": "with recursive n(n) as (select 1 union all select n + 1 from n where n < {total})"
-    " select n, 'a-x' || n as id, n % {kinds} as place from n",
-    "PostgreSQL": "select n, 'a-x' || n as id, n % {kinds} as place"
+    " select n, 'a-u' || n as id, n % {kinds} as place from n",
+    "PostgreSQL": "select n, 'a-u' || n as id, n % {kinds} as place"
     " from generate_series(1, cast({total} as bigint)) n",
 }
 

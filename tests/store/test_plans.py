@@ -55,12 +55,15 @@ COPIED = {
 
 
 def crowd(place: Place) -> None:
-    """Let there be far more than what is looked for: rows alone, whose journals nobody reads."""
+    """Let there be far more than what is looked for: rows alone, whose journals nobody reads.
+
+    No id of ours has a `u`, so none of theirs is taken.
+    """
     for table, (columns, values) in COPIED.items():
         stream = ", stream" if table == "asks" else ""
         place.sql(
             f"insert into {table} (id{stream}, {columns})"
-            f" select 'a-x' || n.i{stream}, {values}"
+            f" select 'a-u' || n.i{stream}, {values}"
             f" from {NUMBERS[place.dialect]} n, (select * from {table} limit 1) a"
         )
     place.sql("analyze")
