@@ -50,6 +50,19 @@ def test_a_closed_ask_says_how_it_ended_and_offers_nothing(
     assert "sayso inbox approve" not in done.out
 
 
+def test_the_command_that_decides_says_where_a_name_is_needed(
+    sayso: Sayso, desk: Desk, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SAYSO_PERSON", raising=False)
+    assert "--as" not in sayso("inbox", "show", ask.id).out  # whoever sits here decides
+
+    desk.people.add("anna")
+    assert f"--seen {ask.digest[:12]} --as NAME" in sayso("inbox", "show", ask.id).out
+
+    monkeypatch.setenv("SAYSO_PERSON", "anna")
+    assert "--as" not in sayso("inbox", "show", ask.id).out
+
+
 def test_history_tells_what_happened_in_order(sayso: Sayso, desk: Desk, ask: Ask) -> None:
     desk.edit(ask, {"amount": 30}, note=hostile.ALL)
     desk.finish(desk.begin(ask), "paid")

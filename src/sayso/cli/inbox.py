@@ -24,6 +24,7 @@ from sayso.cli.outcome import standing_word
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.cli.timeline import timeline
 from sayso.cli.watching import watch
+from sayso.cli.who import naming
 from sayso.errors import InvalidAnswer, InvalidEdit
 from sayso.model.ask import Ask, Ballot
 from sayso.model.verdicts import REJECT_KINDS, RejectKind, Verdict
@@ -72,7 +73,7 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
             show("", *timeline(desk.history(ask)))
         if ask.open:
             first = f"Decide it{_in_words(ask, ask.allow[0])}" if ask.allow else "Decide it"
-            say(f"\n{first}: {command(ask, desk=desk_argument())}", "dim")
+            say(f"\n{first}: {command(ask, desk=desk_argument())}{naming(desk)}", "dim")
             others = ", ".join(f"{verdict}{_in_words(ask, verdict)}" for verdict in ask.allow[1:])
             if others:
                 say(f"Or instead: {others}", "dim")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -24,6 +25,13 @@ def as_option(command: F) -> F:
     )(command)
 
 
+def naming(desk: Desk) -> str:
+    """Return what a command has to add to say who decides: ` --as NAME`, if nobody else says it."""
+    known = [somebody.name for somebody in desk.people]
+    said = "SAYSO_PERSON" in os.environ or _sitting(desk) in known
+    return "" if said or not known else " --as NAME"
+
+
 def decider(desk: Desk, person: str | None) -> str | None:
     """Return the name to decide under; `None` in solo mode, where it is whoever sits here.
 
@@ -31,7 +39,7 @@ def decider(desk: Desk, person: str | None) -> str | None:
         UnknownPerson: nobody was named and the account is no person of the desk, or somebody
             was named on a desk that has no people.
     """
-    sitting = desk.origin.account.partition("@")[0]
+    sitting = _sitting(desk)
     known = [somebody.name for somebody in desk.people]
     if not known:
         if person in (None, sitting):
@@ -49,3 +57,7 @@ def decider(desk: Desk, person: str | None) -> str | None:
         sitting,
         f"Say who decides: --as NAME, or SAYSO_PERSON. People here: {', '.join(known)}.",
     )
+
+
+def _sitting(desk: Desk) -> str:
+    return desk.origin.account.partition("@")[0]
