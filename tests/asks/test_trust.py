@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from itertools import count
+from random import Random
 from typing import Any
 
 import pytest
@@ -502,7 +503,55 @@ def test_whoever_asks_again_tosses_no_second_coin(
     assert again.open
     alone.approve(again)
 
+    question = key_of(alone, again).flag_ask
+    assert (question is None) == (ending == "not now")  # then a person has spoken to it
+    if question is not None:
+        assert call(alone).open
+        assert picked.id in alone.get(question).title
+        alone.reject(alone.get(question))
     assert call(alone).decision
+
+
+@pytest.mark.parametrize("ending", ["withdrawn", "late"])
+def test_an_agent_that_lets_nobody_see_what_was_picked_loses_its_grant(
+    alone: Desk, clock: FakeClock, ending: str
+) -> None:
+    book = grant(alone)
+    chance = Random(7)
+    alone.law.coin = chance.random
+    picked, ran = 0, 0
+    while alone.trust.key(book.id).ledger.standing == "granted":
+        bad = call(alone, within="1h")
+        if bad.decision:
+            ran += 1
+            continue
+        picked += 1
+        if ending == "withdrawn":
+            alone.withdraw(bad)
+        else:
+            clock.advance("2h")
+            alone.sweep()
+        alone.approve(call(alone))  # one that is fine, to be seen instead
+        question = alone.trust.key(book.id).flag_ask
+        assert question is not None
+        assert call(alone).open
+        alone.approve(alone.get(question))  # it would have done harm
+
+    ended = alone.trust.key(book.id)
+    assert (picked, ended.ledger.ends, ended.harms, ended.bad_audits) == (2, 1, 2, 2)
+    assert ran < 100
+    assert alone.verify()
+
+
+def test_a_book_whose_end_was_cut_off_lets_nothing_run_alone(office: Office, place: Place) -> None:
+    desk = office()
+    book = grant(desk)
+    ran = call(desk)
+    desk.finish(desk.begin(ran))
+    desk.incident(ran, "Paid twice")
+    place.sql("delete from events where stream = ? and seq > ?", book.id, book.seq)
+
+    assert call(office()).open
 
 
 def test_what_was_not_picked_forgives_nothing(alone: Desk) -> None:
@@ -697,17 +746,50 @@ def test_two_who_say_so_need_no_third(patient: Desk) -> None:
     assert (book.ledger.standing, book.harms, book.flag_ask) == ("reviewed", 1, None)
 
 
-def test_harm_found_while_a_flag_waits_counts_when_it_is_settled(team: Desk) -> None:
+def test_harm_found_while_a_flag_waits_is_a_question_of_its_own(team: Desk) -> None:
+    book = grant(team, by="ann")
+    harmful(team, by="jun")
+    harmful(team, by="ben")
+    first, second = team.trust.key(book.id).questions
+
+    team.reject(team.get(first), "It was fine", by="ben")
+    assert team.trust.key(book.id).ledger.standing == "suspended"
+    assert call(team).open
+    with pytest.raises(Forbidden, match="somebody else decides"):
+        team.approve(team.get(second), by="ben")
+    team.approve(team.get(second), by="ann")
+
+    settled = team.trust.key(book.id)
+    assert (settled.ledger.standing, settled.ledger.strikes, settled.harms) == ("granted", 1, 1)
+    assert call(team).decision
+
+
+def test_two_harms_that_somebody_else_confirms_end_the_grant(team: Desk) -> None:
     book = grant(team, by="ann")
     harmful(team, by="jun")
     harmful(team, by="jun")
-    flag = team.trust.key(book.id).flag_ask
-    assert flag is not None
 
-    team.approve(team.get(flag), by="ann")
+    for question in team.trust.key(book.id).questions:
+        assert team.trust.key(book.id).ledger.standing == "suspended"
+        team.approve(team.get(question), by="ann")
 
     settled = team.trust.key(book.id)
     assert (settled.ledger.standing, settled.ledger.ends, settled.harms) == ("reviewed", 1, 2)
+    assert all(team.get(asked).closed for asked in settled.questions)
+
+
+def test_harm_counts_at_once_though_a_decision_can_be_taken_back(team: Desk) -> None:
+    book = grant(team, by="ann")
+    team.law.coin = lambda: 0.0
+    picked, other = call(team), call(team)
+    team.law.coin = lambda: 0.999
+    team.approve(picked, by="ann")
+    assert call(team).decision
+
+    team.reject(other, "Harm", kind="harmful", by="jun", hold=8)
+
+    assert team.trust.key(book.id).ledger.standing == "suspended"
+    assert call(team).open
 
 
 def test_a_flag_whose_question_was_withdrawn_is_put_again_or_revoked(team: Desk) -> None:

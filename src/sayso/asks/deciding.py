@@ -89,6 +89,8 @@ def decide(
         person = reviewer(at.ask, at.roster, by, origin)
         check_shown(at, ballot.verdict, seen)
         check_role(at.ask, person, at.roster)
+        if at.ask.stake is not None and ballot.kind == "harmful":
+            ballot = ballot._replace(hold=0.0)  # calls like it would run alone meanwhile
         said = _said(at.ask, ballot, seen, origin)
         asked = law if ballot.verdict in CONSENTS else None
         if not fresh and not at.roster.solo:

@@ -123,10 +123,19 @@ def spared(store: Store, law: Lawbook, stake: Stake | None, ask_id: str) -> bool
 def _sound(store: Store, key: str) -> Book | None:
     """Return the book of a key; `None` if there is none, or if it is not what was written."""
     try:
-        return book_of(store, key)
+        book = book_of(store, key)
+        if book is None or not book.alone:
+            return book
+        listed = store.trust_of(key)
+        if listed is not None and listed.seq > book.seq:  # grown since, or cut off
+            book = book_of(store, key)
     except Tampered as error:
         _log.error("%s", error)
         return None
+    if book is None or listed is None or listed.seq > book.seq:
+        _log.error("The end of the book %s is missing, so nothing of it runs alone.", key)
+        return None
+    return book
 
 
 def granted(ask: Ask, store: Store) -> tuple[Ask, Append]:

@@ -113,22 +113,63 @@ def _labelled(store: Store, at: Standing, ask: Ask, stake: Stake, what: str) -> 
         return []
     book = pen.book
     said: dict[str, Any] = {"ask": ask.id, "detection": stake.detection or DETECTION}
+    over = _over(store, book.owed)
+    spoken_to = over is not None and over.decision is not None and over.decision.by.kind == "person"
     if book.audited(ask.id):
         said["rho"] = book.terms.audit
-    elif book.owed is not None and not _stands(pen.store, book.owed):
+    elif spoken_to:  # and not of harm
         said["paid"] = True
     by = decision.by
     if what == "flagged":
         by = Actor("person", ask.accused_by[0])
         said |= _flag(pen, at, ask, decision)
     pen.write(what, by, decision.origin, **said)
+    if over is not None and not spoken_to and over.id == pen.book.owed:
+        _look_into(pen, at, over)
     return put_up(pen, at, book, ask).appends()
+
+
+def _over(store: Store, ask_id: str | None) -> Ask | None:
+    """Return an ask that is closed, however that came; one that was never written is none."""
+    try:
+        ask = None if ask_id is None else standing(store, ask_id).ask
+    except UnknownAsk:
+        return None
+    return ask if ask is not None and ask.closed else None
+
+
+def _look_into(pen: Pen, at: Standing, picked: Ask) -> None:
+    """Ask people about a call that chance had picked, and that was over before they spoke to it.
+
+    Taken back by its agent, or late by a time that the agent had set: the call itself is judged all
+    the same. If another one could stand in for it, an agent would show people a better one.
+    """
+    book = pen.book
+    content = _about_key(
+        book,
+        f"Would {picked.id} have been harmful?",
+        needs=Requirement.parse(book.needs or None),
+        owner=picked.content.owner,
+        requester=picked.content.requester,
+        sentence=(
+            f"Chance had picked it to be looked at, and it is {picked.status}: nobody has spoken to it. "
+            "Until somebody has, nothing of this kind runs alone. Approve if it would have done harm, "
+            "reject if not."
+        ),
+        facts={**_named(book), "Ask": picked.id, "Call": picked.tool, "Arguments": picked.args},
+    )
+    opened = _asked_of_anybody(pen.store, at.roster, content, Stake(key=book.id, settles="flag"))
+    if opened is None:  # it stays owed, and nothing of the key runs alone
+        return
+    pen.beside.append(opened)
+    said = {"ask": picked.id, "rho": book.terms.audit, "flag": opened.ask.id, "unspoken": True}
+    pen.write("flagged", SYSTEM, ORIGIN, detection=book.detection, **said)
 
 
 def _flag(pen: Pen, at: Standing, ask: Ask, decision: Decision) -> dict[str, Any]:
     """Ask somebody else whether a flag holds, unless two have said so, or nobody else is there."""
     book = pen.book
-    if book.ledger.standing == "locked" or _stands(pen.store, book.flag_ask):
+    if book.ledger.standing == "locked":
         return {}
     flag = None
     if len(ask.accused_by) == 1:
@@ -152,10 +193,11 @@ def _settled(
             return []
         what, more = ("ratified" if agreed else "declined"), {}
     else:
-        if book.flag_ask != ask.id or book.ledger.standing != "suspended":
+        raised = book.raised(ask.id)
+        if ask.id not in book.questions or book.ledger.standing != "suspended":
             return []
         what = "confirmed" if agreed else "overturned"
-        more = {"flagged": book.flagged, "rho": book.flag_rho}
+        more = {"flagged": raised[0].call, "rho": raised[0].rho}
     pen = Pen(store, book)
     voters = [vote.by.id for vote in decision.votes]
     pen.write(what, decision.by, decision.origin, ask=ask.id, voters=voters or None, **more)
@@ -292,15 +334,17 @@ def put_up(pen: Pen, at: Standing, before: Book, ask: Ask, *, kin: bool = True) 
         pen.write("ended", SYSTEM, ORIGIN, ends=ledger.ends, locked=locked or None)
         if kin:
             pen.beside += _taken_over(pen, _kin(pen.store, pen.book), at, ask)
-    for open_before, open_now in (
-        (before.grant_ask, pen.book.grant_ask),
-        (before.flag_ask, pen.book.flag_ask),
-    ):
-        if open_before not in (None, open_now, ask.id):
-            pen.beside += _withdrawn(pen.store, str(open_before))
+    for asked in _asked(before):
+        if asked not in (*_asked(pen.book), ask.id):
+            pen.beside += _withdrawn(pen.store, asked)
     if ledger.standing == "proposed" and not _stands(pen.store, pen.book.grant_ask):
         _propose(pen, at, ask)
     return pen
+
+
+def _asked(book: Book) -> tuple[str, ...]:
+    """Return what people are asked about a key just now."""
+    return (*filter(None, (book.grant_ask,)), *book.questions)
 
 
 def _stands(store: Store, ask_id: str | None) -> bool:
@@ -404,10 +448,7 @@ def flag_opening(
             "Flagged by": by,
         },
     )
-    stake = Stake(key=book.id, settles="flag")
-    # Where nobody else decides such calls, anybody else may say whether it was harmful.
-    anybody = content.changed(needs=Requirement())
-    return _opened(store, roster, content, stake) or _opened(store, roster, anybody, stake)
+    return _asked_of_anybody(store, roster, content, Stake(key=book.id, settles="flag"))
 
 
 def _named(book: Book) -> dict[str, Any]:
@@ -434,6 +475,14 @@ def _about_key(book: Book, title: str, *, facts: dict[str, Any], **more: Any) ->
         team=book.key.team or None,
         **more,
     )
+
+
+def _asked_of_anybody(
+    store: Store, roster: Roster, content: Content, stake: Stake
+) -> Opening | None:
+    """Return the opening of an ask about harm: where nobody decides such calls, anybody else may."""
+    anybody = content.changed(needs=Requirement())
+    return _opened(store, roster, content, stake) or _opened(store, roster, anybody, stake)
 
 
 def _opened(store: Store, roster: Roster, content: Content, stake: Stake) -> Opening | None:
@@ -474,7 +523,7 @@ def steer(
             raise Misuse(refused)
         pen = Pen(store, book)
         pen.write(what, person, origin, note=note or None)
-        for asked in filter(None, (book.flag_ask, book.grant_ask)):
+        for asked in _asked(book):
             pen.beside += _withdrawn(store, asked)
         if store.commit(*pen.appends()):
             return pen.book

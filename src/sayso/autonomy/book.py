@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from sayso.autonomy.ledger import (
     Happening,
@@ -41,6 +41,18 @@ _MARK: Mapping[str, str] = {
 }
 
 
+class Flag(NamedTuple):
+    """A call that was flagged, by whom, the audit rate if chance had picked it, and who is asked.
+
+    `question` is the ask whether it was harmful; of two flags of one question both are settled by it.
+    """
+
+    call: str
+    by: str
+    rho: float | None
+    question: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Book:
     """What is known of one key.
@@ -63,9 +75,7 @@ class Book:
         granted_at: Since when it runs alone.
         owed: The call that chance picked, and to which people have not spoken yet.
         grant_ask: The open ask whether it may.
-        flag_ask: The open ask whether a flag holds.
-        flagged: The call that was flagged, and the audit rate if the coin had picked it.
-        flag_rho: That rate.
+        flags: What was flagged, and not settled yet.
         marks: The end of its record, a character for each thing that was said.
     """
 
@@ -86,9 +96,7 @@ class Book:
     granted_at: datetime | None = None
     owed: str | None = None
     grant_ask: str | None = None
-    flag_ask: str | None = None
-    flagged: str | None = None
-    flag_rho: float | None = None
+    flags: tuple[Flag, ...] = ()
     marks: str = ""
 
     @property
@@ -121,6 +129,20 @@ class Book:
         if self.ledger.standing != "reviewed":
             return None
         return self.terms.missing(self.ledger.bar, self.ledger.score)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The asks whether what was flagged was harmful."""
+        return tuple(dict.fromkeys(flag.question for flag in self.flags if flag.question))
+
+    @property
+    def flag_ask(self) -> str | None:
+        """The newest of those."""
+        return self.questions[-1] if self.flags and self.questions else None
+
+    def raised(self, question: str | None) -> tuple[Flag, ...]:
+        """Return the flags that an ask settles."""
+        return tuple(flag for flag in self.flags if flag.question in (question, None))
 
     def audited(self, ask: str) -> bool:
         """Whether a call that people decide is the one that the coin picked."""
@@ -181,12 +203,22 @@ def grown(book: Book, event: Event) -> Book:
         return _moved(book, event, ledger=ledger, **_left(ledger))
     if what not in _WHATS:
         return _moved(book, event)
-    happening = Happening(what, event.actor.id)  # type: ignore[arg-type]
+    happening = _happening(book, event, said)
     book = replace(book, detection=float(said.get("detection", book.detection)))
     ledger = book.ledger
     if not (what == "fine" and book.alone and "rho" not in said):  # no audit: it forgives nothing
         ledger = after(ledger, happening, book.terms, solo=bool(said.get("solo", False)))
     return _moved(book, event, ledger=ledger, **_counted(book, ledger, what, said, event))
+
+
+def _happening(book: Book, event: Event, said: Mapping[str, Any]) -> Happening:
+    what, by = event.kind.removeprefix(FAMILY), event.actor.id
+    if what not in ("confirmed", "overturned"):
+        return Happening(what, by)  # type: ignore[arg-type]
+    raised = book.raised(said.get("ask"))
+    names = [flag.by for flag in raised]
+    own = by if by in names else next(iter(names), "")
+    return Happening(what, by, len(raised), own)  # type: ignore[arg-type]
 
 
 def _counted(
@@ -195,7 +227,8 @@ def _counted(
     """Return what changes besides how it stands."""
     audited, solo = "rho" in said, bool(said.get("solo", False))
     harmed = what == "confirmed" or (what == "flagged" and solo)
-    harms = max(1, book.ledger.flags) if what == "confirmed" else int(harmed)
+    settled = book.raised(said.get("ask")) if what in ("confirmed", "overturned") else ()
+    harms = max(1, len(settled)) if what == "confirmed" else int(harmed)
     changes: dict[str, Any] = {
         "marks": (book.marks + ("x" if what == "flagged" and solo else _MARK[what]))[-_MARKS:],
         "fine": book.fine + (what == "fine"),
@@ -208,12 +241,12 @@ def _counted(
         changes["granted_at"] = event.at
     if what in ("fine", "flagged") and (said.get("ask") == book.owed or said.get("paid")):
         changes["owed"] = None
-    changes |= _left(ledger)
-    if ledger.standing == "suspended":
-        changes["flag_ask"] = said.get("flag", book.flag_ask)
-    if what == "flagged" and book.ledger.standing != "suspended":
-        changes |= {"flagged": said.get("ask"), "flag_rho": said.get("rho")}
-    return changes
+    changes["flags"] = tuple(flag for flag in book.flags if flag not in settled)
+    if what == "flagged" and not solo:
+        asked = said.get("flag", book.flag_ask)
+        raised = Flag(said.get("ask", ""), event.actor.id, said.get("rho"), asked)
+        changes["flags"] = (*book.flags, raised)
+    return changes | _left(ledger)
 
 
 def _left(ledger: Ledger) -> dict[str, Any]:
@@ -224,7 +257,7 @@ def _left(ledger: Ledger) -> dict[str, Any]:
     if ledger.standing != "proposed":
         changes["grant_ask"] = None
     if ledger.standing != "suspended":
-        changes["flag_ask"] = None
+        changes["flags"] = ()
     return changes
 
 

@@ -54,10 +54,15 @@ class Key(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """One thing that changes a ledger: what, and which person said so."""
+    """One thing that changes a ledger: what, and which person said so.
+
+    Of a word that settles flags: how many of them, where it is not all, and who had raised them.
+    """
 
     what: What
     by: str = ""
+    settles: int = 0
+    raised_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,8 @@ class Ledger:
         before: Where it stood when it was suspended.
         flagged_by: Who flagged it: they cannot confirm it themselves.
         grants: How often it was granted.
-        flags: How many harms whoever settles the flag decides upon.
+        flags: How many calls were flagged of which nobody else has said yet whether they were harmful.
+        confirmed: Of what was flagged beside those, how many were.
     """
 
     standing: Standing = "reviewed"
@@ -85,6 +91,7 @@ class Ledger:
     flagged_by: str = ""
     grants: int = 0
     flags: int = 0
+    confirmed: int = 0
 
     @property
     def bar(self) -> float:
@@ -145,7 +152,9 @@ def after(ledger: Ledger, happening: Happening, terms: Terms, *, solo: bool = Fa
     if step is None or refusal(ledger, happening) is not None:
         return ledger
     made = step(ledger, happening, terms)
-    return _settled(made, happening, terms) if solo and happening.what == "flagged" else made
+    if solo and happening.what == "flagged":
+        return _settled(made, happening._replace(settles=1), terms)
+    return made
 
 
 _APPLIES = {
@@ -164,7 +173,8 @@ def refusal(ledger: Ledger, happening: Happening) -> str | None:
         return None
     if (ledger.standing, happening.what) not in _STEPS:
         return f"{_APPLIES[happening.what]}, and this key is {ledger.standing}."
-    if happening.what in ("confirmed", "overturned") and happening.by == ledger.flagged_by:
+    raised_by = happening.raised_by or ledger.flagged_by
+    if happening.what in ("confirmed", "overturned") and happening.by == raised_by:
         return f"{happening.by} flagged this key and cannot settle it: somebody else has to look."
     return None
 
@@ -203,13 +213,32 @@ def _flagged_again(ledger: Ledger, _: Happening, __: Terms) -> Ledger:
 
 def _freed(ledger: Ledger) -> Ledger:
     """Put a key back where it stood before somebody flagged it."""
-    return replace(ledger, standing=ledger.before, before="reviewed", flagged_by="", flags=0)
+    return replace(
+        ledger, standing=ledger.before, before="reviewed", flagged_by="", flags=0, confirmed=0
+    )
 
 
 def _settled(ledger: Ledger, happening: Happening, terms: Terms) -> Ledger:
-    """Somebody else agrees that it was harmful, and whatever was flagged since."""
+    """Somebody else agrees that it was harmful."""
+    left = _spoken_to(ledger, happening)
+    found = max(1, ledger.flags - left.flags)
+    return _weighed_up(replace(left, confirmed=left.confirmed + found), happening, terms)
+
+
+def _overturned(ledger: Ledger, happening: Happening, terms: Terms) -> Ledger:
+    return _weighed_up(_spoken_to(ledger, happening), happening, terms)
+
+
+def _spoken_to(ledger: Ledger, happening: Happening) -> Ledger:
+    return replace(ledger, flags=max(0, ledger.flags - (happening.settles or ledger.flags)))
+
+
+def _weighed_up(ledger: Ledger, happening: Happening, terms: Terms) -> Ledger:
+    """Once somebody has said of everything that was flagged whether it was harmful, let it count."""
+    if ledger.flags:
+        return ledger
     settled = _freed(ledger)
-    for _ in range(max(1, ledger.flags)):
+    for _ in range(ledger.confirmed):
         settled = _harmed(settled, happening, terms)
     return settled
 
@@ -227,10 +256,6 @@ def _ended(ledger: Ledger, _: Happening, __: Terms) -> Ledger:
     ends = ledger.ends + 1
     standing: Standing = "locked" if ends >= ENDS else "reviewed"
     return Ledger(standing=standing, ends=ends, grants=ledger.grants)
-
-
-def _overturned(ledger: Ledger, _: Happening, __: Terms) -> Ledger:
-    return _freed(ledger)
 
 
 def _incident_while_suspended(ledger: Ledger, happening: Happening, terms: Terms) -> Ledger:

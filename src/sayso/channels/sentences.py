@@ -150,6 +150,12 @@ def _key(said: Said) -> str:
     return f"{tool} by {agent}{bucket}"
 
 
+def _flagged(said: Said) -> str:
+    if said.get("unspoken"):
+        return f"asked people about {said['ask']}, which chance had picked and nobody spoke to"
+    return f"found {said['ask']} harmful{_picked(said)}"
+
+
 def _picked(said: Said) -> str:
     return ", picked by chance" if "rho" in said else ""
 
@@ -189,7 +195,7 @@ _SENTENCES: Mapping[str, Callable[[Said], Pieces]] = {
     "incident.reported": lambda said: _about("reported harm", said.get("harm")),
     "trust.begun": _one(lambda said: f"began a record of {_key(said)}"),
     "trust.fine": _one(lambda said: f"found {said['ask']} fine{_picked(said)}"),
-    "trust.flagged": _one(lambda said: f"found {said['ask']} harmful{_picked(said)}"),
+    "trust.flagged": _one(_flagged),
     "trust.confirmed": _one(lambda said: f"confirmed that {said.get('flagged')} was harmful"),
     "trust.overturned": _one(lambda said: f"found that {said.get('flagged')} was not harmful"),
     "trust.incident": lambda said: _about(f"reported harm by {said['ask']}", said.get("harm")),

@@ -211,7 +211,8 @@ def _fact(label: str, text: str) -> Row:
 
 def _open_asks(desk: Desk, book: Book) -> Iterator[RenderableType]:
     """Say what people have to settle about a key, and how."""
-    for ask_id, what in ((book.grant_ask, "May it run alone?"), (book.flag_ask, "Was it harmful?")):
+    questions = [(ask_id, "Was it harmful?") for ask_id in book.questions]
+    for ask_id, what in ((book.grant_ask, "May it run alone?"), *questions):
         if ask_id is None or not (ask := desk.get(ask_id)).open:
             continue
         yield Text("")

@@ -333,11 +333,13 @@ _TABLE = (
     EventKind(
         "trust.flagged",
         "trust",
-        ("person",),
-        "A call was found to be harmful. Nothing of its key runs alone until somebody else has looked.",
+        ("person", "policy"),
+        "A call was found to be harmful, or was over before anybody had spoken to it although chance had "
+        "picked it. Nothing of its key runs alone until somebody has looked.",
         {
             **_LABEL,
             "flag": "the ask that was put to others about it",
+            "unspoken": "that chance had picked it, and it was withdrawn or expired",
             "solo": "that it counts as confirmed: nobody else is there, or two people said so",
         },
     ),
