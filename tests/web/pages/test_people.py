@@ -307,6 +307,22 @@ def test_removing_oneself_or_the_only_senior_says_what_that_means(office: Served
     assert "tier critical" in root.go("/people/person/ada/remove").page.one("main").text
 
 
+@pytest.mark.parametrize("text", ["[[rules]]\nname = 3\n", "[groups]\nboard = ['zoe']\n"])
+def test_somebody_can_be_removed_while_the_policy_cannot_be_used(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(text)
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file) as desk:
+        desk.people.add("ben")
+        desk.people.add("root", roles=["admin"])
+        with Served(desk) as served:
+            root = tab(served, "root").go("/people/person/ben/remove")
+            said = root.page.one("main").text
+            send(root, "/people/person/ben/remove")
+
+        assert "The policy cannot be used as it is, so nobody can tell" in said
+        assert (root.status, list(desk.store.register().people)) == (303, ["root"])
+
+
 def test_the_last_person_cannot_be_removed(tmp_path: Path) -> None:
     with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
         desk.people.add("root", roles=["admin"])
