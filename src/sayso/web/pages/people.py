@@ -16,6 +16,7 @@ from sayso.errors import SaysoError
 from sayso.model.actor import Roster, plain_name
 from sayso.web.accounts import (
     PersonView,
+    checked_person,
     fresh_of,
     is_fresh,
     known_people,
@@ -28,7 +29,7 @@ from sayso.web.inbox.posting import one as value_of
 from sayso.web.inbox.posting import posted
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.pages.board import board, person
-from sayso.web.pages.losing import removal_of
+from sayso.web.pages.losing import change_of, removal_of
 from sayso.web.pages.sure import Refused, refused, sure_page
 from sayso.web.service import service_of
 from sayso.web.sight import in_sight
@@ -135,7 +136,7 @@ def shown_of(visit: Visit, roster: Roster, after: str = "") -> Shown:
 
 @router.post("/people")
 async def put_form(request: Request, who: Caller = _ADMIN) -> Response:
-    """Add somebody, or give them other roles and teams."""
+    """Add somebody, or give them other roles and teams; whoever takes something is asked first."""
     fields = await posted(request)
     visit = visit_of(request, who)
     return await service_of(request).work(lambda: _put(request, visit, fields))
@@ -145,8 +146,13 @@ def _put(request: Request, visit: Visit, fields: Posted) -> Response:
     typed = {name: value_of(fields, name).strip() for name in ("name", "roles", "teams")}
     changing = value_of(fields, "was")  # the page of somebody sends their name here
     name = changing or typed["name"]
+    given = name, words(typed["roles"]), words(typed["teams"])
     try:
-        put_person(visit, fresh_of(request), name, words(typed["roles"]), words(typed["teams"]))
+        wanted = checked_person(visit, fresh_of(request), *given)
+        question = None if value_of(fields, "sure") else change_of(visit, wanted)
+        if question is not None:
+            return sure_page(request, visit, question)
+        put_person(visit, fresh_of(request), *given)
     except SaysoError as error:
         refusal = refused(error, f"/people/person/{changing}" if changing else "/people")
         field_ = refusal.field or _field(name, typed)
