@@ -16,6 +16,7 @@ from sayso.model.event import link
 from sayso.model.requirement import ANYBODY
 from sayso.store.accounts import shut_out
 from sayso.store.contract import PEOPLE, Append, Store
+from sayso.store.fleet import OpenNeeds
 
 
 def roles_of(roles: Iterable[str] | str) -> frozenset[str]:
@@ -145,15 +146,29 @@ def alone_with(store: Store, people: Roster) -> dict[str, int]:
     needs = store.open_needs()
     roster, found = store.widen(people), Counter[str]()
     for each in needs:
-        may = (
-            name
-            for name, held in roster.people.items()
-            if each.takes(held) and roster.sees(name, each.team)
-        )
-        first_two = list(islice(may, 2))
+        first_two = list(islice(_voters(each, roster), 2))
         if len(first_two) == 1:
             found[first_two[0]] += each.count
     return dict(found)
+
+
+def left_to_nobody(store: Store, before: Roster, after: Roster) -> int:
+    """Return how many open asks there are on which some of these people may vote, and none of those.
+
+    By roles and teams, as `alone_with` counts.
+    """
+    was, now = store.widen(before), store.widen(after)
+    return sum(
+        each.count
+        for each in store.open_needs()
+        if any(_voters(each, was)) and not any(_voters(each, now))
+    )
+
+
+def _voters(each: OpenNeeds, roster: Roster) -> Iterator[str]:
+    for name, held in roster.people.items():
+        if each.takes(held) and roster.sees(name, each.team):
+            yield name
 
 
 def listed(roster: Roster) -> Iterator[Person]:

@@ -136,10 +136,10 @@ def known_person(visit: Visit, name: str) -> PersonView:
     raise UnknownPerson(name, "")
 
 
-def put_person(
+def checked_person(
     visit: Visit, fresh: timedelta, name: str, roles: Sequence[str], teams: Sequence[str]
 ) -> Person:
-    """Add somebody, or give them other roles and teams.
+    """Return somebody with these roles and teams, if the caller may put them on the desk.
 
     Raises:
         SignInAgain: the caller has not just signed in.
@@ -156,7 +156,18 @@ def put_person(
         raise BadValue(
             f"{name} is an agent with a token; a person needs a name of their own.", path="name"
         )
-    person = Person(plain_name(name, "person"), roles_of(roles), teams_of(teams))
+    return Person(plain_name(name, "person"), roles_of(roles), teams_of(teams))
+
+
+def put_person(
+    visit: Visit, fresh: timedelta, name: str, roles: Sequence[str], teams: Sequence[str]
+) -> Person:
+    """Add somebody, or give them other roles and teams.
+
+    Raises:
+        SignInAgain, Misuse: it cannot be, as `checked_person` says.
+    """
+    person = checked_person(visit, fresh, name, roles, teams)
     return put(visit.store, person, by=visit.caller.name, origin=visit.origin)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -26,7 +27,7 @@ from sayso.web.bodies import Sent
 from sayso.web.callers import Door, needs
 from sayso.web.documents import Document, answers
 from sayso.web.service import service_of
-from sayso.web.sight import Named, in_sight, named, own_team
+from sayso.web.sight import Named, in_sight, named, own_team, sees_name
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(prefix="/api/v1", tags=["policy"], route_class=Door)
@@ -193,7 +194,8 @@ class PolicyStands:
     since: datetime
     solo: bool
     tiers: tuple[TierStands, ...]
-    seen: frozenset[str]
+    sees: Callable[[str], bool]  # whom the caller may read of; what a policy names may have left
+    here: Collection[str]
 
 
 def stands(visit: Visit) -> PolicyStands:
@@ -216,7 +218,8 @@ def stands(visit: Visit) -> PolicyStands:
         since=visit.store.now() - timedelta(seconds=law.age),
         solo=roster.solo,
         tiers=tuple(_tier(law.policy.tiers[name], roster, seen) for name in law.policy.order),
-        seen=seen,
+        sees=sees_name(visit),
+        here=people.people,
     )
 
 
@@ -275,9 +278,9 @@ def _record(found: PolicyStands) -> dict[str, Any]:
         one["default"] = rule in usual
     # Groups and roles name people: those behind a wall are not named.
     said["groups"] = {
-        name: [one for one in names if one in found.seen] for name, names in said["groups"].items()
+        name: [one for one in names if found.sees(one)] for name, names in said["groups"].items()
     }
-    said["roles"] = {name: held for name, held in said["roles"].items() if name in found.seen}
+    said["roles"] = {name: held for name, held in said["roles"].items() if found.sees(name)}
     return {
         **said,
         "kind": law.kind,

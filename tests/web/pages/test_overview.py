@@ -27,6 +27,7 @@ from sayso.web.pages import happened as overview_happened
 from sayso.web.pages.happened import happened
 from sayso.web.pages.overview import figures_of, waiting_words
 from sayso.web.visit import Visit
+from tests.channels.receivers import receiving
 from tests.served import Served
 from tests.web.inbox.browser import Node, tab
 
@@ -187,6 +188,30 @@ def test_doubts_parked_runs_and_dead_letters_need_attention(desk: Desk) -> None:
     assert found["parked"].text == "3 runs are parked and cannot go on without a person"
     assert found["undelivered"].text == "2 messages to webhooks never arrived"
     assert [one.need for one in without] == ["parked"]
+
+
+def test_messages_that_never_arrived_are_a_click_away_and_sent_again_there(
+    served: Served, tmp_path: Path
+) -> None:
+    desk, root = served.desk, tab(served, "root")
+    with receiving() as receiver:
+        desk.webhooks.add(receiver.url, "ask.opened", allow_private=True)
+        desk.open("pay", {"n": 1})
+        desk.deliver()
+    with closing(sqlite3.connect(tmp_path / "desk.db")) as db, db:
+        db.execute("update deliveries set status = 'dead'")
+    line = next(
+        one
+        for one in root.go("/overview").page.one("section", id="attention").all("li")
+        if "1 message to webhooks never arrived" in one.text
+    )
+
+    assert line.all("code") == [], "the page has it, so nothing is to be typed"
+    page = root.go(line.one("a").attrs["href"]).page
+    assert "Send again" in page.one("section", id="deliveries").one("tbody").text
+    assert "never arrived" not in tab(served, "anna").go("/overview").answer.text
+    said = root.client.get("/api/v1/outlook").json()["attention"]
+    assert [one["command"] for one in said] == ["sayso webhooks deliveries --status dead"]
 
 
 def test_a_doubt_needs_attention_until_somebody_says_what_happened(

@@ -234,11 +234,90 @@ def test_an_administrator_adds_and_changes_somebody(office: Served) -> None:
     assert root.status == 303
     assert office.desk.store.register().people["cleo"] == {"senior", "security"}
     root.go("/people/person/cleo")
-    send(root, "/people", roles="junior", teams="")
+    send(root, "/people", roles="senior, security, junior", teams="billing, support")
+    assert root.status == 303, "who gets more is not asked about"
+    assert office.desk.store.register().people["cleo"] == {"senior", "security", "junior"}
+    send(root.go("/people/person/cleo"), "/people", roles="junior", teams="")
+    assert office.desk.store.register().people["cleo"] == {"senior", "security", "junior"}
+    send(root, "/people")
+    assert root.status == 303
     assert office.desk.store.register().people["cleo"] == {"junior"}
     assert office.desk.store.register().teams.get("cleo", frozenset()) == frozenset()
     said = office.desk.store.stream("people")[-1]
     assert (said.kind, said.actor.id) == ("person.changed", "root")
+
+
+def test_taking_roles_and_teams_asks_first_and_says_what_follows(office: Served) -> None:
+    desk = office.desk
+    desk.open("pay", {"n": 1}, needs=["1 security"])  # ada alone
+    root = tab(office, "root").go("/people/person/ada")
+    send(root, "/people", roles="senior, junior", teams="")
+    text = root.page.one("main").text
+
+    assert root.status == 200
+    assert desk.store.register().people["ada"] == {"senior", "security"}, "nothing is done yet"
+    assert "Roles taken from ada: security." in text
+    assert "Roles given to ada: junior." in text
+    assert "Teams taken from ada: billing." in text
+    assert "1 open ask could then be decided by nobody." in text
+    assert "The policy, tier critical: " in text
+    assert root.page.all("a", href="/people/person/ada")
+    send(root, "/people")
+    assert desk.store.register().people["ada"] == {"senior", "junior"}
+
+
+def test_a_team_that_loses_its_only_reviewer_is_said_before(office: Served) -> None:
+    office.desk.open("pay", {"n": 1}, team="support")
+    root = tab(office, "root").go("/people/person/ben")
+    send(root, "/people", teams="billing")
+
+    assert "1 open ask could then be decided by nobody." in root.page.one("main").text
+    assert office.desk.store.register().teams["ben"] == {"support"}
+
+
+def test_the_only_administrator_is_asked_before_nobody_is_one_any_more(office: Served) -> None:
+    root = tab(office, "root").go("/people")
+    send(root, "/people", name="root", roles="junior")
+    text = root.page.one("main").text
+
+    assert "This is you" in text
+    assert "Nobody else is an administrator" in text
+    assert office.desk.store.register().people["root"] == {"admin"}
+    send(root, "/people")
+    assert office.desk.store.register().people["root"] == {"junior"}
+    assert root.answer.status_code == 200, "and they still see who is on the desk"
+
+
+def test_a_tier_that_keeps_too_few_people_is_said_before_a_role_is_taken(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text('[tiers.board]\nneeds = ["2 director"]\n')
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file) as desk:
+        for name in ("ada", "ben"):
+            desk.people.add(name, roles=["director"])
+        desk.people.add("root", roles=["admin", "senior"])
+        with Served(desk) as served:
+            root = tab(served, "root").go("/people/person/ben")
+            send(root, "/people", roles="")
+            change = root.page.one("section", class_="sure").all("p", class_="note")
+            removal = root.go("/people/person/ben/remove").page.one("section", class_="sure")
+
+        said = [one.text for one in change]
+        assert len(said) == 1
+        assert said[0].startswith("The policy, tier board: 2 director can never be met")
+        assert said == [one.text for one in removal.all("p", class_="note")]
+        assert desk.store.register().people["ben"] == {"director"}
+
+
+def test_whoever_must_sign_in_again_is_told_so_before_they_are_asked(
+    office: Served, clock: FakeClock
+) -> None:
+    root = tab(office, "root").go("/people/person/ada")
+    clock.advance("16m")
+    send(root, "/people", roles="junior")
+
+    assert root.status == 403
+    assert root.page.one("input", id="f-roles").attrs["value"] == "junior"
+    assert office.desk.store.register().people["ada"] == {"senior", "security"}
 
 
 @pytest.mark.parametrize(
@@ -305,6 +384,22 @@ def test_removing_oneself_or_the_only_senior_says_what_that_means(office: Served
     assert "This is you" in root.go("/people/person/root/remove").page.one("main").text
     assert "Nobody else is an administrator" in root.page.one("main").text
     assert "tier critical" in root.go("/people/person/ada/remove").page.one("main").text
+
+
+@pytest.mark.parametrize("text", ["[[rules]]\nname = 3\n", "[groups]\nboard = ['zoe']\n"])
+def test_somebody_can_be_removed_while_the_policy_cannot_be_used(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(text)
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file) as desk:
+        desk.people.add("ben")
+        desk.people.add("root", roles=["admin"])
+        with Served(desk) as served:
+            root = tab(served, "root").go("/people/person/ben/remove")
+            said = root.page.one("main").text
+            send(root, "/people/person/ben/remove")
+
+        assert "The policy cannot be used as it is, so nobody can tell" in said
+        assert (root.status, list(desk.store.register().people)) == (303, ["root"])
 
 
 def test_the_last_person_cannot_be_removed(tmp_path: Path) -> None:

@@ -68,6 +68,10 @@ def ruling(page: Tab) -> Node:
     return page.page.one("section", id="ruling")
 
 
+def named_in(page: Tab) -> str:
+    return page.page.one("section", aria_labelledby="more-head").text
+
+
 def said(node: Node) -> str:
     return node.text.replace(" :", ":")
 
@@ -89,9 +93,34 @@ def test_rules_stand_in_groups_with_their_condition_as_written(root: Tab) -> Non
 
 
 def test_a_group_of_other_teams_is_counted_and_not_said_to_be_nobody() -> None:
-    assert members(["anna", "ben"], frozenset()) == "2 of other teams"
-    assert members(["anna", "ben"], frozenset({"ben"})) == "ben, 1 of other teams"
-    assert members([], frozenset({"ben"})) == "nobody"
+    here = {"anna", "ben"}
+    assert members(["anna", "ben"], set[str]().__contains__, here) == "2 of other teams"
+    assert members(["anna", "ben"], {"ben"}.__contains__, here) == "ben, 1 of other teams"
+    assert members([], {"ben"}.__contains__, here) == "nobody"
+
+
+def test_who_is_in_a_group_and_has_left_is_said_not_to_be_on_the_desk(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text('[groups]\nwatch = ["zoe", "anna"]\n\n[roles]\nzoe = ["senior"]\n')
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file) as desk:
+        desk.people.add("anna", teams=["billing"])
+        desk.people.add("ben", teams=["support"])
+        desk.people.add("root", roles=["admin"])
+        desk.people.add("zoe")
+        with Served(desk) as served:
+            before = named_in(tab(served, "root").go("/policies"))
+            desk.people.remove("zoe")
+            root, ben = tab(served, "root").go("/policies"), tab(served, "ben").go("/policies")
+            groups = root.client.get("/api/v1/policy").json()["groups"]
+            seen_by_ben = ben.client.get("/api/v1/policy").json()["groups"]
+
+    assert "The group watch zoe, anna zoe also is senior" in before
+    shown = named_in(root)
+    assert "The group watch zoe (not on this desk), anna" in shown
+    assert "zoe (not on this desk) also is senior" in shown
+    assert groups == {"watch": ["zoe", "anna"]}, "an administrator sees who has left"
+    assert "The group watch 1 of other teams, 1 not on this desk" in named_in(ben)
+    assert seen_by_ben == {"watch": []}
 
 
 def test_every_rule_is_in_exactly_one_group() -> None:

@@ -9,7 +9,7 @@ from typing import cast
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sayso.access.caller import Caller
+from sayso.access.caller import ADMIN, Caller
 from sayso.insight.figures import Figures
 from sayso.insight.metrics import Metrics, measure, measure_by
 from sayso.insight.record import track_record
@@ -84,7 +84,7 @@ async def overview(
             ],
             figures=figures_of(found, _SPANS[span]),
             whole=found.whole,
-            attention=[_attention(each) for each in stands.attention],
+            attention=[_attention(visit, each) for each in stands.attention],
             waiting=waiting_words(stands),
             runs=lines_of(visit, stands.runs, stands.served, back=back),
             counts=counted(stands),
@@ -102,13 +102,15 @@ _ICONS: Mapping[Need, tuple[str, str | None]] = {
     "failed": ("circle-alert", "/runs?status=failed"),
     "unserved": ("hand", "/runs"),
     "undecidable": ("users", "/inbox?view=team"),
-    "undelivered": ("wifi-off", None),
+    "undelivered": ("wifi-off", "/people/webhooks?status=dead#deliveries"),
 }
 
 
-def _attention(each: Attention) -> AttentionLine:
-    icon, href = _ICONS[each.need]
-    return AttentionLine(icon=icon, text=each.text, href=href, command=each.command)
+def _attention(visit: Visit, each: Attention) -> AttentionLine:
+    (icon, href), command = _ICONS[each.need], each.command
+    if each.need == "undelivered":  # the page lists what the command lists; not everybody sees it
+        href, command = (href, None) if ADMIN in visit.caller.scopes else (None, command)
+    return AttentionLine(icon=icon, text=each.text, href=href, command=command)
 
 
 def waiting_words(stands: Outlook) -> str:

@@ -14,9 +14,9 @@ from starlette.responses import RedirectResponse, Response
 from sayso.access.caller import ADMIN, Caller
 from sayso.errors import SaysoError
 from sayso.model.actor import Roster, plain_name
-from sayso.policy.checking import problems
 from sayso.web.accounts import (
     PersonView,
+    checked_person,
     fresh_of,
     is_fresh,
     known_people,
@@ -29,7 +29,8 @@ from sayso.web.inbox.posting import one as value_of
 from sayso.web.inbox.posting import posted
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.pages.board import board, person
-from sayso.web.pages.sure import Refused, Sure, refused, sure_page
+from sayso.web.pages.losing import change_of, removal_of
+from sayso.web.pages.sure import Refused, refused, sure_page
 from sayso.web.service import service_of
 from sayso.web.sight import in_sight
 from sayso.web.visit import Visit, visit_of
@@ -135,7 +136,7 @@ def shown_of(visit: Visit, roster: Roster, after: str = "") -> Shown:
 
 @router.post("/people")
 async def put_form(request: Request, who: Caller = _ADMIN) -> Response:
-    """Add somebody, or give them other roles and teams."""
+    """Add somebody, or give them other roles and teams; whoever takes something is asked first."""
     fields = await posted(request)
     visit = visit_of(request, who)
     return await service_of(request).work(lambda: _put(request, visit, fields))
@@ -145,8 +146,13 @@ def _put(request: Request, visit: Visit, fields: Posted) -> Response:
     typed = {name: value_of(fields, name).strip() for name in ("name", "roles", "teams")}
     changing = value_of(fields, "was")  # the page of somebody sends their name here
     name = changing or typed["name"]
+    given = name, words(typed["roles"]), words(typed["teams"])
     try:
-        put_person(visit, fresh_of(request), name, words(typed["roles"]), words(typed["teams"]))
+        wanted = checked_person(visit, fresh_of(request), *given)
+        question = None if value_of(fields, "sure") else change_of(visit, wanted)
+        if question is not None:
+            return sure_page(request, visit, question)
+        put_person(visit, fresh_of(request), *given)
     except SaysoError as error:
         refusal = refused(error, f"/people/person/{changing}" if changing else "/people")
         field_ = refusal.field or _field(name, typed)
@@ -239,63 +245,3 @@ async def remove_form(request: Request, name: Name, who: Caller = _ADMIN) -> Res
         return RedirectResponse("/people", 303)
 
     return await service_of(request).work(made)
-
-
-def removal_of(visit: Visit, name: str) -> Sure:
-    """Say what follows if somebody leaves.
-
-    Raises:
-        UnknownPerson: there is no such person.
-    """
-    view, roster = known_person(visit, name), visit.people
-    last = len(roster.people) == 1
-    follows = [
-        f"{_many(view.sessions, 'session')} and {_many(view.tokens, 'token')} of {name} end at once."
-    ]
-    if view.agents:
-        follows.append(f"The tokens of their agents end too: {', '.join(view.agents)}.")
-    follows += [
-        "Their password, and what an identity provider knows them by, are forgotten.",
-        "Their votes on asks that are still open no longer count. History keeps their name.",
-    ]
-    if last:
-        follows = ["It cannot be: without anybody the desk would be in solo mode again."]
-    return Sure(
-        title=f"Take {name} off the desk?",
-        follows=tuple(follows),
-        beware=() if last else tuple(_beware(visit, roster, view)),
-        action=f"/people/person/{name}/remove",
-        button=f"Remove {name}",
-        back=f"/people/person/{name}",
-        possible=not last,
-    )
-
-
-def _beware(visit: Visit, roster: Roster, view: PersonView) -> list[str]:
-    """Say what nobody could do any more without this person."""
-    said = []
-    if view.me:
-        said.append("This is you: you are signed out at once, and cannot come back by yourself.")
-    admins = [name for name, roles in roster.people.items() if ADMIN in roles]
-    if admins == [view.name]:
-        said.append("Nobody else is an administrator. Then people are changed at the machine only.")
-    if view.alone:
-        said.append(f"{_many(view.alone, 'open ask')} could then be decided by nobody.")
-    policy = visit.desk.policy
-    left = Roster(
-        {name: roles for name, roles in roster.people.items() if name != view.name},
-        {name: teams for name, teams in roster.teams.items() if name != view.name},
-    )
-    before = set(problems(policy, roster))
-    return [
-        *said,
-        *(
-            f"The policy, {one.about}: {one.reason}"
-            for one in problems(policy, left)
-            if one not in before
-        ),
-    ]
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

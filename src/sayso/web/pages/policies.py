@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
@@ -31,7 +31,6 @@ from sayso.web.pages.earning import earning_view
 from sayso.web.pages.trying import FIELDS, Typed, facts_of
 from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
 from sayso.web.service import service_of
-from sayso.web.sight import named
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(route_class=InboxDoor, include_in_schema=False)
@@ -249,10 +248,14 @@ def _beware(visit: Visit, found: PolicyStands) -> tuple[str, ...]:
 
 def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
     """Return what else a policy can say: groups, roles, what counts as what, paces."""
-    policy, seen = found.law.policy, found.seen
-    said = [(f"The group {name}", members(names, seen)) for name, names in policy.groups.items()]
+    policy, sees, here = found.law.policy, found.sees, found.here
+    said = [
+        (f"The group {name}", members(names, sees, here)) for name, names in policy.groups.items()
+    ]
     said += [
-        (f"{name} also is", _listed(roles)) for name, roles in policy.roles.items() if name in seen
+        (f"{_called(name, here)} also is", _listed(roles))
+        for name, roles in policy.roles.items()
+        if sees(name)
     ]
     said += [
         (f"Who is {role}", f"counts as {_listed(as_)}") for role, as_ in policy.implied.items()
@@ -264,10 +267,22 @@ def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
     return tuple(said)
 
 
-def members(names: Iterable[str], seen: frozenset[str]) -> str:
-    """Return a group by name, as far as the caller sees who is in it."""
-    shown, others = named(names, seen)
-    return _listed((*shown, f"{others} of other teams") if others else shown)
+def members(names: Iterable[str], sees: Callable[[str], bool], here: Collection[str]) -> str:
+    """Return a group by name, as far as the caller sees who is in it; the others are counted."""
+    every = list(names)
+    hidden = [name for name in every if not sees(name)]
+    gone = sum(name not in here for name in hidden)
+    counts = ((len(hidden) - gone, "of other teams"), (gone, "not on this desk"))
+    return _listed(
+        (
+            *(_called(name, here) for name in every if sees(name)),
+            *(f"{count} {where}" for count, where in counts if count),
+        )
+    )
+
+
+def _called(name: str, here: Collection[str]) -> str:
+    return name if name in here else f"{name} (not on this desk)"
 
 
 def _listed(names: Iterable[str]) -> str:
