@@ -148,6 +148,24 @@ def test_pages_go_back_to_the_first_event_and_begin_again(root: Tab, desk: Desk)
     ]
 
 
+def test_until_a_day_includes_that_day_and_until_a_moment_does_not(
+    server: Served, desk: Desk
+) -> None:
+    ask = rejected(desk, "today")
+    day = desk.get(ask.id).opened_at.strftime("%Y-%m-%d")
+    client = server.signed_in("root")
+
+    for when, found in ((day, 2), (f"{day}T00:00", 0)):
+        asked = f"tool=today&until={when}"
+        assert len(lines(Tab(client).go(f"/audit?{asked}"))) == found
+        assert len(client.get(f"/api/v1/audit/events?{asked}").json()["events"]) == found
+        assert len(client.get(f"/api/v1/audit/export?{asked}").text.splitlines()) == found
+        decided = client.get(f"/api/v1/audit/decisions?{asked}").text.splitlines()
+        assert len(decided) == found // 2
+    (label,) = Tab(client).go("/audit").page.all("label", for_="f-until")
+    assert label.text == "To (UTC) a day is included"
+
+
 def test_a_filter_that_makes_no_sense_is_said_to_be(root: Tab) -> None:
     for query in ("verdict=maybe", "kind=ask.what", "since=yesterday", "before=x"):
         page = root.go(f"/audit?{query}")
