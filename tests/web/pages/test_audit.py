@@ -332,6 +332,28 @@ def test_a_seal_is_shown_to_be_kept_and_holds_the_journal_to_it(
     assert press(root.go("/audit"), "Verify", seal="no seal").page.one("div", role="alert").text
 
 
+def test_what_was_verified_before_a_seal_does_not_speak_against_it(root: Tab, desk: Desk) -> None:
+    def proof() -> str:
+        return root.page.one("section", id="proof").text
+
+    rejected(desk, "sealed_after")
+    press(root.go("/audit"), "Verify", seal="")
+    ended(root)
+    root.go("/audit")
+    assert "sealed since" not in proof()
+
+    press(root, "Seal")
+
+    assert root.page.one("textarea", id="seal-line").text.startswith("sayso-seal:")
+    assert "streams when this was verified; the journal was sealed since" in proof()
+    assert "nobody would notice" not in proof()
+    press(root, "Verify", seal="")
+    ended(root)
+    root.go("/audit")
+    assert "sealed since" not in proof()
+    assert f"Sealed {desk.verify().sealed:,} streams" in proof()
+
+
 def test_an_export_has_what_the_command_line_writes_and_goes_on_from_a_cursor(
     server: Served, desk: Desk
 ) -> None:
