@@ -370,7 +370,7 @@ def _look_again(found: _Findings, ask_id: str) -> None:
 def _check_people(found: _Findings) -> None:
     roster = found.store.register()
     while True:  # until no change came between the reads
-        told = _people(found.store.stream(PEOPLE))
+        told = people_told(found.store.stream(PEOPLE))
         again = found.store.register()
         if roster == again:
             break
@@ -381,7 +381,7 @@ def _check_people(found: _Findings) -> None:
             found.problem("index", PEOPLE, 0, f"{name} is not as the journal says")
 
 
-def _people(events: Sequence[Event]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+def people_told(events: Sequence[Event]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     """Return the roles and teams of the people that the journal tells of."""
     told: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for event in events:
