@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sayso import Desk
 from sayso.errors import BadValue
 from sayso.insight import trail
-from sayso.insight.trail import Page, Wanted, look, moment_of, pass_by
+from sayso.insight.trail import Page, Wanted, end_of, look, moment_of, pass_by
 from sayso.insight.trailing import read_trail, read_trail_again, row_of, rows_of, teams_of
 from sayso.model.event import Event
 from sayso.runs.running import Running
@@ -288,6 +288,21 @@ def test_what_makes_no_sense_is_refused(desk: Desk) -> None:
 )
 def test_a_moment_is_written_in_some_ways(text: str, moment: datetime) -> None:
     assert moment_of(text, datetime(2026, 4, 10, tzinfo=UTC)) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-03-01", datetime(2026, 3, 2, tzinfo=UTC)),
+        (" 20260301 ", datetime(2026, 3, 2, tzinfo=UTC)),
+        ("2026-03-01T00:00", datetime(2026, 3, 1, tzinfo=UTC)),
+        ("2026-03-01 09:30", datetime(2026, 3, 1, 9, 30, tzinfo=UTC)),
+        ("7d", datetime(2026, 4, 3, tzinfo=UTC)),
+        ("9999-12-31", datetime.max.replace(tzinfo=UTC)),
+    ],
+)
+def test_a_day_without_a_time_is_wanted_to_its_end(text: str, moment: datetime) -> None:
+    assert end_of(text, datetime(2026, 4, 10, tzinfo=UTC)) == moment
 
 
 @given(text=st.text(max_size=30))

@@ -17,6 +17,7 @@ from sayso.agent.voice import voice_of
 from sayso.asks.carrying import gated
 from sayso.errors import BadValue, Misuse
 from sayso.model.content import check_word
+from sayso.model.money import say_dollars
 from sayso.model.span import Span
 from sayso.runs.here import running
 from sayso.runs.running import Running
@@ -163,7 +164,7 @@ class Agent:
         limits = self.profile.limits
         bounds = [f"{limits.steps} steps"]
         bounds += [f"{limits.tokens:,} tokens"] if limits.tokens is not None else []
-        bounds += [f"${limits.cost:g}"] if limits.cost is not None else []
+        bounds += [say_dollars(limits.cost)] if limits.cost is not None else []
         bounds += [f"{limits.seconds:g} s of work"] if limits.seconds is not None else []
         every = self.profile.plan_every
         plans = "none" if every is None else f"before the first step and every {every}; reviewed"

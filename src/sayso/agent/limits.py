@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sayso.agent.messages import Usage
 from sayso.errors import BadValue
+from sayso.model.money import say_dollars
 from sayso.model.span import Span, say_span, span
 
 _AGAIN = "A retry grants it as much again."
@@ -113,7 +114,7 @@ class Spent:
                 more=False,
             )
         if self.cost >= limit:
-            return Over(f"it has cost ${self.cost:.4g} of ${limit:.4g} (max_cost).")
+            return Over(f"it has cost {say_dollars(self.cost)} of {say_dollars(limit)} (max_cost).")
         return None
 
 

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from sayso.channels.record import kept_record
 from sayso.cli.desks import desk_name, desk_option, open_desk
 from sayso.cli.printing import emit, examples, json_option, say, screen
-from sayso.cli.trail import listed, narrowing, wanted_of
+from sayso.cli.trail import UNTIL, listed, narrowing, wanted_of
 from sayso.desk import Desk
 from sayso.errors import BadValue
 from sayso.insight.dataset import decisions
@@ -166,7 +166,7 @@ def export(*, out: Path | None, after: str | None, **given: str | None) -> None:
 @click.option("--tool", metavar="NAME", help="Only calls of this tool.")
 @click.option("--verdict", type=click.Choice(VERDICTS), help="Only what was decided like this.")
 @click.option("--since", metavar="WHEN", help="From then on: 7d ago, or 2026-03-01T09:00 (UTC).")
-@click.option("--until", metavar="WHEN", help="Before then, written in the same way.")
+@click.option("--until", metavar="WHEN", help=UNTIL)
 @click.option("--names", is_flag=True, help="Call reviewers by their names; else by numbers.")
 @desk_option
 def decided(*, out: Path | None, after: str | None, names: bool, **given: str | None) -> None:

@@ -18,6 +18,7 @@ from sayso.desk import Desk
 from sayso.errors import StoreError
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
+from sayso.model.money import say_dollars
 from sayso.model.text import one_line
 from sayso.runs.brief import brief as said_of
 from sayso.runs.handle import Run, served
@@ -105,7 +106,7 @@ def used(usage: RunUsage) -> str:
         return ""
     calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
     tokens = f", {usage.tokens:,} tokens" if usage.tokens else ""
-    return f"{calls}{tokens}" + (f", ${usage.cost:,.4g}" if usage.cost is not None else "")
+    return f"{calls}{tokens}" + (f", {say_dollars(usage.cost)}" if usage.cost is not None else "")
 
 
 def _first(desk: Desk, run: Run, row: RunRow) -> Iterator[Text]:

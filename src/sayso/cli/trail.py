@@ -14,10 +14,12 @@ from sayso.cli.desks import desk_option, open_desk
 from sayso.cli.printing import emit, examples, json_option, say, screen
 from sayso.desk import Desk
 from sayso.errors import Tampered
-from sayso.insight.trail import VERDICTS, Found, Wanted, look, moment_of
+from sayso.insight.trail import VERDICTS, Found, Wanted, end_of, look, moment_of
 from sayso.model.text import one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+UNTIL = "Before then, written in the same way; a day without a time is included."
 
 _OPTIONS = (
     click.option("--actor", metavar="WHO", help="A name, person, agent, ..., or person:anna."),
@@ -27,7 +29,7 @@ _OPTIONS = (
     click.option(
         "--since", metavar="WHEN", help="From then on: 7d ago, or 2026-03-01T09:00 (UTC)."
     ),
-    click.option("--until", metavar="WHEN", help="Before then, written in the same way."),
+    click.option("--until", metavar="WHEN", help=UNTIL),
     click.option(
         "--stream", metavar="ID", help="Only of this ask or run, or of people, access, ..."
     ),
@@ -48,9 +50,9 @@ def wanted_of(desk: Desk, given: dict[str, str | None]) -> Wanted:
         BadValue: a kind or a moment is none.
     """
     said: dict[str, Any] = {name: value for name, value in given.items() if value}
-    for name in ("since", "until"):
+    for name, read in (("since", moment_of), ("until", end_of)):
         if name in said:
-            said[name] = moment_of(said[name], desk.store.now())
+            said[name] = read(said[name], desk.store.now())
     return Wanted(**said).checked()
 
 

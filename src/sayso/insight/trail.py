@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar, get_args
 
 from sayso.errors import BadValue, SaysoError
@@ -136,6 +136,22 @@ def moment_of(text: str, now: datetime) -> datetime:
             "Write it as 2026-03-01T09:00 (UTC unless it names a zone), or as 7d for so long ago."
         )
         raise BadValue(f"{text[:80]!r} is no moment. {words}") from error
+
+
+def end_of(text: str, now: datetime) -> datetime:
+    """Read the moment before which something is wanted. A day without a time is wanted to its end.
+
+    Raises:
+        BadValue: it is none.
+    """
+    moment = moment_of(text, now)
+    try:
+        date.fromisoformat(text.strip())
+        return moment + timedelta(days=1)
+    except ValueError:  # it has a time, or is a span
+        return moment
+    except OverflowError:  # the last day that there is
+        return datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

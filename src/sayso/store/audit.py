@@ -79,13 +79,17 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `verify` found. Truthy when the journal is whole."""
+    """What `verify` found. Truthy when the journal is whole.
+
+    `sealed` is how many streams a seal vouches for, `seal` the number of the last seal there was.
+    """
 
     events: int
     streams: int
     erased: int
     sealed: int
     problems: tuple[Problem, ...]
+    seal: int = 0
 
     def __bool__(self) -> bool:
         """Whether nothing is wrong."""
@@ -123,7 +127,8 @@ def verify(
     differs from a stream, for streams that only others can read.
     """
     total = store.total()
-    found = _Findings(store, _sealed(store))
+    seals = store.stream(SEALS)
+    found = _Findings(store, _sealed(seals))
     for events in _streams(store):
         _check_chain(events, found)
         _check_erased(events, found)
@@ -147,7 +152,12 @@ def verify(
     if seal is not None:
         _check_kept(store, seal, found)
     return Report(
-        found.events, found.streams, found.erased, len(found.sealed), tuple(found.problems)
+        found.events,
+        found.streams,
+        found.erased,
+        len(found.sealed),
+        tuple(found.problems),
+        seals[-1].seq if seals else 0,
     )
 
 
@@ -360,7 +370,7 @@ def _look_again(found: _Findings, ask_id: str) -> None:
 def _check_people(found: _Findings) -> None:
     roster = found.store.register()
     while True:  # until no change came between the reads
-        told = _people(found.store.stream(PEOPLE))
+        told = people_told(found.store.stream(PEOPLE))
         again = found.store.register()
         if roster == again:
             break
@@ -371,7 +381,7 @@ def _check_people(found: _Findings) -> None:
             found.problem("index", PEOPLE, 0, f"{name} is not as the journal says")
 
 
-def _people(events: Sequence[Event]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+def people_told(events: Sequence[Event]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     """Return the roles and teams of the people that the journal tells of."""
     told: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for event in events:
@@ -401,10 +411,10 @@ def _list(said: Mapping[str, Any], name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _sealed(store: Store) -> dict[str, set[tuple[int, str]]]:
+def _sealed(seals: Sequence[Event]) -> dict[str, set[tuple[int, str]]]:
     """Return every head that any seal saw, by stream and number."""
     heads: dict[str, set[tuple[int, str]]] = {}
-    for event in store.stream(SEALS):
+    for event in seals:
         for head in _list(_said(event), "heads"):
             if isinstance(head, list) and [type(part) for part in head] == [str, int, str]:
                 stream, seq, hashed = head

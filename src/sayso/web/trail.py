@@ -8,13 +8,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sayso.errors import Tampered
-from sayso.insight.trail import Found, Wanted, moment_of
+from sayso.insight.trail import Found, Wanted, end_of, moment_of
 from sayso.model.verdicts import Verdict
 from sayso.model.wire import write_event
 from sayso.store.trail import DESK
 from sayso.web.visit import Visit
 
 _Text = Annotated[str | None, Field(max_length=200)]
+_UNTIL = "Before this moment, written in the same way; a day without a time is included."
 
 
 class Looked(BaseModel):
@@ -34,7 +35,7 @@ class Looked(BaseModel):
         None,
         description="From this moment on: ISO 8601, in UTC unless it names a zone; `7d` for so long ago.",
     )
-    until: _Text = Field(None, description="Before this moment, written in the same way.")
+    until: _Text = Field(None, description=_UNTIL)
     stream: _Text = Field(
         None, description="Only of this ask or run, or of `people`, `access`, `webhooks`, `seals`."
     )
@@ -47,9 +48,9 @@ class Looked(BaseModel):
         """
         now = visit.store.now()
         given = {name: value for name in Looked.model_fields if (value := getattr(self, name))}
-        for name in ("since", "until"):
+        for name, read in (("since", moment_of), ("until", end_of)):
             if name in given:
-                given[name] = moment_of(given[name], now)
+                given[name] = read(given[name], now)
         return Wanted(**given).checked()
 
 
@@ -72,7 +73,7 @@ class Decided(BaseModel):
     tool: _Text = Field(None, description="Only calls of this tool.")
     verdict: Verdict | None = Field(None, description="Only what was decided like this.")
     since: _Text = Field(None, description="From this moment on, as in `/audit/events`.")
-    until: _Text = Field(None, description="Before this moment, written in the same way.")
+    until: _Text = Field(None, description=_UNTIL)
     after: str | None = Field(None, max_length=100, description="Only what is behind this cursor.")
     names: bool = Field(default=False, description="Call reviewers by their names.")
 
@@ -83,7 +84,8 @@ class Decided(BaseModel):
             BadValue: a moment is none.
         """
         now = visit.store.now()
-        since, until = (moment_of(at, now) if at else None for at in (self.since, self.until))
+        since = moment_of(self.since, now) if self.since else None
+        until = end_of(self.until, now) if self.until else None
         return {"tool": self.tool, "verdict": self.verdict, "since": since, "until": until}
 
 

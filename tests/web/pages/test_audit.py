@@ -148,6 +148,23 @@ def test_pages_go_back_to_the_first_event_and_begin_again(root: Tab, desk: Desk)
     ]
 
 
+def test_until_a_day_includes_that_day_and_until_a_moment_does_not(
+    server: Served, desk: Desk
+) -> None:
+    ask = rejected(desk, "today")
+    day = desk.get(ask.id).opened_at.strftime("%Y-%m-%d")
+    client = server.signed_in("root")
+
+    for when, found in ((day, 2), (f"{day}T00:00", 0)):
+        asked = f"tool=today&until={when}"
+        assert len(lines(Tab(client).go(f"/audit?{asked}"))) == found
+        assert len(client.get(f"/api/v1/audit/events?{asked}").json()["events"]) == found
+        assert len(client.get(f"/api/v1/audit/export?{asked}").text.splitlines()) == found
+        decided = client.get(f"/api/v1/audit/decisions?{asked}").text.splitlines()
+        assert len(decided) == found // 2
+    assert "To a day includes that day." in Tab(client).go("/audit").page.text
+
+
 def test_a_filter_that_makes_no_sense_is_said_to_be(root: Tab) -> None:
     for query in ("verdict=maybe", "kind=ask.what", "since=yesterday", "before=x"):
         page = root.go(f"/audit?{query}")
@@ -312,6 +329,28 @@ def test_a_seal_is_shown_to_be_kept_and_holds_the_journal_to_it(
     problems = ended(root)["found"]["problems"]
     assert [one["what"] for one in problems] == ["rewritten"]
     assert press(root.go("/audit"), "Verify", seal="no seal").page.one("div", role="alert").text
+
+
+def test_what_was_verified_before_a_seal_does_not_speak_against_it(root: Tab, desk: Desk) -> None:
+    def proof() -> str:
+        return root.page.one("section", id="proof").text
+
+    rejected(desk, "sealed_after")
+    press(root.go("/audit"), "Verify", seal="")
+    ended(root)
+    root.go("/audit")
+    assert "sealed since" not in proof()
+
+    press(root, "Seal")
+
+    assert root.page.one("textarea", id="seal-line").text.startswith("sayso-seal:")
+    assert "streams when this was verified; the journal was sealed since" in proof()
+    assert "nobody would notice" not in proof()
+    press(root, "Verify", seal="")
+    ended(root)
+    root.go("/audit")
+    assert "sealed since" not in proof()
+    assert f"Sealed {desk.verify().sealed:,} streams" in proof()
 
 
 def test_an_export_has_what_the_command_line_writes_and_goes_on_from_a_cursor(

@@ -25,6 +25,7 @@ from sayso.asks.spending import begin
 from sayso.insight import trail
 from sayso.insight.record import track_record
 from sayso.insight.trail import Wanted, look
+from sayso.model.money import say_dollars
 from sayso.model.span import say_span
 from sayso.policy.facts import Facts
 from sayso.policy.trying import tried
@@ -623,7 +624,8 @@ RUNS = [
         "/runs/{run}",
         fact("Cost"),
         **of_run(
-            lambda said: f"${said['usage']['cost']:,.4g}", lambda run: f"${run.usage.cost:,.4g}"
+            lambda said: say_dollars(said["usage"]["cost"]),
+            lambda run: say_dollars(run.usage.cost or 0),
         ),
     ),
     Number(

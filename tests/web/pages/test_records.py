@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from sayso import Desk
+from sayso.asks import past_people
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.served import Served
@@ -170,3 +172,104 @@ def test_the_page_of_an_ask_leads_to_its_record(root: Tab, desk: Desk) -> None:
     link = root.go(f"/inbox/{ask.id}").page.one("a", href=f"/audit/asks/{ask.id}")
 
     assert link.text == "Full record"
+
+
+# --- who filled which place ---
+
+
+def seats(page: Tab) -> list[str]:
+    return [node.text for node in panel(page, "Votes").one("ul", class_="places").all("li")]
+
+
+def test_a_place_stays_filled_by_whoever_left_the_desk_or_changed_their_roles_since(
+    root: Tab, desk: Desk, clock: FakeClock
+) -> None:
+    desk.people.add("zoe", roles=["security"])
+    desk.people.add("max", roles=["senior"])
+    ask = desk.open("keep", {"n": 1}, needs=["1 senior", "1 security"])
+    desk.approve(ask, by="max")
+    desk.approve(desk.get(ask.id), by="zoe")
+    clock.advance("1h")
+    desk.people.remove("zoe")
+    desk.people.add("max", roles=["junior"])
+
+    page = root.go(f"/audit/asks/{ask.id}")
+
+    assert seats(page) == ["1 senior : max", "1 security : zoe"]
+    assert "by the roles that people held when it was closed" in panel(page, "Votes").text
+
+
+def test_nobody_fills_a_place_of_an_open_ask_by_a_role_they_lost(
+    root: Tab, desk: Desk, clock: FakeClock
+) -> None:
+    desk.people.add("tom", roles=["senior"])
+    ask = desk.open("lose", {"n": 1}, needs=["1 senior", "1 security"])
+    desk.approve(ask, by="tom")
+    clock.advance("1h")
+    desk.people.remove("tom")
+
+    page = root.go(f"/audit/asks/{ask.id}")
+
+    assert seats(page) == ["1 senior : nobody", "1 security : nobody"]
+    assert "by the roles that people hold today." in panel(page, "Votes").text
+
+
+def test_who_left_before_it_was_decided_fills_no_place(
+    root: Tab, desk: Desk, clock: FakeClock
+) -> None:
+    desk.people.add("uma", roles=["senior"])
+    ask = desk.open("before", {"n": 1}, needs=["1 senior", "1 security"])
+    desk.approve(ask, by="uma")
+    clock.advance("1h")
+    desk.people.remove("uma")
+    desk.approve(desk.get(ask.id), by="anna")
+    desk.approve(desk.get(ask.id), by="ben")
+    clock.advance("1h")
+    desk.people.add("ben", roles=["security", "auditor"])
+
+    assert seats(root.go(f"/audit/asks/{ask.id}")) == ["1 senior : anna", "1 security : ben"]
+
+
+def test_people_who_changed_too_often_are_those_of_today_and_the_page_says_so(
+    root: Tab, desk: Desk, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.people.add("eve", roles=["security"])
+    ask = desk.open("often", {"n": 1}, needs=["1 security"])
+    desk.approve(ask, by="eve")
+    clock.advance("1h")
+    desk.people.remove("eve")
+    monkeypatch.setattr(past_people, "MOST", 1)
+
+    page = root.go(f"/audit/asks/{ask.id}")
+
+    assert seats(page) == ["1 security : nobody"]
+    assert "hold today: they changed too often" in panel(page, "Votes").text
+
+
+def test_what_one_alone_decided_stays_theirs_when_people_come(tmp_path: Path) -> None:
+    clock = FakeClock()
+    with Desk(f"sqlite:///{tmp_path}/desk.db", account="sam@till", clock=clock) as desk:
+        ask = desk.approve(desk.open("alone", {"n": 1}))
+        clock.advance("1h")
+        desk.people.add("root", roles=["admin"])
+        with Served(desk) as served:
+            page = tab(served, "root").go(f"/audit/asks/{ask.id}")
+
+    assert seats(page) == ["Whoever sits at this machine : sam"]
+
+
+def test_a_role_that_the_policy_gives_is_held_by_who_left_too(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[groups]\nguards = ["zoe"]\n')
+    clock = FakeClock()
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=policy, clock=clock) as desk:
+        desk.people.add("root", roles=["admin"])
+        desk.people.add("zoe", teams=["billing"])
+        ask = desk.open("guard", {"n": 1}, needs=["1 guards"])
+        desk.approve(ask, by="zoe")
+        clock.advance("1h")
+        desk.people.remove("zoe")
+        with Served(desk) as served:
+            page = tab(served, "root").go(f"/audit/asks/{ask.id}")
+
+    assert seats(page) == ["1 guards : zoe"]

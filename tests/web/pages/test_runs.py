@@ -177,6 +177,17 @@ def test_costs_that_are_stated_are_added_up() -> None:
     assert dict(pages.costs_of(RunUsage())) == {"Model calls": "none"}
 
 
+@pytest.mark.parametrize(("cost", "said"), [(12345.67, "$12,345.67"), (0.0000123, "$0.0000123")])
+def test_the_page_and_the_terminal_write_a_cost_for_people(cost: float, said: str) -> None:
+    from sayso.cli.run_words import used
+    from sayso.runs.usage import RunUsage
+
+    usage = RunUsage(3, 1200, 80, cost, 2.0)
+
+    assert dict(pages.costs_of(usage))["Cost"] == said
+    assert used(usage) == f"3 model calls, 1,280 tokens, {said}"
+
+
 def test_plan_progress_pending_and_next_are_those_of_the_run(desk: Desk, anna: Tab) -> None:
     script = [PLAN, call("look_up", order=7), call("refund", order=7, amount=40), "Done."]
     run = carried(desk, clerk(script, plan_every=9), "Pay order 7 back")

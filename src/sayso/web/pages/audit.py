@@ -173,6 +173,7 @@ def _drawn(
         most=_PROBLEMS,
         what=WHAT,
         seal=seal,
+        sealed_since=_sealed_since(visit, last),
         seals="admin" in visit.caller.scopes,
     )
 
@@ -349,6 +350,13 @@ async def seal_now(request: Request, who: Caller = _SEALS) -> Response:
     visit = visit_of(request, who)
     made = await service_of(request).work(lambda: sealed(visit))
     return RedirectResponse(f"/audit?sealed={made.seq}#proof", 303)
+
+
+def _sealed_since(visit: Visit, last: Verification | None) -> bool:
+    """Whether there is a seal that the last verification did not know of."""
+    if last is None or last.report is None:
+        return False
+    return visit.store.head(SEALS).seq > last.report.seal
 
 
 def _made_before(visit: Visit, number: str) -> str | None:

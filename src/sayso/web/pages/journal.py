@@ -18,6 +18,7 @@ from sayso.channels.headline import headline
 from sayso.channels.story import in_order, told, with_begin
 from sayso.model.ask import Ask
 from sayso.model.event import Event
+from sayso.model.money import say_dollars
 from sayso.model.span import say_span
 from sayso.runs.journal import asks_of
 from sayso.store.contract import RunRow, Store
@@ -179,8 +180,10 @@ def _pairs(calls: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def _spent(reply: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    usage = reply.get("usage") or {}
-    named = {"input": "tokens read", "output": "tokens written", "cost": "dollars"}
+    usage = dict(reply.get("usage") or {})
+    if isinstance(usage.get("cost"), int | float):
+        usage["cost"] = say_dollars(usage["cost"])
+    named = {"input": "tokens read", "output": "tokens written", "cost": "cost"}
     return [(words, usage[name]) for name, words in named.items() if usage.get(name) is not None]
 
 

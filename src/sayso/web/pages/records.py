@@ -18,7 +18,7 @@ from sayso.channels.facts import Fact, facts_from
 from sayso.channels.headline import headline
 from sayso.channels.worddiff import Change, changes
 from sayso.errors import SaysoError, Tampered, UnknownAsk
-from sayso.model.ask import CONSENTS, Ask
+from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, follows
 from sayso.model.folding import after, fold
 from sayso.model.span import say_span
@@ -27,6 +27,7 @@ from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.views import AskView
 from sayso.web.pages.audit import how_of, said_of
 from sayso.web.pages.board import board, person
+from sayso.web.pages.seats import Seats, seats_of
 from sayso.web.service import service_of
 from sayso.web.visit import Visit, visit_of
 
@@ -95,8 +96,7 @@ class Record:
     ballots: tuple[Ballot, ...] = ()
     moves: tuple[Link, ...] = ()
     editions: tuple[Edition, ...] = ()
-    places: tuple[tuple[str, str | None], ...] = ()
-    needs: str = ""
+    seats: Seats | None = None
     ruling: tuple[tuple[str, str], ...] = ()
     outcome: tuple[Fact, ...] = ()
     effect: str | None = None
@@ -150,8 +150,7 @@ def record_of(visit: Visit, ask_id: str) -> Record:
         ballots=tuple(_ballots(at.events, versions)),
         moves=tuple(link for link in bare.chain if link.kind in _MOVING),
         editions=tuple(_editions(at.events, states)),
-        places=tuple(_places(at)),
-        needs="" if ask.solo else str(ask.needs),
+        seats=seats_of(visit.store, at),
         ruling=tuple(_ruling(ask)),
         outcome=_outcome(ask),
         effect=None if ask.effect is None else ask.effect.status,
@@ -274,18 +273,6 @@ def _editions(events: Sequence[Event], states: Sequence[Ask]) -> Iterator[Editio
             at=event.at,
             changes=changes(before.args, state.args, plan=state.kind == "plan"),
         )
-
-
-def _places(at: Standing) -> Iterator[tuple[str, str | None]]:
-    """Say which place of the requirement each consent fills, by the roles people hold today."""
-    ask = at.ask
-    votes = ask.votes if ask.decision is None else ask.decision.votes
-    agreed = [vote.by.id for vote in votes if vote.verdict in CONSENTS or vote.verdict == "respond"]
-    if ask.solo:
-        yield "Whoever sits at this machine", agreed[0] if agreed else None
-        return
-    for role, name in ask.needs.seated(at.roster.holding(agreed)):
-        yield f"1 {role}", name
 
 
 def _ruling(ask: Ask) -> Iterator[tuple[str, str]]:

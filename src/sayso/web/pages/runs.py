@@ -18,6 +18,7 @@ from sayso.model.actor import Roster
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
+from sayso.model.money import say_dollars
 from sayso.runs.brief import brief, quotes
 from sayso.runs.following import Following, Mark
 from sayso.runs.handle import OVER, served, to_come
@@ -343,7 +344,7 @@ def costs_of(usage: RunUsage) -> tuple[tuple[str, str], ...]:
     if not usage.calls:
         return (("Model calls", "none"),)
     tokens = f"{usage.input:,} read, {usage.output:,} written" if usage.tokens else "not stated"
-    cost = "not stated" if usage.cost is None else f"${usage.cost:,.4g}"
+    cost = "not stated" if usage.cost is None else say_dollars(usage.cost)
     return (("Model calls", f"{usage.calls:,}"), ("Tokens", tokens), ("Cost", cost))
 
 
