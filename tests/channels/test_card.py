@@ -653,3 +653,22 @@ def test_erased_content_has_a_summary_too(desk: Desk) -> None:
     desk.reject(ask)
 
     assert summary(desk.erase(ask, "asked for")) == Content.erased().title
+
+
+def test_all_who_agreed_to_what_was_decided_are_named(desk: Desk) -> None:
+    for name in ("anna", "ben", "zoe"):
+        desk.people.add(name)
+    ask = desk.open("refund", {"amount": 40}, needs=["3 reviewer"])
+    for name in ("anna", "ben", "zoe"):
+        desk.approve(desk.get(ask.id), by=name)
+    refused = desk.open("refund", {"amount": 41}, needs=["3 reviewer"])
+    desk.approve(refused, by="anna")
+    desk.reject(desk.get(refused.id), "Too much", by="ben")
+    edited = desk.open("refund", {"amount": 42}, needs=["2 reviewer"])
+    desk.approve(edited, by="anna")
+    desk.edit(desk.get(edited.id), {"amount": 30}, by="ben")
+    desk.approve(desk.get(edited.id), by="zoe")
+
+    assert outcome(desk.get(ask.id)) == "approved by anna, ben and zoe"
+    assert outcome(desk.get(refused.id)) == "rejected by ben"
+    assert outcome(desk.get(edited.id)) == "approved with edits by ben and zoe"

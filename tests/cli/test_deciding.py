@@ -275,7 +275,8 @@ def test_a_vote_that_is_not_enough_says_who_is_missing(decide: Decide, team: Des
 
     assert done.code == 0
     assert "still needs 1 security" in done.out
-    assert decide("approve", ask, "--as", "sec").out.startswith(f"{ask.id} approved by sec")
+    second = decide("approve", ask, "--as", "sec")
+    assert second.out.startswith(f"{ask.id} approved by anna and sec")
 
 
 # --- bad input ---------------------------------------------------------------------------------

@@ -69,7 +69,8 @@ def test_history_tells_what_happened_in_order(sayso: Sayso, desk: Desk, ask: Ask
 
     out = sayso("inbox", "show", ask.id, "--history").out
 
-    told = ["asked: action, call refund", "edited it:", "approved as edited", "spent", '"paid"']
+    edited = "edited it: amount 40 -> 30"
+    told = ["asked: action, call refund", edited, "approved as edited", "spent", '"paid"']
     history = out[out.index(told[0]) :]
     places = [history.index(word) for word in told]
     assert places == sorted(places)

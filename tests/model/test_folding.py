@@ -10,7 +10,7 @@ import pytest
 from sayso.errors import Tampered
 from sayso.model.actor import CLOCK, Actor, Origin
 from sayso.model.event import Event
-from sayso.model.folding import after, fold
+from sayso.model.folding import after, as_met, fold
 from tests.journals import SHOP, START, Journal, person
 
 
@@ -66,6 +66,25 @@ def test_an_edit_makes_a_new_version_with_the_editors_vote_only() -> None:
     assert (ask.version, ask.args, ask.original) == (2, {"amount": 30}, {"amount": 40})
     assert ask.digest != first.digest
     assert [(vote.by.id, vote.version) for vote in ask.votes] == [("ben", 2)]
+
+
+def test_each_event_met_the_arguments_that_it_is_about() -> None:
+    journal = Journal().vote("anna").edit("ben", amount=30).edit("anna", amount=20).decide("ben")
+
+    met = as_met(fold(journal.events), journal.events)
+
+    amounts = {seq: ask.args["amount"] for seq, ask in met.items()}
+    assert amounts == {1: 40, 2: 40, 3: 40, 4: 30, 5: 20}
+    assert [met[seq].version for seq in sorted(met)] == [1, 1, 1, 2, 3]
+
+
+def test_of_an_ask_that_lost_an_edit_no_event_met_anything() -> None:
+    journal = Journal().edit("ben", amount=30).decide("ben")
+    events = [journal.events[0], erased(journal.events[1]), journal.events[2]]
+
+    met = as_met(fold(events), events)
+
+    assert not any(ask.digest or ask.args for ask in met.values())
 
 
 def test_two_edits_keep_the_very_first_proposal() -> None:

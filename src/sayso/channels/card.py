@@ -39,7 +39,7 @@ from sayso.channels.steps import Line, Step, more_of
 from sayso.channels.typed import in_words
 from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
 from sayso.model.actor import Actor, Origin, Roster
-from sayso.model.ask import Ask, Vote
+from sayso.model.ask import CONSENTS, Ask, Decision, Vote
 from sayso.model.confidence import Level
 from sayso.model.span import say_span
 from sayso.model.tally import missing
@@ -156,7 +156,15 @@ def ended(ask: Ask) -> str:
     how = {"harmful": " as harmful", "taste": " as a matter of taste", "not-now": " for now"}
     kind = how.get(decision.kind or "", "")
     stops = ", and the run ends" if decision.end else ""
-    return f"{ask.past}{kind} by {_named(decision.by)}{stops}"
+    return f"{ask.past}{kind} by {_by_whom(decision)}{stops}"
+
+
+def _by_whom(decision: Decision) -> str:
+    """Name who decided: of a yes that took several people, all who agreed to what was decided."""
+    agreed = [_named(vote.by) for vote in decision.votes if vote.verdict in CONSENTS]
+    if not decision or decision.by.kind != "person" or len(agreed) < 2:
+        return _named(decision.by)
+    return f"{', '.join(agreed[:-1])} and {agreed[-1]}"
 
 
 def _second(at: datetime) -> str:

@@ -11,7 +11,9 @@ from rich.text import Text
 
 from sayso.channels.fence import MOST_LINES, Fence, not_all
 from sayso.channels.steps import Step, more_of, seen_line
-from sayso.channels.values import as_json, as_name
+from sayso.channels.values import as_json, as_name, clipped
+from sayso.channels.worddiff import common
+from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.text import visible
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _MISSING = object()
 _ARROW = " -> "
 _STYLES = {"+": "green", "-": "red"}
+_BRIEF = 40  # characters of a value, of which some stand before the first that differs
+_LEAD = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,8 @@ class Changes:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw every change, and nothing that stayed the same."""
-        for name in dict.fromkeys((*self.before, *self.after)):
-            old, new = self.before.get(name, _MISSING), self.after.get(name, _MISSING)
-            if _differ(old, new):
-                yield from self._change(as_name(name), old, new, options.max_width)
+        for name, old, new in _different(self.before, self.after):
+            yield from self._change(as_name(name), old, new, options.max_width)
 
     def _change(self, name: str, old: object, new: object, width: int) -> Iterator[RenderableType]:
         short = _ARROW.join((_short(old), _short(new)))
@@ -61,6 +63,41 @@ class Changes:
         if self.plan and isinstance(value, list):
             return [line for step in value for line in _step(step)]
         return _lines(value)
+
+
+def in_brief(ask: Ask, args: Mapping[str, Any], width: int) -> str:
+    """Say on one line, safe to print, what an edit made of what an ask said: `amount 40 -> 30`.
+
+    Of a plan it is the steps that it has now.
+    """
+    if ask.kind == "plan":
+        steps = enumerate(args.get("steps", []), start=1)
+        return clipped("  ".join(f"{number}. {seen_line(step)}" for number, step in steps), width)
+    room = max(width // 4, _BRIEF)
+    said = [
+        f"{as_name(name)} {_ARROW.join(_both(old, new, room))}"
+        for name, old, new in _different(ask.args, args)
+    ]
+    return clipped(", ".join(said) or "nothing changed", width)
+
+
+def _both(old: object, new: object, room: int) -> Iterator[str]:
+    """Yield the old value and the new one; two long texts from where they begin to differ."""
+    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > room:
+        start = common(old, new) - _LEAD
+        old, new = (f"…{one[start:]}" if start > 0 else one for one in (old, new))
+    yield clipped(_short(old), room)
+    yield clipped(_short(new), room)
+
+
+def _different(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[str, object, object]]:
+    """Yield the names whose values differ, with the old one and the new one."""
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name, _MISSING), after.get(name, _MISSING)
+        if _differ(old, new):
+            yield name, old, new
 
 
 def _step(step: Step) -> Iterator[str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sayso.channels.changes import in_brief
 from sayso.channels.values import as_json, clipped
 from sayso.errors import Tampered
+from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.text import one_line
 
@@ -24,24 +26,26 @@ class Quote(str):
     __slots__ = ()
 
 
-def sentence(event: Event) -> str:
-    """Say in a few words what an event did."""
-    return "".join(pieces(event))
+def sentence(event: Event, ask: Ask | None = None) -> str:
+    """Say in a few words what an event did; more of an edit, with the ask as it met it."""
+    return "".join(pieces(event, ask))
 
 
-def pieces(event: Event) -> Pieces:
+def pieces(event: Event, ask: Ask | None = None) -> Pieces:
     """Say it in pieces, so that quotes can be told from our words."""
     said = event.payload
     if said is None:
         return (f"{event.kind} (erased)",)
+    if event.kind == "ask.edited" and ask is not None and ask.digest:
+        return "edited it: ", Quote(in_brief(ask, said["args"], 120)), *_note(said)
     say = _SENTENCES.get(event.kind)
     return say(said) if say else (event.kind,)
 
 
-def readable(event: Event) -> Pieces:
+def readable(event: Event, ask: Ask | None = None) -> Pieces:
     """Say it in pieces, whatever somebody with a SQL prompt made of it."""
     try:
-        return pieces(event)
+        return pieces(event, ask)
     except (Tampered, KeyError, TypeError, ValueError, AttributeError):
         return (f"{event.kind}, which makes no sense: verify the journal",)
 

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from sayso.channels.agent_words import AGENT_STEPS, call_begun, call_failed, named
 from sayso.channels.card import summary
+from sayso.channels.changes import in_brief
 from sayso.channels.fence import GUTTER, Row
-from sayso.channels.steps import seen_line
 from sayso.channels.values import as_json, as_name, clipped
 from sayso.model.ask import Ask
 from sayso.model.event import Event
+from sayso.model.folding import as_met
 from sayso.model.span import say_span
 from sayso.model.text import one_line, printable
 
@@ -42,9 +43,10 @@ def in_order(run: Sequence[Event], asks: Iterable[Sequence[Event]]) -> list[Even
 def story(events: Sequence[Event], asks: Sequence[Ask], *, full: bool = False) -> Iterator[Row]:
     """Tell the events of a run, in order, one line each; with the pauses between them.
 
-    Of a long story the middle is left out unless all of it is wanted.
+    Each is told with the arguments that it is about, whatever an edit made of them later. Of a long
+    story the middle is left out unless all of it is wanted.
     """
-    known = {ask.id: ask for ask in asks}
+    known = _met(events, asks)
     before: Event | None = None
     lines = with_begin(events)
     left = 0 if full else len(lines) - _FIRST - _FINAL
@@ -55,10 +57,19 @@ def story(events: Sequence[Event], asks: Sequence[Ask], *, full: bool = False) -
                 yield Row("", Text(f"... {left:,} lines more: --full shows them", "dim"), GUTTER)
             continue
         if before is not None:
-            yield from _between(before, event, known)
-        line = told(event, known.get(event.stream), full=full, begun=began)
+            yield from _between(before, event, asked=event.stream in known)
+        line = told(event, known.get(event.stream, {}).get(event.seq), full=full, begun=began)
         yield Row(event.at.strftime("%H:%M:%S"), line, GUTTER)
         before = event
+
+
+def _met(events: Iterable[Event], asks: Iterable[Ask]) -> dict[str, dict[int, Ask]]:
+    """Return what the events of each ask met."""
+    journals: dict[str, list[Event]] = {ask.id: [] for ask in asks}
+    for event in events:
+        if event.stream in journals:
+            journals[event.stream].append(event)
+    return {ask.id: as_met(ask, journals[ask.id]) for ask in asks}
 
 
 def with_begin(events: Sequence[Event]) -> list[tuple[Event, Event | None]]:
@@ -96,12 +107,11 @@ def telling(event: Event) -> Row | None:
     return Row(event.at.strftime("%H:%M:%S"), named, GUTTER)
 
 
-def _between(before: Event, event: Event, known: Mapping[str, Ask]) -> Iterator[Row]:
+def _between(before: Event, event: Event, *, asked: bool) -> Iterator[Row]:
     """Say how long nothing happened, and on which day it goes on."""
     gap = event.at - before.at
     if gap >= _PAUSE:
-        ask = known.get(event.stream)
-        waited = event.kind in _JUDGED and ask is not None
+        waited = event.kind in _JUDGED and asked
         span = say_span(gap)
         said = f"waited {span} for a decision" if waited else f"{span} later"
         yield Row("", Text(said, "dim italic"), GUTTER)
@@ -119,8 +129,8 @@ def told(
 ) -> Text:
     """Tell one event on one line.
 
-    With the ask it belongs to, or the event in which its call was `begun`, more can be said. `called`
-    is what the ask is named instead of by its id.
+    With the ask as the event met it, or the event in which its call was `begun`, more can be said.
+    `called` is what the ask is named instead of by its id.
     """
     if called is not None:
         event = event._replace(stream=one_line(called, _WIDE))  # for its name alone
@@ -207,12 +217,9 @@ def _asked(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
 
 
 def _edited(event: Event, said: Said, ask: Ask | None, width: int) -> Text:
-    shown = _value(said["args"], width)
-    if ask is not None and ask.kind == "plan":
-        steps = said["args"].get("steps", [])
-        numbered = (f"{number}. {seen_line(step)}" for number, step in enumerate(steps, start=1))
-        shown = clipped("  ".join(numbered), width)
-    return Text.assemble(_who(event), f" edited {event.stream}: {shown}")
+    args = said["args"]
+    made = in_brief(ask, args, width) if ask is not None and ask.digest else _value(args, width)
+    return Text.assemble(_who(event), f" edited {event.stream}: {made}")
 
 
 def _voted(event: Event, said: Said, _: Ask | None, __: int) -> Text:

@@ -89,8 +89,8 @@ def _opcodes(
     Where both ends are the same they are not compared; what is common is taken for junk in long
     lists, or one word a thousand times over would cost a minute.
     """
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common(old, new)
+    tail = common(old[head:][::-1], new[head:][::-1])
     middle, other = old[head : len(old) - tail], new[head : len(new) - tail]
     found = [("equal", 0, head, 0, head)] if head else []
     if max(len(middle), len(other)) > MOST_TOKENS:
@@ -130,7 +130,8 @@ class _Matcher(SequenceMatcher[str]):
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
+def common(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many pieces, or characters, two begin with alike."""
     return next(
         (n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
         min(len(old), len(new)),

@@ -27,6 +27,7 @@ from sayso.cli.watching import watch
 from sayso.cli.who import naming
 from sayso.errors import InvalidAnswer, InvalidEdit
 from sayso.model.ask import Ask, Ballot
+from sayso.model.folding import as_met
 from sayso.model.verdicts import REJECT_KINDS, RejectKind, Verdict
 
 
@@ -70,7 +71,8 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
             return
         show(Card(ask=ask, roster=roster, now=desk.store.now(), full=full))
         if history:
-            show("", *timeline(desk.history(ask)))
+            journal = desk.history(ask)
+            show("", *timeline(journal, as_met(ask, journal)))
         if ask.open:
             first = f"Decide it{_in_words(ask, ask.allow[0])}" if ask.allow else "Decide it"
             say(f"\n{first}: {command(ask, desk=desk_argument())}{naming(desk)}", "dim")

@@ -8,7 +8,8 @@ the oracle that tests compare against.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -33,14 +34,33 @@ def fold(events: Iterable[Event], *, solo: bool = False) -> Ask:
     Raises:
         Tampered: the events cannot be the history of an ask.
     """
+    return deque(states(events, solo=solo), maxlen=1).pop()
+
+
+def states(events: Iterable[Event], *, solo: bool = False) -> Iterator[Ask]:
+    """Yield the ask after each of its events, as `fold` reads them."""
     steps = iter(events)
     first = next(steps, None)
     if first is None or first.kind != "ask.opened":
         raise Tampered("An ask's journal must begin with ask.opened. Run: sayso audit verify")
     ask = _opened(first, solo=solo)
+    yield ask
     for event in steps:
         ask = after(ask, event)
-    return ask
+        yield ask
+
+
+def as_met(ask: Ask, events: Sequence[Event]) -> dict[int, Ask]:
+    """Return by its number what each event of an ask met: the arguments that it is about.
+
+    The first one meets what it opens. Only edits make others, so most asks need no second reading;
+    and of one that was erased nothing is read again.
+    """
+    if not ask.digest or all(event.kind != "ask.edited" for event in events):
+        return {event.seq: ask for event in events}
+    left = list(states(events))
+    met = [left[0], *left]
+    return {event.seq: one for event, one in zip(events, met, strict=False)}
 
 
 def after(ask: Ask, event: Event, said: dict[str, Any] | None = None) -> Ask:

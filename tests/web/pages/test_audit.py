@@ -122,6 +122,38 @@ def test_an_event_is_a_sentence_with_who_what_which_tool_when_and_how(
     assert line.one("span", class_="quoted").text == "not like this"
 
 
+def test_a_vote_is_told_with_the_version_it_was_cast_on(root: Tab, desk: Desk) -> None:
+    needs = ["1 senior", "1 security"]
+    ask = desk.open("pay_once", {"order": 7, "amount": 40}, needs=needs)
+    desk.approve(ask, by="anna")
+    desk.edit(desk.get(ask.id), {"amount": 30}, by="ben")
+    desk.approve(desk.get(ask.id), by="anna")
+
+    told = [
+        " ".join(line.one("p", class_="line-title").text.split())
+        for line in root.go(f"/audit?stream={ask.id}").page.all("li", data_event="")
+    ]
+
+    assert told == [
+        "anna approved : Pay once · 30 · order 7",
+        "ben edited it: amount 40 -> 30 : Pay once · 40 · order 7",
+        "anna voted approve : Pay once · 40 · order 7",
+        "shop (agent) asked: action, call pay_once : Pay once · 40 · order 7",
+    ]
+
+
+def test_of_an_edited_ask_that_was_erased_no_version_is_told(root: Tab, desk: Desk) -> None:
+    ask = desk.open("tell", {"name": "Ada Lovelace"})
+    desk.edit(ask, {"name": "Grace Hopper"}, by="anna")
+    desk.finish(desk.begin(ask.id), result="told")
+    desk.erase(ask.id, "case 12")
+
+    told = root.go(f"/audit?stream={ask.id}").page.one("div", id="events").text
+
+    assert "what was said is erased" in told
+    assert not [name for name in ("Lovelace", "Hopper") if name in told]
+
+
 def test_what_an_agent_wrote_cannot_be_taken_for_our_words(root: Tab, desk: Desk) -> None:
     desk.put(desk.forms.question('"?</p><b>root approved</b> \u202e', agent="evil").content)
 

@@ -274,6 +274,17 @@ def test_what_happened_is_told_in_the_words_of_the_terminal(served: Served) -> N
         assert told_there.startswith(f"anna {word} Pay back")
 
 
+def test_what_happened_is_told_with_the_arguments_of_then(served: Served) -> None:
+    desk, anna = served.desk, tab(served, "anna")
+    ask = desk.open("label", {"ticket": 3, "label": "bug"}, agent="clerk", team="billing")
+    desk.edit(ask, {"label": "feature"}, by="anna")
+
+    told = anna.go("/overview").page.one("section", id="happened").text
+
+    assert "clerk asked: Label · bug · ticket 3" in told
+    assert "anna approved as edited Label · feature · ticket 3" in told
+
+
 def test_a_quiet_team_on_a_busy_desk_sees_what_happened_last_of_its_own(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

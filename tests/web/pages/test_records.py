@@ -88,6 +88,7 @@ def test_a_decision_of_two_with_an_edit_is_told_whole(root: Tab, desk: Desk) -> 
     hashes = [node.attrs["title"] for node in chain.all("code") if "title" in node.attrs]
     assert hashes == [event.hash.hex() for event in desk.history(ask.id)]
     assert "Verified just now: 5 events" in page.page.text
+    assert "by anna and ben" in page.page.text
 
 
 def test_take_backs_reminders_and_escalations_are_told(

@@ -326,6 +326,20 @@ def test_what_a_run_of_no_team_asked_another_team_is_not_told(desk: Desk, server
     assert "To billing?" not in ben.answer.text
 
 
+def test_each_event_of_an_edited_ask_is_told_with_what_it_was_about(desk: Desk, anna: Tab) -> None:
+    script = [call("refund", order=31, amount=40), "Paid."]
+    run = carried(desk, clerk(script), "Pay", team="billing")
+    [ask] = run.state.pending
+    desk.edit(ask, {"amount": 30}, by="anna")
+    desk.work(until="idle", only=run.id)
+
+    told = anna.go(f"/runs/{run.id}").page.text
+
+    assert "asked: Refund · 40 · order 31" in told
+    assert "anna edited Refund · 40 · order 31: amount 40 -> 30" in told
+    assert "anna approved as edited Refund · 30 · order 31" in told
+
+
 # --- what people do ----------------------------------------------------------------------------
 
 

@@ -17,8 +17,10 @@ from sayso.channels.sentences import Quote, readable
 from sayso.errors import BadValue, Tampered
 from sayso.insight.reading import folded
 from sayso.insight.trail import SORTS, STEPS, VERDICTS, Found, Page, look
+from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.event_kinds import EVENTS, FAMILIES
+from sayso.model.folding import as_met
 from sayso.store.audit import SEALS, Seal
 from sayso.web.audit import begin, begun_by, findings, seal_of, sealed
 from sayso.web.inbox.posting import one, posted
@@ -191,8 +193,8 @@ def _kinds() -> list[tuple[str, list[str]]]:
 
 def days_of(visit: Visit, found: Sequence[Found], address: Address) -> list[Day]:
     """Return events as lines, day by day."""
-    titles = titles_of(visit, (one.event.stream for one in found))
-    lines = [line_of(one, titles, address) for one in found]
+    met = met_by(visit, (one.event.stream for one in found))
+    lines = [line_of(one, met.get((one.event.stream, one.event.seq)), address) for one in found]
     return [
         Day(name=name, lines=tuple(group))
         for name, group in groupby(lines, key=lambda line: _day(line.at))
@@ -203,15 +205,20 @@ def _day(at: datetime | None) -> str:
     return "At no moment that makes sense" if at is None else at.strftime("%A, %-d %B %Y")
 
 
-def titles_of(visit: Visit, streams: Iterable[str]) -> dict[str, str]:
-    """Return what the asks among these streams are about."""
+def met_by(visit: Visit, streams: Iterable[str]) -> dict[tuple[str, int], Ask]:
+    """Return the asks among these streams as each of their events met them."""
     asks = sorted({stream for stream in streams if stream.startswith("a-")})
     found = folded(visit.store, asks) if asks else ()
-    return {ask.id: headline(ask) for ask, _ in found if ask.digest}
+    return {
+        (ask.id, seq): met
+        for ask, events in found
+        if ask.digest
+        for seq, met in as_met(ask, events).items()
+    }
 
 
-def line_of(found: Found, titles: Mapping[str, str], address: Address) -> EventLine:
-    """Return one event as a line."""
+def line_of(found: Found, ask: Ask | None, address: Address) -> EventLine:
+    """Return one event as a line, with the ask as it met it."""
     event, row = found.event, found.row
     sort, _, name = row.actor.partition(":")
     icon, tone = _mark(row.kind, row.verdict)
@@ -223,8 +230,8 @@ def line_of(found: Found, titles: Mapping[str, str], address: Address) -> EventL
         who="the clock" if sort == "clock" else "the policy" if sort == "policy" else name,
         sort=sort,
         who_href=address.href(actor=row.actor),
-        said=said_of(event, row.verdict),
-        about=titles.get(event.stream),
+        said=said_of(event, row.verdict, ask),
+        about=None if ask is None else headline(ask),
         about_href=_page_of(event.stream),
         stream=event.stream,
         stream_href=address.href(stream=event.stream),
@@ -248,12 +255,14 @@ def _page_of(stream: str) -> str | None:
 _PAST = {"approve": "approved", "edit": "edited", "reject": "rejected", "respond": "answered"}
 
 
-def said_of(event: Event, verdict: str = "") -> tuple[tuple[str, bool], ...]:
+def said_of(
+    event: Event, verdict: str = "", ask: Ask | None = None
+) -> tuple[tuple[str, bool], ...]:
     """Return a sentence in pieces, each with whether it is in somebody else's words."""
     if event.text is None:
         did = _PAST.get(verdict) or event.kind.partition(".")[2].replace("_", " ")
         return ((f"{did}; what was said is erased", False),)
-    return tuple((piece, isinstance(piece, Quote)) for piece in readable(event))
+    return tuple((piece, isinstance(piece, Quote)) for piece in readable(event, ask))
 
 
 def _at(event: Event) -> datetime | None:

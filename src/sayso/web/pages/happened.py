@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sayso.channels.headline import headline
 from sayso.channels.story import told
-from sayso.insight.reading import asks_of, starts_of
+from sayso.insight.reading import folded, starts_of
 from sayso.insight.trail import lately
 from sayso.model.ask import Ask
 from sayso.model.event import Event
+from sayso.model.folding import as_met
 from sayso.model.text import one_line
 from sayso.web.visit import Visit
 
@@ -48,6 +50,13 @@ class HappenedLine:
     at: datetime
 
 
+class _Known(NamedTuple):
+    """An ask as it stands, and as each of its events met it."""
+
+    ask: Ask
+    met: Mapping[int, Ask]
+
+
 def happened(visit: Visit) -> tuple[HappenedLine, ...]:
     """Return what happened last of what this person may see, the newest first."""
     own = visit.teams()
@@ -57,20 +66,20 @@ def happened(visit: Visit) -> tuple[HappenedLine, ...]:
     runs = _runs(visit, [event.stream for event in events if event.kind.startswith("run.")])
     lines = []
     for event in sorted(events, key=lambda event: -event.micros):
-        ask, run = asks.get(event.stream), runs.get(event.stream)
-        if ask is not None and not _by_policy(event, ask):
-            lines.append(_of_ask(event, ask))
+        known, run = asks.get(event.stream), runs.get(event.stream)
+        if known is not None and not _by_policy(event, known.ask):
+            lines.append(_of_ask(event, known.met.get(event.seq, known.ask)))
         elif run is not None:
             lines.append(_of_run(event, run))
     return tuple(lines[:_SHOWN])
 
 
-def _asks(visit: Visit, ids: Sequence[str]) -> dict[str, Ask]:
+def _asks(visit: Visit, ids: Sequence[str]) -> dict[str, _Known]:
     roster = visit.people
-    found = asks_of(visit.store, list(dict.fromkeys(ids))) if ids else []
+    found = folded(visit.store, list(dict.fromkeys(ids))) if ids else []
     return {
-        ask.id: ask
-        for ask in found
+        ask.id: _Known(ask, as_met(ask, events))
+        for ask, events in found
         if visit.sees(ask.content.team, ask.content.agent, roster) and ask.digest
     }
 

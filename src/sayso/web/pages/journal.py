@@ -18,6 +18,7 @@ from sayso.channels.headline import headline
 from sayso.channels.story import in_order, told, with_begin
 from sayso.model.ask import Ask
 from sayso.model.event import Event
+from sayso.model.folding import as_met
 from sayso.model.money import say_dollars
 from sayso.model.span import say_span
 from sayso.runs.journal import asks_of
@@ -104,11 +105,13 @@ def _next_at(store: Store, row: RunRow, last: int) -> datetime | None:
 
 
 def journal_of(part: Part) -> tuple[JournalLine, ...]:
-    """Tell a part of a journal, in the order things happened."""
+    """Tell a part of a journal, in the order things happened, each as it was then."""
     known = {ask.id: ask for ask in part.asks}
+    met = {one[0].stream: as_met(known[one[0].stream], one) for one in part.journals}
     events = in_order(part.events, part.journals)
     return tuple(
-        _line(event, known.get(event.stream), start) for event, start in with_begin(events)
+        _line(event, met.get(event.stream, {}).get(event.seq), start)
+        for event, start in with_begin(events)
     )
 
 

@@ -18,9 +18,9 @@ from sayso.channels.facts import Fact, facts_from
 from sayso.channels.headline import headline
 from sayso.channels.worddiff import Change, changes
 from sayso.errors import SaysoError, Tampered, UnknownAsk
+from sayso.model import folding
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, follows
-from sayso.model.folding import after, fold
 from sayso.model.span import say_span
 from sayso.web.inbox.card import view_of
 from sayso.web.inbox.signed_out import InboxDoor
@@ -234,12 +234,9 @@ def _at(event: Event) -> datetime | None:
 def _states(events: Sequence[Event]) -> list[Ask]:
     """Return the ask after each of its events; nothing if it was erased, or makes no sense."""
     try:
-        states = [fold(events[:1])]
-        for event in events[1:]:
-            states.append(after(states[-1], event))
+        return list(folding.states(events))
     except (SaysoError, KeyError, TypeError, ValueError, AttributeError):
         return []
-    return states
 
 
 def _ballots(events: Sequence[Event], versions: dict[str, int]) -> Iterator[Ballot]:
