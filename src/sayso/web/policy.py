@@ -78,7 +78,9 @@ class TrialDocument(Document):
     tier: str | None
     solo: bool
     who: list[PlaceDocument]
-    undecidable: str | None
+    undecidable: str | None = Field(
+        description="Why nobody could decide it, so that it would be refused when it is proposed."
+    )
     heard: list[dict[str, Any]] = Field(description="Every rule: whether it spoke, and why.")
     earnable: bool = Field(description="Whether an agent could earn to be spared it.")
     unearned: str | None = Field(description="Why it could not.")

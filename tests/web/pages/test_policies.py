@@ -229,6 +229,18 @@ def test_who_could_decide_is_by_name_and_of_the_team_that_is_asked(root: Tab) ->
     assert "Nobody could decide it." in support
 
 
+def test_a_call_that_nobody_could_decide_is_headed_as_refused(root: Tab) -> None:
+    body = {"tool": "refund", "args": {"amount": 200}, "team": "support"}
+    told = root.client.post("/api/v1/policy/simulate", json=body).json()
+    query = "tool=refund&args=%7B%22amount%22%3A+200%7D&team=support"
+    shown = ruling(root.go(f"/policies?{query}"))
+
+    assert (told["effect"], told["undecidable"] in shown.text) == ("ask", True)
+    assert shown.one("h2").text == "It would be refused: nobody could decide it"
+    assert "It waits for people" not in shown.text
+    assert "effect-deny" in shown.attrs["class"]
+
+
 def test_nobody_tries_a_call_of_a_team_they_are_not_of(server: Served) -> None:
     ben = tab(server, "ben").go("/policies?tool=refund&team=billing")
     nowhere = tab(server, "ben").go("/policies?tool=refund&team=nowhere")

@@ -26,9 +26,9 @@ from sayso.web.inbox.posting import posted
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.metrics import MOST
 from sayso.web.pages.board import board, person
-from sayso.web.pages.calling import OF, Calling, drawn, sent
+from sayso.web.pages.calling import OF, Calling, drawn, risk_of, sent
 from sayso.web.pages.earning import earning_view
-from sayso.web.pages.trying import FIELDS, Typed, facts_of
+from sayso.web.pages.trying import FIELDS, NO_RISK, Typed, facts_of
 from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
 from sayso.web.service import service_of
 from sayso.web.sight import named
@@ -77,7 +77,7 @@ class TierView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialView:
-    """What the policy says to the call in the form."""
+    """What would happen to the call in the form; `effect` is what it comes to."""
 
     effect: str
     verdict: str
@@ -121,7 +121,8 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         said = str(error) if ADMIN in visit.caller.scopes else "An administrator sees why."
         return board(request, visit, "policies.html", "Policies", "policies", broken=said)
     call = again or drawn(visit, typed)
-    trial, errors = _tried(visit, typed, call.errors)
+    last = _last_risk(visit, typed)
+    trial, errors = _tried(visit, typed.put(risk=last) if last else typed, call.errors)
     policy = found.law.policy
     return board(
         request,
@@ -146,7 +147,8 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         trial=None if trial is None else trial_view(trial, places(visit, trial)),
         tools=_tools(visit, policy),
         teams=_teams(visit),
-        risks=[("", "not stated"), *((name, name) for name in policy.order)],
+        last_risk=last,
+        risks=_risks(policy, last),
         kinds=[(kind, kind) for kind in KINDS],
         fields=FIELDS,
     )
@@ -166,6 +168,17 @@ def _tried(
     except BadValue as error:
         return None, errors | {"team": str(error)}
     return trial, errors
+
+
+def _last_risk(visit: Visit, typed: Typed) -> str | None:
+    """Return the risk that the last call of the tool declared, where none is chosen for this one."""
+    tool = typed["tool"].strip()
+    return risk_of(visit, tool) if tool and not typed["risk"].strip() else None
+
+
+def _risks(policy: Policy, last: str | None) -> list[tuple[str, str]]:
+    unsaid = "not stated" if last is None else f"that of its last call, {last}"
+    return [("", unsaid), (NO_RISK, "none"), *((name, name) for name in policy.order)]
 
 
 # --- rules -------------------------------------------------------------------------------------
@@ -281,16 +294,17 @@ _VERDICTS = {
     "ask": "It waits for people",
     "deny": "It does not run, whoever asks",
 }
+_REFUSED = "It would be refused: nobody could decide it"
 
 
 def trial_view(trial: Trial, found: tuple[Placed, ...]) -> TrialView:
     """Return what the policy says to a call, as `sayso policy simulate` says it."""
-    said = trial.ruling
+    said, refused = trial.ruling, trial.undecidable is not None
     spoke = [(one.rule.name, one.because) for one in trial.heard if one.spoke]
     silent = [(one.rule.name, one.because) for one in trial.heard if not one.spoke]
     return TrialView(
-        effect=said.effect,
-        verdict=_VERDICTS[said.effect],
+        effect="deny" if refused else said.effect,
+        verdict=_REFUSED if refused else _VERDICTS[said.effect],
         sentence=said.sentence,
         tier=said.tier,
         needs=str(said.needs) if said.asks else "",
