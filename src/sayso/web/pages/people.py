@@ -281,6 +281,8 @@ def _beware(visit: Visit, roster: Roster, view: PersonView) -> list[str]:
         said.append("Nobody else is an administrator. Then people are changed at the machine only.")
     if view.alone:
         said.append(f"{_many(view.alone, 'open ask')} could then be decided by nobody.")
+    if visit.desk.law.broken is not None:  # then nothing is approved anyhow
+        return said
     policy = visit.desk.policy
     left = Roster(
         {name: roles for name, roles in roster.people.items() if name != view.name},

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
 from sayso.asks.lawbook import default_policy
-from sayso.errors import BadPolicy, BadValue
+from sayso.errors import BadValue
 from sayso.insight.metrics import measure_by
 from sayso.model.content import RISKS
 from sayso.model.requirement import Requirement
@@ -29,7 +30,16 @@ from sayso.web.pages.board import board, person
 from sayso.web.pages.calling import OF, Calling, drawn, risk_of, sent
 from sayso.web.pages.earning import earning_view
 from sayso.web.pages.trying import FIELDS, NO_RISK, Typed, facts_of
-from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
+from sayso.web.policy import (
+    Placed,
+    PolicyStands,
+    TierStands,
+    drafted,
+    places,
+    simulated,
+    stands,
+    why_broken,
+)
 from sayso.web.service import service_of
 from sayso.web.sight import named
 from sayso.web.visit import Visit, visit_of
@@ -115,11 +125,10 @@ def _sent(request: Request, visit: Visit, fields: Posted) -> Response:
 
 
 def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = None) -> Response:
-    try:
-        found = stands(visit)
-    except BadPolicy as error:
-        said = str(error) if ADMIN in visit.caller.scopes else "An administrator sees why."
-        return board(request, visit, "policies.html", "Policies", "policies", broken=said)
+    broken = why_broken(visit)
+    if broken is not None:
+        return _unusable(request, visit, broken)
+    found = stands(visit)
     call = again or drawn(visit, typed)
     last = _last_risk(visit, typed)
     trial, errors = _tried(visit, typed.put(risk=last) if last else typed, call.errors)
@@ -132,14 +141,7 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         "policies",
         status=422 if errors else 200,
         broken=None,
-        stands=found,
-        own=len(policy.rules) - _usual(policy),
-        usual=_usual(policy),
-        groups=groups_of(policy),
-        tiers=tuple(map(tier_view, found.tiers)),
-        beware=_beware(visit, found),
-        earning=earning_view(policy),
-        more=_more(found),
+        **_laid_out(visit, found),
         typed=typed,
         errors=errors,
         call=call,
@@ -152,6 +154,27 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         kinds=[(kind, kind) for kind in KINDS],
         fields=FIELDS,
     )
+
+
+def _unusable(request: Request, visit: Visit, why: str) -> Response:
+    """Show what is written, if it can be read, and why it is not in force. No call can be tried."""
+    found = drafted(visit)
+    said = {"stands": None} if found is None else _laid_out(visit, found)
+    return board(request, visit, "policies.html", "Policies", "policies", broken=why, **said)
+
+
+def _laid_out(visit: Visit, found: PolicyStands) -> dict[str, Any]:
+    policy = found.law.policy
+    return {
+        "stands": found,
+        "own": len(policy.rules) - _usual(policy),
+        "usual": _usual(policy),
+        "groups": groups_of(policy),
+        "tiers": tuple(map(tier_view, found.tiers)),
+        "beware": _beware(visit, found),
+        "earning": earning_view(policy),
+        "more": _more(found),
+    }
 
 
 def _tried(
