@@ -299,7 +299,9 @@ class Desk(Asking, Gates, RunDesk):
         """
         from sayso.runs.outlook import outlook
 
-        return outlook(self.store, teams=self._teams).to_json()
+        broken = self.law.broken
+        why = None if broken is None else str(broken)
+        return outlook(self.store, teams=self._teams, broken=why).to_json()
 
     @property
     def _teams(self) -> tuple[str, ...] | None:

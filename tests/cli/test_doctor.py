@@ -74,6 +74,26 @@ def test_what_is_stuck_is_named_and_nothing_is_swept(sayso: Sayso) -> None:
         assert desk.get(overdue.id).open
 
 
+def test_a_policy_that_cannot_be_used_fails_and_says_what_follows(
+    sayso: Sayso, desk: Desk, here: Path
+) -> None:
+    desk.open("pay")
+    assert checks(sayso)["policy"] == {
+        "level": "ok",
+        "name": "policy",
+        "text": "default.toml",
+        "asks": [],
+    }
+    (here / "sayso.toml").write_text("[[rules]]\nname = 3\n")
+
+    found = checks(sayso)["policy"]
+
+    assert found["level"] == "fail"
+    assert found["text"].startswith("none can be used, so every ask is refused until it is mended.")
+    assert "sayso.toml:2" in found["text"]
+    assert sayso("doctor").code == 1
+
+
 def test_a_desk_that_cannot_be_written_fails(sayso: Sayso, desk: Desk) -> None:
     desk.open("pay")
     other = sqlite3.connect("sayso.db", isolation_level=None)

@@ -389,6 +389,8 @@ def test_a_call_that_nobody_could_decide_is_told(sayso: Sayso, file: Path, desk:
 
     done = sayso(*call)
 
+    assert "Ruling     ask: it would be refused, as nobody could decide it" in done.out
+    assert "it waits for people" not in done.out
     assert "Who        2 finance: nobody" in done.out
     assert "           later, lead: nobody" in done.out
     assert "Nobody could decide it: Nobody holds the role 'finance'" in done.out

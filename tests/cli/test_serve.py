@@ -134,6 +134,17 @@ def test_somebody_at_this_machine_opens_the_link_once_and_gets_another(
         assert second.get("/api/v1/session").json()["how"] == "link"
 
 
+def test_a_policy_that_cannot_be_used_is_said_when_it_starts(
+    desk: Desk, here: Path, serve: Serve
+) -> None:
+    (here / "sayso.toml").write_text("[[rules]]\nname = 3\n")
+    said = "".join(serve().said)
+
+    assert "No policy can be used, so every ask is refused until it is mended." in said
+    assert "sayso.toml:2" in said
+    assert "sayso policy check" in said
+
+
 def test_both_families_of_addresses_answer(serve: Serve) -> None:
     service = serve()
     for host in ("127.0.0.1", "[::1]", "localhost"):

@@ -32,6 +32,7 @@ from sayso.errors import (
     AskClosed,
     BadValue,
     CallerGone,
+    Forbidden,
     InvalidAnswer,
     InvalidEdit,
     Settling,
@@ -78,6 +79,7 @@ def decide(
         AskClosed: somebody was faster; the error carries their decision.
         AskChanged: what was seen is not what is shown now.
         VerdictNotAllowed, InvalidEdit, InvalidAnswer, Forbidden: nothing changed.
+        BadPolicy: no policy can be used, so that nothing is approved.
         UnknownAsk: there is none of this id, or none that this person sees.
     """
     turn = tries(ask_id)
@@ -88,7 +90,7 @@ def decide(
             continue
         person = reviewer(at.ask, at.roster, by, origin)
         check_shown(at, ballot.verdict, seen)
-        check_role(at.ask, person, at.roster)
+        _check_role(at, person, law)
         if at.ask.stake is not None and ballot.kind == "harmful":
             ballot = ballot._replace(hold=0.0)  # calls like it would run alone meanwhile
         said = _said(at.ask, ballot, seen, origin)
@@ -104,6 +106,18 @@ def decide(
             if praise:
                 speak(store, praise)
             return ask
+
+
+def _check_role(at: Standing, person: Actor, law: Lawbook | None) -> None:
+    """Refuse a vote that could not count.
+
+    While no policy can be used, the roles that it would give do not count: then that is the reason.
+    """
+    try:
+        check_role(at.ask, person, at.roster)
+    except Forbidden as error:
+        broken = None if law is None else law.broken
+        raise broken or error from None
 
 
 def _check_critical(at: Standing, law: Lawbook | None, said: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -166,15 +166,31 @@ class Lawbook:
         state = None if self._path is None else _state(self._path)
         # What is in the file by now may be another thing than what was wrong with it.
         known = self._trouble is not None and self._trouble[0] == state
-        own: Literal["file", "code"] = "code" if self._path is None else "file"
-        return Law(
-            policy,
-            kind="default" if policy is default_policy() else own,
-            file=self._path,
-            age=time.monotonic() - self._since,
+        return replace(
+            self._told_of(policy, age=time.monotonic() - self._since),
             trouble=self._trouble[1] if self._trouble is not None and known else None,
             pending=not known and state != self._seen,
         )
+
+    @property
+    def broken(self) -> BadPolicy | None:
+        """Why no policy can be in force, so that every ask is refused; `None` if one is."""
+        try:
+            self.policy  # noqa: B018 - read, and held against the people
+        except BadPolicy as error:
+            return error
+        return None
+
+    @property
+    def draft(self) -> Law | None:
+        """What is written, whether or not the people fit it; `None` if it makes no sense.
+
+        It is to be looked at: nothing is ruled by it.
+        """
+        try:
+            return self._told_of(self._written(), age=0.0)
+        except BadPolicy:
+            return None
 
     def widened(self, roster: Roster) -> Roster:
         """Return the people with the roles that the policy gives them.
@@ -196,10 +212,18 @@ class Lawbook:
             said = None
         return DETECTION if said is None else said
 
+    def _told_of(self, policy: Policy, *, age: float) -> Law:
+        own: Literal["file", "code"] = "code" if self._path is None else "file"
+        kind = "default" if policy is default_policy() else own
+        return Law(policy, kind=kind, file=self._path, age=age)
+
+    def _written(self) -> Policy:
+        policy = self._given if self._path is None else self._read(self._path)
+        return policy or default_policy()
+
     def _first(self) -> Policy:
         state = None if self._path is None else _state(self._path)
-        policy = self._given if self._path is None else self._read(self._path)
-        policy = policy or default_policy()
+        policy = self._written()
         try:
             self._hold(policy)
         except StoreError:  # for others to complain of; it is held against the people next time

@@ -127,6 +127,7 @@ def _writable(desk: Desk) -> Check:
 def _asks(desk: Desk) -> Iterator[Check]:
     try:
         yield _people(desk)
+        yield _policy(desk)
         yield Check("ok", "open asks", desk.inbox(limit=1).counted)
         found = stuck(desk.store)
         yield from _stuck(found)
@@ -149,6 +150,14 @@ def _people(desk: Desk) -> Check:
     listed = [f"{p.name} ({', '.join(sorted(p.roles)) or 'no role'})" for p in desk.people]
     solo = "nobody listed: whoever sits at this machine decides alone (solo mode)"
     return Check("ok", "people", ", ".join(listed) or solo)
+
+
+def _policy(desk: Desk) -> Check:
+    broken = desk.law.broken
+    if broken is not None:
+        text = f"none can be used, so every ask is refused until it is mended. {broken}"
+        return Check("fail", "policy", text)
+    return Check("ok", "policy", desk.policy.source)
 
 
 def _stuck(found: Stuck) -> Iterator[Check]:

@@ -12,7 +12,6 @@ from sayso.cli.linking import link, unlink
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.signing import password, sessions, sign_out
 from sayso.desk import Desk
-from sayso.errors import BadPolicy
 from sayso.model.actor import Person
 
 _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode)."
@@ -144,11 +143,8 @@ def _misfit(desk: Desk) -> str | None:
 
     The change is made, and may be the first of several that mend it.
     """
-    try:
-        desk.law.policy  # noqa: B018 - held against the people
-    except BadPolicy as error:
-        return str(error)
-    return None
+    broken = desk.law.broken
+    return None if broken is None else str(broken)
 
 
 def _warn(desk: Desk) -> None:

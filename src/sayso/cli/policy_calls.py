@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _GUTTER = 11
 _SOLO = "whoever sits at this machine (solo mode)"
+_REFUSED = ("ask: it would be refused, as nobody could decide it", "bold red")
 _EFFECTS = {
     "allow": ("allow: it runs alone", "green"),
     "ask": ("ask: it waits for people", "yellow"),
@@ -31,7 +32,8 @@ _EFFECTS = {
 def simulated(found: Policy, trial: Trial, earned: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Say the ruling on a call: the rules, the sentence, who would be asked, what can be earned."""
     said = trial.ruling
-    yield Row("Ruling", Text(*_EFFECTS[said.effect]), _GUTTER)
+    told = _EFFECTS[said.effect] if trial.undecidable is None else _REFUSED
+    yield Row("Ruling", Text(*told), _GUTTER)
     yield Row("Because", Text(visible(said.sentence)), _GUTTER)
     lines = {rule.name: rule.line for rule in found.rules if rule not in default_policy().rules}
     rules = [f"{name} (line {lines[name]})" if lines.get(name) else name for name in said.rules]

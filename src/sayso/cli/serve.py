@@ -218,6 +218,7 @@ def _introduce(
     """Say what is served and where; in local mode with a link, opened if there is a screen."""
     desk, url = app.desk, door.url(port)
     say(f"desk: {desk_name(desk)}, {desk.inbox(limit=1).counted} open", "dim")
+    _warn_of_the_policy(desk)
     if app.name and desk.flows:
         say(f"{app.name} serves {', '.join(sorted(desk.flows))}; {workers} threads")
     if desk.people.solo:
@@ -234,6 +235,14 @@ def _introduce(
         for command, _ in tour.commands[:2]:
             say(f"  {command}")
     say("Ctrl-C ends it", "dim")
+
+
+def _warn_of_the_policy(desk: Desk) -> None:
+    """Say so if no policy can be used: nobody would look for that while nothing is asked."""
+    broken = desk.law.broken
+    if broken is not None:
+        say(f"No policy can be used, so every ask is refused until it is mended. {broken}", "red")
+        say(f"See what is wrong: {typed()} policy check", "red")
 
 
 def _warn_of_nobody(desk: Desk) -> None:

@@ -37,7 +37,8 @@ class Trial:
         ruling: What is to be done with it.
         heard: Every rule of the policy, in its order.
         roster: The people who would be asked, with the roles that the policy gives them.
-        undecidable: Why nobody could decide it; `None` if somebody could, or nobody is asked.
+        undecidable: Why nobody could decide it, so that it would be refused when it is proposed;
+            `None` if somebody could, or nobody is asked.
     """
 
     ruling: Ruling

@@ -20,7 +20,7 @@ from sayso.store.boards import COUNTED
 from sayso.store.contract import InboxQuery, RunRow, Store
 from sayso.store.fleet import ALIVE, Backlog
 
-Need = Literal["doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
+Need = Literal["policy", "doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
 LATELY = timedelta(days=1)  # for which a run that failed is worth a look
 _STUCK = 50  # open asks that are looked at one by one
 _FAILED = 100
@@ -73,17 +73,24 @@ class Outlook:
 
 
 def outlook(
-    store: Store, *, teams: tuple[str, ...] | None, limit: int = 5, deliveries: bool = True
+    store: Store,
+    *,
+    teams: tuple[str, ...] | None,
+    limit: int = 5,
+    deliveries: bool = True,
+    broken: str | None = None,
 ) -> Outlook:
     """Look at everything once: at most so many runs of each status.
 
     `teams` are those whose runs and asks may be seen besides what belongs to none; `None` means all.
-    Webhooks are of the whole desk: `deliveries` says whether they concern whoever looks.
+    Webhooks are of the whole desk: `deliveries` says whether they concern whoever looks. `broken`
+    says why no policy can be used, as far as that concerns them; `None` if one can.
     """
     current = store.runs_now(limit, teams)
     now = store.now()
     served = frozenset(name for worker in store.workers(ALIVE) for name in worker.serves)
     needs = [
+        *(() if broken is None else (_broken(broken),)),
         *_doubts(store, teams),
         *_parked(current.counts),
         *_failed(store, now, teams),
@@ -93,6 +100,13 @@ def outlook(
     ]
     waits = queue_age(store, now, teams)
     return Outlook(now, current.rows, current.counts, waits, tuple(needs), served)
+
+
+def _broken(why: str) -> Attention:
+    text = (
+        f"No policy can be used, so every ask is refused until it is mended. {one_line(why, 600)}"
+    )
+    return Attention("policy", 1, text.rstrip("."), "sayso policy check")
 
 
 def _doubts(store: Store, teams: tuple[str, ...] | None) -> Iterator[Attention]:

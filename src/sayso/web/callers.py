@@ -22,10 +22,10 @@ from sayso.access.sessions import caller_of_session
 from sayso.access.tokens import caller_of_token
 from sayso.errors import AgentsCannotDecide, NotSignedIn
 from sayso.store.contract import Store
+from sayso.web.known import LOOKED_AT, known
 from sayso.web.problems import Problem
 from sayso.web.service import Service, service_of
 
-LOOKED_AT = "sayso_caller"  # in the state of a request
 _LARGE = 16 * 1024  # bytes of a body that is read on a thread, so that nobody else waits for it
 
 _bearer = HTTPBearer(
@@ -49,11 +49,11 @@ async def caller(request: Request) -> Caller:
         NotSignedIn: there is no credential, or it does not count.
         Problem: this credential, or strangers from this address, send too much.
     """
-    known: Caller | None = getattr(request.state, LOOKED_AT, None)
-    if known is None:
-        known = await look(request)
-        setattr(request.state, LOOKED_AT, known)
-    return known
+    found = known(request)
+    if found is None:
+        found = await look(request)
+        setattr(request.state, LOOKED_AT, found)
+    return found
 
 
 async def look(request: Request) -> Caller:

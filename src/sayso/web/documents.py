@@ -569,7 +569,7 @@ class WaitingDocument(CountDocument):
 class AttentionDocument(CountDocument):
     """Something that gets nowhere without a person."""
 
-    need: Literal["doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
+    need: Literal["policy", "doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
     text: str
     command: str | None = Field(description="What to type about it, if that is all.")
 

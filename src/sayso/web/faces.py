@@ -101,6 +101,8 @@ def _words(request: Request, said: dict[str, Any]) -> Message:
             reference=said["code"],
         )
     title = _TITLES.get(said["status"], said["title"])
+    if said["code"] == "bad-policy":
+        title = "No policy can be used"
     if request.method == "GET" and said["status"] == 422:  # nothing else was sent
         title = "Something in this address is wrong"
     return Message(title=title, alert=said["detail"], links=(INBOX,), reference=said["code"])

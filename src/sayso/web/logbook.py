@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sayso.model.ids import short_id
 from sayso.model.text import one_line, visible
-from sayso.web.callers import LOOKED_AT
+from sayso.web.known import LOOKED_AT
 
 Style = Literal["json", "text"]
 REQUEST_ID = "X-Request-Id"

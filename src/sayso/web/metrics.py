@@ -13,6 +13,7 @@ from sayso.insight.metrics import LONGEST, By, measure, measured_by
 from sayso.runs.outlook import outlook
 from sayso.web.callers import Door, needs
 from sayso.web.documents import MetricsDocument, OutlookDocument, StaffingDocument, answers
+from sayso.web.policy import why_broken
 from sayso.web.service import service_of
 from sayso.web.sight import sees_name
 from sayso.web.visit import Visit, visit_of
@@ -107,13 +108,17 @@ async def get_outlook(request: Request, caller: Caller = needs("runs:read")) -> 
     """Return what runs, how long asks wait for people, and what gets nowhere without a person.
 
     Of one's teams, and of what belongs to none. Counts are exact up to 1,000; `more` says that there
-    are more. What never reached webhooks is told to administrators.
+    are more. What never reached webhooks, and why no policy can be used, is told to administrators.
     """
     visit = visit_of(request, caller)
 
     def found() -> dict[str, Any]:
-        stands = outlook(visit.store, teams=visit.teams(), deliveries=sees_webhooks(visit))
-        return stands.to_json()
+        return outlook(
+            visit.store,
+            teams=visit.teams(),
+            deliveries=sees_webhooks(visit),
+            broken=why_broken(visit),
+        ).to_json()
 
     return JSONResponse(await service_of(request).work(found))
 

@@ -31,7 +31,8 @@ from sayso.web.sight import Named, in_sight, named, own_team, sees_name
 from sayso.web.visit import Visit, visit_of
 
 router = APIRouter(prefix="/api/v1", tags=["policy"], route_class=Door)
-_TROUBLE = "What its file says now cannot be used. An administrator sees why."
+_WHY = "An administrator sees why."
+_TROUBLE = f"What its file says now cannot be used. {_WHY}"
 
 
 class PlaceDocument(Document):
@@ -79,7 +80,9 @@ class TrialDocument(Document):
     tier: str | None
     solo: bool
     who: list[PlaceDocument]
-    undecidable: str | None
+    undecidable: str | None = Field(
+        description="Why nobody could decide it, so that it would be refused when it is proposed."
+    )
     heard: list[dict[str, Any]] = Field(description="Every rule: whether it spoke, and why.")
     earnable: bool = Field(description="Whether an agent could earn to be spared it.")
     unearned: str | None = Field(description="Why it could not.")
@@ -136,10 +139,13 @@ class TrialPost(Sent):
     "/policy",
     operation_id="get_policy",
     summary="The policy in force",
-    responses={200: {"model": PolicyDocument}, **answers(401, 403)},
+    responses={200: {"model": PolicyDocument}, **answers(401, 403, 409)},
 )
 async def get_policy(request: Request, caller: Caller = needs("runs:read")) -> Response:
-    """Return its rules and tiers in words, where it comes from, and who could decide today."""
+    """Return its rules and tiers in words, where it comes from, and who could decide today.
+
+    409 if there is none that could be in force: then every ask is refused.
+    """
     visit = visit_of(request, caller)
     return JSONResponse(await service_of(request).work(lambda: _record(stands(visit))))
 
@@ -148,7 +154,7 @@ async def get_policy(request: Request, caller: Caller = needs("runs:read")) -> R
     "/policy/simulate",
     operation_id="simulate",
     summary="What the policy would do with a call",
-    responses={200: {"model": TrialDocument}, **answers(401, 403, 408, 413, 415, 422)},
+    responses={200: {"model": TrialDocument}, **answers(401, 403, 408, 409, 413, 415, 422)},
 )
 async def simulate(
     request: Request, body: TrialPost, caller: Caller = needs("runs:read")
@@ -204,7 +210,16 @@ def stands(visit: Visit) -> PolicyStands:
     Raises:
         BadPolicy: there is none that could be in force.
     """
-    law = visit.desk.law.law
+    return _standing(visit, visit.desk.law.law)
+
+
+def drafted(visit: Visit) -> PolicyStands | None:
+    """Return a policy as it is written that could not be in force; `None` if it makes no sense."""
+    law = visit.desk.law.draft
+    return None if law is None else _standing(visit, law)
+
+
+def _standing(visit: Visit, law: Law) -> PolicyStands:
     people = visit.people
     roster, seen = law.policy.widened(people), in_sight(visit, people)
     # Where it lies on the server, and what exactly is wrong there, is for those who could mend it.
@@ -221,6 +236,14 @@ def stands(visit: Visit) -> PolicyStands:
         sees=sees_name(visit),
         here=people.people,
     )
+
+
+def why_broken(visit: Visit) -> str | None:
+    """Say why no policy can be in force, to those who could mend it; `None` if one is."""
+    broken = visit.desk.law.broken
+    if broken is None:
+        return None
+    return str(broken) if ADMIN in visit.caller.scopes else _WHY
 
 
 def _tier(tier: Tier, roster: Roster, seen: frozenset[str]) -> TierStands:

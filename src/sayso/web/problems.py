@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from sayso.access.caller import ADMIN
 from sayso.errors import (
     BadPolicy,
     BadValue,
@@ -43,6 +44,7 @@ from sayso.errors import (
 )
 from sayso.model.text import one_line, visible
 from sayso.model.wire import ERRORS, write_error
+from sayso.web.known import known
 
 _log = logging.getLogger("sayso.web")
 
@@ -50,6 +52,10 @@ MEDIA_TYPE = "application/problem+json"
 _DETAIL = 4000  # characters of a message
 _LABEL = re.compile(r"(\[U\+[0-9A-F]{4,6} [A-Z0-9 -]+\])")  # as `model/text.py` writes them
 _FIELDS = 50
+UNUSABLE = (
+    "No policy can be used, so every ask is refused and nothing is approved until it is mended. "
+    "An administrator sees why."
+)
 _LATER = {429: 30, 503: 2}  # seconds after which to try again, where nothing else is known
 
 # The first class that fits counts, so the narrow ones stand before the wide ones.
@@ -61,7 +67,7 @@ STATUS: tuple[tuple[type[SaysoError], int], ...] = (
     (UnknownPerson, 404),
     (UnknownWebhook, 404),
     (UnknownKey, 404),
-    (BadPolicy, 500),
+    (BadPolicy, 409),
     (Misuse, 422),
     (TooManyAsks, 429),
     (TooManyTries, 429),
@@ -96,6 +102,11 @@ def status_of(error: SaysoError) -> int:
     return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
 
 
+def words_of(error: SaysoError) -> str:
+    """Return an error in words for anybody: where a broken policy lies is not for all of them."""
+    return UNUSABLE if isinstance(error, BadPolicy) else str(error)
+
+
 def on_error(request: Request, error: Exception) -> Response:
     """Answer an error of ours. What is our own fault is said in the log only."""
     assert isinstance(error, SaysoError)  # noqa: S101 - registered for these alone
@@ -109,6 +120,8 @@ def on_error(request: Request, error: Exception) -> Response:
     if isinstance(error, UnknownRole):
         said["detail"] = f"Nobody holds the role {_shown(repr(error.role))}."
         said["more"] = {"role": error.role, "known": ()}
+    if isinstance(error, BadPolicy):
+        said |= _unusable(request, error)
     if isinstance(error, BadValue) and error.path:
         said["fields"] = {one_line(error.path, 200): said["detail"]}
     return _response(said, _headers(error, status))
@@ -150,6 +163,19 @@ def unexpected(request: Request, error: BaseException) -> Response:
     code = error.code if isinstance(error, SaysoError) else "internal"
     words = "Something went wrong on the server. Its log says what; nothing was half written."
     return _response(_document(500, code, words))
+
+
+def _unusable(request: Request, error: BadPolicy) -> dict[str, Any]:
+    """Return what of a broken policy is told to others than those who could mend it."""
+    where = f"{request.method} {one_line(request.url.path, 200)}"
+    _log.error("%s was refused, as no policy can be used: %s", where, error)
+    sender = known(request)
+    if sender is not None and ADMIN in sender.scopes:
+        return {}
+    return {
+        "detail": UNUSABLE,
+        "more": {"reason": UNUSABLE, "line": None, "column": None, "file": ""},
+    }
 
 
 def _shown(text: str) -> str:

@@ -47,6 +47,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         desk.people.add("ben", teams=["support"])
         desk.open("refund", {"order": 7, "amount": 200}, schema=REFUND, team="billing")
         desk.open("mail", {"to": "ada"})
+        desk.open("pay", {"amount": 1}, risk="low", team="billing")
+        desk.open("pay", {"amount": 9}, risk="high", team="billing")
         with Served(desk) as served:
             yield served
 
@@ -200,6 +202,33 @@ def test_what_a_tool_of_another_team_takes_is_not_told(server: Served) -> None:
     assert "amount" not in form(ben).text
     sent = {"tool": "refund", "fields-of": "refund", "/amount": "3", "args": "{}"}
     assert ben.client.post("/policies", data=sent).status_code == 303
+
+
+def test_a_call_is_tried_with_the_risk_of_its_last_call_unless_another_is_chosen(anna: Tab) -> None:
+    def ruling(query: str) -> str:
+        return anna.go(f"/policies?tool=pay{query}").page.one("section", id="ruling").text
+
+    last = ruling("")
+    chosen = [one.text for one in form(anna).one("select", id="f-risk").all("option", selected="")]
+
+    assert "It waits for people" in last
+    assert "Calls of high risk need 1 senior." in last
+    assert "With the risk of its last call, high." in last
+    assert chosen == ["that of its last call, high"]
+    assert "It runs alone" in ruling("&risk=none")
+    assert [
+        one.attrs["value"]
+        for one in form(anna).one("select", id="f-risk").all("option", selected="")
+    ] == ["none"]
+    assert "of its last call" not in ruling("&risk=low")
+    assert "of its last call" not in anna.go("/policies?tool=mail").answer.text, "it declared none"
+
+
+def test_the_risk_of_a_call_of_another_team_is_not_told(server: Served) -> None:
+    page = tab(server, "ben").go("/policies?tool=pay")
+
+    assert "It runs alone" in page.page.one("section", id="ruling").text
+    assert "of its last call" not in page.answer.text
 
 
 def test_a_hostile_schema_is_shown_as_text(server: Served) -> None:

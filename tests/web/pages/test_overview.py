@@ -17,6 +17,7 @@ from sayso.agent import call
 from sayso.asks.spending import begin
 from sayso.channels.headline import headline
 from sayso.channels.story import told
+from sayso.errors import BadPolicy
 from sayso.insight.metrics import measure
 from sayso.insight.record import track_record
 from sayso.insight.waiting import Waiting
@@ -103,6 +104,35 @@ def test_a_calm_desk_needs_nobody(served: Served) -> None:
     assert "Nothing runs." in page.one("section", id="runs").text
     assert "Nothing has happened of late." in page.one("section", id="happened").text
     assert served.desk.outlook()["attention"] == []
+
+
+def test_a_policy_that_cannot_be_used_is_the_first_thing_that_needs_somebody(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text("[[rules]]\nname = 3\n")
+    with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file, agent="shop") as desk:
+        desk.people.add("root", roles=["admin"])
+        desk.people.add("anna")
+        with pytest.raises(BadPolicy):
+            desk.open("refund", {"amount": 1})
+        with Served(desk) as served:
+            root, anna = tab(served, "root"), tab(served, "anna")
+            first = root.go("/overview").page.one("section", id="attention").all("li")[0]
+            told = attention(anna.go("/overview").page)[0]
+            said = root.client.get("/api/v1/outlook").json()["attention"][0]
+            others = anna.client.get("/api/v1/outlook").json()["attention"][0]
+        ours = desk.outlook()["attention"][0]
+
+    assert said == ours
+    assert (ours["need"], ours["command"]) == ("policy", "sayso policy check")
+    assert ours["text"].startswith("No policy can be used, so every ask is refused until it is")
+    assert f"{file}:2" in ours["text"]
+    assert ours["text"] in first.text
+    assert "See what is wrong: sayso policy check" in first.text
+    assert first.all("a", href="/policies")
+    assert "An administrator sees why" in told
+    assert "policy.toml" not in f"{told} {others}"
 
 
 def test_counts_of_runs_are_those_of_python_and_of_the_api(served: Served) -> None:

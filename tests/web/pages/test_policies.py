@@ -220,6 +220,97 @@ def test_a_policy_that_was_never_whole_leaves_a_page_that_says_so(tmp_path: Path
     assert "No policy can be used" in page.page.one("div", role="alert").text
 
 
+BOARD = """
+[tiers.board]
+needs = ["2 director"]
+
+[[rules]]
+name = "large refunds"
+tools = ["refund"]
+effect = "ask"
+needs = ["1 junior"]
+
+[implies]
+senior = ["junior"]
+"""
+
+
+@pytest.fixture
+def unfit(tmp_path: Path) -> Iterator[Served]:
+    """The policy wants two directors of whom there is one; an ask was opened before it came."""
+    file = tmp_path / "policy.toml"
+    with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
+        desk.people.add("dora", roles=["senior"])
+        desk.people.add("jim", roles=["junior"])
+        desk.people.add("root", roles=["admin", "director"])
+        desk.open("refund", {"amount": 5}, needs=["1 junior"])
+    file.write_text(BOARD)
+    with (
+        Desk(f"sqlite:///{tmp_path}/desk.db", policy=file, agent="shop") as desk,
+        Served(desk) as served,
+    ):
+        yield served
+
+
+def test_a_policy_that_the_people_do_not_fit_is_shown_as_written_with_what_is_wrong(
+    unfit: Served,
+) -> None:
+    root, dora = tab(unfit, "root").go("/policies"), tab(unfit, "dora").go("/policies")
+    board = next(one for one in root.page.all("li", class_="tier") if "board" in one.text)
+
+    assert "2 director can never be met" in root.page.one("div", role="alert").text
+    assert "Written, not in force" in root.page.one("section", id="in-force").text
+    assert "Nobody could decide it." in board.text
+    assert "large refunds" in root.page.one("ul", class_="rules").text
+    assert root.page.all("section", id="try") == [], "under no policy no call can be tried"
+    assert "An administrator sees why." in dora.page.one("div", role="alert").text
+    assert "policy.toml:" not in dora.answer.text
+
+
+def test_under_a_policy_that_cannot_be_used_the_api_says_so_and_not_that_it_broke(
+    unfit: Served,
+) -> None:
+    root, dora = unfit.signed_in("root"), unfit.signed_in("dora")
+    call = {"tool": "refund", "args": {"amount": 1}}
+    for client, why in ((root, "2 director can never be met"), (dora, "An administrator sees")):
+        for answer in (
+            client.get("/api/v1/policy"),
+            client.post("/api/v1/policy/simulate", json=call),
+        ):
+            said = answer.json()
+            assert (answer.status_code, said["code"]) == (409, "bad-policy")
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert why in said["detail"]
+    assert "policy.toml" not in dora.get("/api/v1/policy").text
+
+
+def test_under_a_policy_that_cannot_be_used_nobody_is_told_that_their_role_is_wrong(
+    unfit: Served,
+) -> None:
+    ask = next(iter(unfit.desk.inbox()))
+    page = tab(unfit, "dora").go(f"/inbox/{ask.id}").page
+    bar = page.one("p", id=f"barred-{ask.id}").text
+
+    assert "No policy can be used" in bar
+    assert "would not count" not in bar
+    for name in ("dora", "jim"):
+        body = {"verdict": "approve", "seen": ask.digest}
+        answer = unfit.signed_in(name).post(f"/api/v1/asks/{ask.id}/decision", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (409, "bad-policy")
+    assert unfit.desk.get(ask.id).open
+
+
+def test_a_yes_under_a_policy_that_cannot_be_used_is_refused_on_the_page_with_the_reason(
+    unfit: Served,
+) -> None:
+    ask = next(iter(unfit.desk.inbox()))
+    page = tab(unfit, "jim").go(f"/inbox/{ask.id}").verdict("approve")
+
+    assert page.status == 409
+    assert "No policy can be used, so every ask is refused" in page.answer.text
+    assert unfit.desk.get(ask.id).open
+
+
 # --- trying a call -----------------------------------------------------------------------------
 
 
@@ -256,6 +347,18 @@ def test_who_could_decide_is_by_name_and_of_the_team_that_is_asked(root: Tab) ->
     assert "1 senior: ada, anna" in everybody
     assert "1 security: ada, ben" in everybody
     assert "Nobody could decide it." in support
+
+
+def test_a_call_that_nobody_could_decide_is_headed_as_refused(root: Tab) -> None:
+    body = {"tool": "refund", "args": {"amount": 200}, "team": "support"}
+    told = root.client.post("/api/v1/policy/simulate", json=body).json()
+    query = "tool=refund&args=%7B%22amount%22%3A+200%7D&team=support"
+    shown = ruling(root.go(f"/policies?{query}"))
+
+    assert (told["effect"], told["undecidable"] in shown.text) == ("ask", True)
+    assert shown.one("h2").text == "It would be refused: nobody could decide it"
+    assert "It waits for people" not in shown.text
+    assert "effect-deny" in shown.attrs["class"]
 
 
 def test_nobody_tries_a_call_of_a_team_they_are_not_of(server: Served) -> None:

@@ -16,6 +16,7 @@ from sayso.asks.taking_back import take_back
 from sayso.asks.vouching import incident
 from sayso.errors import (
     AskClosed,
+    BadPolicy,
     BadValue,
     InvalidAnswer,
     InvalidEdit,
@@ -37,7 +38,7 @@ from sayso.web.inbox.posting import one
 from sayso.web.inbox.queue import inbox_of, next_after
 from sayso.web.inbox.rebasing import rebased, seen_as
 from sayso.web.look.views import Toast
-from sayso.web.problems import status_of
+from sayso.web.problems import status_of, words_of
 from sayso.web.visit import Visit
 
 # Pages beside the inbox on which an ask can be decided: addresses of our own, nothing else.
@@ -132,6 +133,8 @@ def entry_for(
         return Entry(fields=fields, wrong=((f"confirm-{ask.id}", words),))
     if isinstance(error, InvalidEdit | InvalidAnswer) and error.fields:
         return Entry(fields=fields, errors=_on_fields(error.fields, ask))
+    if isinstance(error, BadPolicy):
+        return Entry(fields=fields, wrong=(("", words_of(error)),))
     if status_of(error) == 409:  # the banner says it; the edits are checked against what is now
         return checked(at, fields)
     back = urlencode({"next": filters.href(f"/inbox/{ask.id}")})

@@ -23,6 +23,7 @@ from sayso.web.forms.sent import Posted
 from sayso.web.inbox.card import shape_of, so_far
 from sayso.web.inbox.deciding import HOLD, hold_of
 from sayso.web.look.views import BulkItem
+from sayso.web.problems import words_of
 from sayso.web.visit import Visit
 
 MOST = 100
@@ -174,7 +175,7 @@ def _decided(
     except (AskClosed, Settling):
         return _item(pick, at, f"already {so_far(visit.standing(pick.id).ask)}")
     except SaysoError as error:
-        return _item(pick, at, str(error))
+        return _item(pick, at, words_of(error))
     done = so_far(ask) if not ask.open else "recorded; others must agree too"
     return BulkItem(
         id=ask.id, title=headline(ask)[:_TITLE], digest=pick.seen, result=done, shape=shape_of(ask)

@@ -27,6 +27,7 @@ from sayso.web.inbox.queue import inbox_of, queue_of
 from sayso.web.inbox.touring import line_of, on_tour
 from sayso.web.look.render import fragment, page
 from sayso.web.look.views import AskView, Context, DraftVersion, Frame, Place, Queue, Toast
+from sayso.web.problems import UNUSABLE
 from sayso.web.visit import Visit
 
 LOOK = "sayso_look"  # the cookie with how pages look: no secret
@@ -65,9 +66,21 @@ def new_request() -> str:
     return secrets.token_urlsafe(12)
 
 
+def card_for(visit: Visit, at: Standing, entry: Entry = UNTOUCHED) -> AskView:
+    """Return an ask as whoever visits sees it.
+
+    Roles that a policy gives do not count while none can be used, and then that is the reason why a
+    vote would not count.
+    """
+    view = view_of(at, visit.actor, new_request(), entry)
+    if view.barred is None or visit.desk.law.broken is None:
+        return view
+    return replace(view, barred=UNUSABLE)
+
+
 def state_view(visit: Visit, filters: Filters, at: Standing, seen: str | None) -> AskView:
     """Return an ask as far as its banner and its bar go."""
-    view = view_of(at, visit.actor, new_request(), Entry(seen=seen))
+    view = card_for(visit, at, Entry(seen=seen))
     row = row_of(visit, at.ask)
     beside = Context(run=None if row is None else brief(row))
     return replace(view, context=beside, query=filters.query)
@@ -75,7 +88,7 @@ def state_view(visit: Visit, filters: Filters, at: Standing, seen: str | None) -
 
 def ask_view(visit: Visit, filters: Filters, at: Standing, entry: Entry = UNTOUCHED) -> AskView:
     """Return an ask with what stands beside it and what came of it."""
-    view = view_of(at, visit.actor, new_request(), entry)
+    view = card_for(visit, at, entry)
     run = told_of(visit, at.ask)
     draft = view.draft
     if draft is not None:

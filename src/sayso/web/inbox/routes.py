@@ -18,7 +18,6 @@ from sayso.web.files import file_response
 from sayso.web.forms.sent import Posted
 from sayso.web.inbox import answering, bulk, turn, undoing
 from sayso.web.inbox.answering import Sent, filters_in
-from sayso.web.inbox.card import view_of
 from sayso.web.inbox.context import run_view, told_of
 from sayso.web.inbox.deciding import verdict_in
 from sayso.web.inbox.filters import Filters
@@ -27,6 +26,7 @@ from sayso.web.inbox.pages import (
     LOOK,
     Screen,
     ask_view,
+    card_for,
     frame_of,
     new_request,
     screen,
@@ -364,7 +364,7 @@ async def turn_decision(
 
 def _turn(request: Request, visit: Visit, ask_id: str, results: dict[str, str]) -> Response:
     asked = turn.calls_of(visit, ask_id)
-    calls = [view_of(at, visit.actor, new_request()) for at in asked]
+    calls = [card_for(visit, at) for at in asked]
     if len(calls) == 1 and not results:
         return RedirectResponse(f"/inbox/{ask_id}", 303)
     frame = frame_of(request, visit, "Calls of one turn")

@@ -14,6 +14,7 @@ from sayso.web.inbox.card import so_far
 from sayso.web.inbox.context import NUMBER, siblings, told_of
 from sayso.web.inbox.deciding import HOLD, Unconfirmed, ballot_of, hold_of
 from sayso.web.inbox.posting import one
+from sayso.web.problems import words_of
 from sayso.web.visit import Visit
 
 
@@ -56,7 +57,7 @@ def _decided(visit: Visit, at: Standing, fields: Posted, fresh: timedelta) -> st
     except Unconfirmed as error:
         return f"not decided: it is critical. Open it, and type {error.wanted}."
     except SaysoError as error:
-        return f"not decided: {error}"
+        return f"not decided: {words_of(error)}"
     return so_far(ask) if not ask.open else "recorded; others must agree too"
 
 

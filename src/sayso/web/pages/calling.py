@@ -1,19 +1,20 @@
-"""The arguments of a call to try as fields, where it is known what its tool takes.
+"""What is known of a tool whose call is tried: what it takes, as fields, and the risk it declares.
 
 It is known from the last asks for calls of it that the caller sees: they came with the schema of the
-tool. What stands in the fields becomes the JSON that is in the address of a trial, so that fields
+tool and with a risk. What stands in the fields becomes the JSON that is in the address of a trial, so that fields
 and JSON are two looks at one call.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sayso.errors import BadValue, Tampered
 from sayso.insight.trail import Wanted, look
+from sayso.model.content import RISKS
 from sayso.web.forms.drawing import form_of
 from sayso.web.forms.editing import edit
 from sayso.web.forms.fields import Form
@@ -40,6 +41,18 @@ class Calling:
 
 def schema_of(visit: Visit, tool: str) -> Schema | None:
     """Return what a tool takes, as an ask said that the caller sees; without what is hidden."""
+    return next((found for one in _asked(visit, tool) if (found := declared(one, tool))), None)
+
+
+def risk_of(visit: Visit, tool: str) -> str | None:
+    """Return the risk that the last ask for a call of a tool declared; `None` if it did not."""
+    said = (one.get("risk") for one in _asked(visit, tool) if _about(one, tool))
+    risk = next(said, None)
+    return risk if risk in RISKS else None
+
+
+def _asked(visit: Visit, tool: str) -> Iterator[Mapping[str, Any]]:
+    """Yield what the last asks about a tool say that the caller sees, the newest first."""
     own = visit.teams()
     try:
         page = look(
@@ -48,10 +61,13 @@ def schema_of(visit: Visit, tool: str) -> Schema | None:
             teams=None if own is None else ("", *own),
             limit=_LOOKED_AT,
         )
-        said = ((one.event.payload or {}).get("content") or {} for one in page.found)
-        return next((found for one in said if (found := declared(one, tool))), None)
     except (BadValue, Tampered):
-        return None
+        return
+    yield from ((one.event.payload or {}).get("content") or {} for one in page.found)
+
+
+def _about(content: Mapping[str, Any], tool: str) -> bool:
+    return bool((content.get("proposal") or {}).get("tool") == tool)
 
 
 def declared(content: Mapping[str, Any], tool: str) -> Schema | None:
@@ -59,7 +75,7 @@ def declared(content: Mapping[str, Any], tool: str) -> Schema | None:
     proposal, hidden = content.get("proposal") or {}, content.get("hidden") or ()
     schema: Schema = proposal.get("schema") or {}
     named, needed = schema.get("properties"), schema.get("required") or []
-    if proposal.get("tool") != tool or not isinstance(named, dict):
+    if not _about(content, tool) or not isinstance(named, dict):
         return None
     return {
         **schema,

@@ -24,6 +24,7 @@ from sayso.web.pages.board import board, person
 from sayso.web.pages.figures import FigureView, escaped, figure, ran_alone, share, took
 from sayso.web.pages.happened import happened
 from sayso.web.pages.lines import lines_of
+from sayso.web.policy import why_broken
 from sayso.web.service import service_of
 from sayso.web.visit import Visit, visit_of
 
@@ -44,6 +45,7 @@ class AttentionLine:
     text: str
     href: str | None
     command: str | None
+    how: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,12 @@ async def overview(
 
     def made() -> Response:
         found = measure(visit.store, days=span, teams=visit.teams(), most=MOST)
-        stands = outlook(visit.store, teams=visit.teams(), deliveries=sees_webhooks(visit))
+        stands = outlook(
+            visit.store,
+            teams=visit.teams(),
+            deliveries=sees_webhooks(visit),
+            broken=why_broken(visit),
+        )
         return board(
             request,
             visit,
@@ -97,6 +104,7 @@ async def overview(
 
 
 _ICONS: Mapping[Need, tuple[str, str | None]] = {
+    "policy": ("octagon-x", "/policies"),
     "doubts": ("circle-question-mark", "/inbox?view=team&kind=doubt"),
     "parked": ("pause", "/runs?status=parked"),
     "failed": ("circle-alert", "/runs?status=failed"),
@@ -104,13 +112,15 @@ _ICONS: Mapping[Need, tuple[str, str | None]] = {
     "undecidable": ("users", "/inbox?view=team"),
     "undelivered": ("wifi-off", "/people/webhooks?status=dead#deliveries"),
 }
+_HOW: Mapping[Need, str] = {"policy": "See what is wrong", "unserved": "Start one"}
 
 
 def _attention(visit: Visit, each: Attention) -> AttentionLine:
     (icon, href), command = _ICONS[each.need], each.command
     if each.need == "undelivered":  # the page lists what the command lists; not everybody sees it
         href, command = (href, None) if ADMIN in visit.caller.scopes else (None, command)
-    return AttentionLine(icon=icon, text=each.text, href=href, command=command)
+    how = _HOW.get(each.need, "See them")
+    return AttentionLine(icon=icon, text=each.text, href=href, command=command, how=how)
 
 
 def waiting_words(stands: Outlook) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
 from sayso.asks.lawbook import default_policy
-from sayso.errors import BadPolicy, BadValue
+from sayso.errors import BadValue
 from sayso.insight.metrics import measure_by
 from sayso.model.content import RISKS
 from sayso.model.requirement import Requirement
@@ -26,10 +27,19 @@ from sayso.web.inbox.posting import posted
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.metrics import MOST
 from sayso.web.pages.board import board, person
-from sayso.web.pages.calling import OF, Calling, drawn, sent
+from sayso.web.pages.calling import OF, Calling, drawn, risk_of, sent
 from sayso.web.pages.earning import earning_view
-from sayso.web.pages.trying import FIELDS, Typed, facts_of
-from sayso.web.policy import Placed, PolicyStands, TierStands, places, simulated, stands
+from sayso.web.pages.trying import FIELDS, NO_RISK, Typed, facts_of
+from sayso.web.policy import (
+    Placed,
+    PolicyStands,
+    TierStands,
+    drafted,
+    places,
+    simulated,
+    stands,
+    why_broken,
+)
 from sayso.web.service import service_of
 from sayso.web.visit import Visit, visit_of
 
@@ -76,7 +86,7 @@ class TierView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialView:
-    """What the policy says to the call in the form."""
+    """What would happen to the call in the form; `effect` is what it comes to."""
 
     effect: str
     verdict: str
@@ -114,13 +124,13 @@ def _sent(request: Request, visit: Visit, fields: Posted) -> Response:
 
 
 def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = None) -> Response:
-    try:
-        found = stands(visit)
-    except BadPolicy as error:
-        said = str(error) if ADMIN in visit.caller.scopes else "An administrator sees why."
-        return board(request, visit, "policies.html", "Policies", "policies", broken=said)
+    broken = why_broken(visit)
+    if broken is not None:
+        return _unusable(request, visit, broken)
+    found = stands(visit)
     call = again or drawn(visit, typed)
-    trial, errors = _tried(visit, typed, call.errors)
+    last = _last_risk(visit, typed)
+    trial, errors = _tried(visit, typed.put(risk=last) if last else typed, call.errors)
     policy = found.law.policy
     return board(
         request,
@@ -130,14 +140,7 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         "policies",
         status=422 if errors else 200,
         broken=None,
-        stands=found,
-        own=len(policy.rules) - _usual(policy),
-        usual=_usual(policy),
-        groups=groups_of(policy),
-        tiers=tuple(map(tier_view, found.tiers)),
-        beware=_beware(visit, found),
-        earning=earning_view(policy),
-        more=_more(found),
+        **_laid_out(visit, found),
         typed=typed,
         errors=errors,
         call=call,
@@ -145,10 +148,32 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         trial=None if trial is None else trial_view(trial, places(visit, trial)),
         tools=_tools(visit, policy),
         teams=_teams(visit),
-        risks=[("", "not stated"), *((name, name) for name in policy.order)],
+        last_risk=last,
+        risks=_risks(policy, last),
         kinds=[(kind, kind) for kind in KINDS],
         fields=FIELDS,
     )
+
+
+def _unusable(request: Request, visit: Visit, why: str) -> Response:
+    """Show what is written, if it can be read, and why it is not in force. No call can be tried."""
+    found = drafted(visit)
+    said = {"stands": None} if found is None else _laid_out(visit, found)
+    return board(request, visit, "policies.html", "Policies", "policies", broken=why, **said)
+
+
+def _laid_out(visit: Visit, found: PolicyStands) -> dict[str, Any]:
+    policy = found.law.policy
+    return {
+        "stands": found,
+        "own": len(policy.rules) - _usual(policy),
+        "usual": _usual(policy),
+        "groups": groups_of(policy),
+        "tiers": tuple(map(tier_view, found.tiers)),
+        "beware": _beware(visit, found),
+        "earning": earning_view(policy),
+        "more": _more(found),
+    }
 
 
 def _tried(
@@ -165,6 +190,17 @@ def _tried(
     except BadValue as error:
         return None, errors | {"team": str(error)}
     return trial, errors
+
+
+def _last_risk(visit: Visit, typed: Typed) -> str | None:
+    """Return the risk that the last call of the tool declared, where none is chosen for this one."""
+    tool = typed["tool"].strip()
+    return risk_of(visit, tool) if tool and not typed["risk"].strip() else None
+
+
+def _risks(policy: Policy, last: str | None) -> list[tuple[str, str]]:
+    unsaid = "not stated" if last is None else f"that of its last call, {last}"
+    return [("", unsaid), (NO_RISK, "none"), *((name, name) for name in policy.order)]
 
 
 # --- rules -------------------------------------------------------------------------------------
@@ -296,16 +332,17 @@ _VERDICTS = {
     "ask": "It waits for people",
     "deny": "It does not run, whoever asks",
 }
+_REFUSED = "It would be refused: nobody could decide it"
 
 
 def trial_view(trial: Trial, found: tuple[Placed, ...]) -> TrialView:
     """Return what the policy says to a call, as `sayso policy simulate` says it."""
-    said = trial.ruling
+    said, refused = trial.ruling, trial.undecidable is not None
     spoke = [(one.rule.name, one.because) for one in trial.heard if one.spoke]
     silent = [(one.rule.name, one.because) for one in trial.heard if not one.spoke]
     return TrialView(
-        effect=said.effect,
-        verdict=_VERDICTS[said.effect],
+        effect="deny" if refused else said.effect,
+        verdict=_REFUSED if refused else _VERDICTS[said.effect],
         sentence=said.sentence,
         tier=said.tier,
         needs=str(said.needs) if said.asks else "",

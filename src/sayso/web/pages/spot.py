@@ -14,9 +14,8 @@ from sayso.insight.reading import asks_of
 from sayso.model.ask import Ask
 from sayso.web.forms.fields import Field, Form
 from sayso.web.inbox.bulk import unread, weighs
-from sayso.web.inbox.card import view_of
 from sayso.web.inbox.filters import Filters
-from sayso.web.inbox.pages import new_request
+from sayso.web.inbox.pages import card_for
 from sayso.web.look.views import AskView
 from sayso.web.visit import Visit
 
@@ -79,7 +78,7 @@ def spots_of(visit: Visit, ids: Iterable[str], back: str) -> tuple[Spot, ...]:
 
 
 def _spot(visit: Visit, at: Standing, back: str) -> Spot:
-    ask, view = at.ask, view_of(at, visit.actor, new_request())
+    ask, view = at.ask, card_for(visit, at)
     mine = ask.open and view.barred is None
     light = (
         mine

@@ -35,6 +35,7 @@ FIELDS: Mapping[str, int] = {
 }
 _SELDOM = ("affects", "kind", "team", "tags", "conflict", "unseen", "gated", "at")
 _ADDRESS = 4000  # characters that every browser and proxy takes
+NO_RISK = "none"  # is chosen to try a call that declares none
 _YES_NO = {"": None, "yes": True, "no": False}
 
 
@@ -166,7 +167,7 @@ def _at(text: str) -> datetime | None:
 _READERS: Mapping[str, Any] = {
     "tool": _tool,
     "args": args_of,
-    "risk": lambda text: text or None,
+    "risk": lambda text: None if text in ("", NO_RISK) else text,
     "agent": str,
     "confidence": _confidence,
     "reversible": _reversible,
