@@ -88,7 +88,8 @@ def _part(data: bytes) -> Part:
             return _call(list(_fields(said)))
         case 7, bytes(said):
             return Several(tuple(_part(_only(1, one)) for one in _fields(said)))
-    raise UnknownPart(f"an expression of kind {found[0]}")
+        case _:
+            raise UnknownPart(f"an expression of kind {found[0]}")
 
 
 def _call(fields: list[_Field]) -> Call:
@@ -114,7 +115,8 @@ def _literal(data: bytes) -> str | float | bool | None:
             return float(number)
         case 6, bytes(said):
             return said.decode()
-    raise UnknownPart(f"a value of kind {found[0]}")
+        case _:
+            raise UnknownPart(f"a value of kind {found[0]}")
 
 
 # --- the wire ---

@@ -109,7 +109,8 @@ def _said(part: Part, *, yes: bool, inside: str) -> str:
             return _compared(_TURNED[name], right, left, yes=yes, inside=inside)
         case Call(name, (left, right)) if name in _TURNED:
             return _compared(name, left, right, yes=yes, inside=inside)
-    return _stated(part, yes=yes)
+        case _:
+            return _stated(part, yes=yes)
 
 
 def _joined(word: str, given: tuple[Part, ...], *, yes: bool, inside: str) -> str:
@@ -131,7 +132,8 @@ def _stated(part: Part, *, yes: bool) -> str:
             return f"{_value(left)} {_OF_TEXTS[name][not yes]} {_quoted(text)}"
         case Member() | Call("_[_]"):
             return f"{_value(part)} is {'true' if yes else 'false'}"
-    raise _UnsaidError
+        case _:
+            raise _UnsaidError
 
 
 def _compared(name: str, left: Part, right: Part, *, yes: bool, inside: str) -> str:
@@ -151,7 +153,8 @@ def _compared(name: str, left: Part, right: Part, *, yes: bool, inside: str) -> 
             return f"the day in {_zone(zone)} {_is(yes=same)} {_day(right)}"
         case _, Literal():
             return f"{_value(left)} {_is(yes=same)} {_literal(right)}"
-    return f"{_value(left)} {_is(yes=same)} the same as {_value(right)}"
+        case _:
+            return f"{_value(left)} {_is(yes=same)} the same as {_value(right)}"
 
 
 def _is(*, yes: bool) -> str:
@@ -174,7 +177,8 @@ def _held(left: Part, right: Part, *, yes: bool) -> str:
             return f"{_value(left)} {_is(yes=yes)} {_one_of(map(_literal, items))}"
         case Literal(), Member() | Call("_[_]"):
             return f"{_literal(left)} {_is(yes=yes)} in {_value(right)}"
-    raise _UnsaidError
+        case _:
+            raise _UnsaidError
 
 
 def _one_of(items: Iterable[str]) -> str:
@@ -201,7 +205,8 @@ def _value(part: Part) -> str:
             return _OF_VALUES[name].format(_value(one))
         case Call("getHours", (Name("time"), *zone)):
             return f"the hour in {_zone(zone)}"
-    raise _UnsaidError
+        case _:
+            raise _UnsaidError
 
 
 def _path(part: Part) -> tuple[str, ...]:
@@ -211,7 +216,8 @@ def _path(part: Part) -> tuple[str, ...]:
             return ()
         case Member(of, name, has=False) | Call("_[_]", (of, Literal(str(name)))):
             return (*_path(of), name)
-    raise _UnsaidError
+        case _:
+            raise _UnsaidError
 
 
 def _argument(path: tuple[str, ...]) -> str:
@@ -231,14 +237,17 @@ def _zone(given: list[Part]) -> str:
             return "UTC"
         case [Literal(str(name))] if one_line(name, _LONGEST_TEXT) == name and " " not in name:
             return name
-    raise _UnsaidError
+        case _:
+            raise _UnsaidError
 
 
 def _day(part: Part) -> str:
     """Say the number of a day of the week, which starts on Sunday."""
-    if not isinstance(part, Literal) or part.value not in range(len(_DAYS)):
-        raise _UnsaidError
-    return _DAYS[int(part.value)]
+    match part:
+        case Literal(int(number)) if 0 <= number < len(_DAYS):
+            return _DAYS[number]
+        case _:
+            raise _UnsaidError
 
 
 def _literal(part: Part) -> str:
