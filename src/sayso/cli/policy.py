@@ -30,13 +30,13 @@ from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy
 from sayso.policy.trying import trial_record, tried
 from sayso.policy.words import (
-    about,
     earning_told,
-    outcome,
     pace_told,
     policy_record,
     problem_record,
+    sentence,
     tier_told,
+    written,
 )
 from sayso.store import SystemClock
 
@@ -139,7 +139,9 @@ def _described(found: Policy) -> Iterator[RenderableType]:
     for rule in found.rules:
         from_where = "default" if rule in usual else f"line {rule.line}"
         yield Row("  ", Text.assemble((rule.name, "bold"), (f"  ({from_where})", "dim")), 2)
-        yield Row("    ", Text(f"{about(rule)}: {outcome(rule)}"), 4)
+        yield Row("    ", Text(sentence(found, rule)), 4)
+        if (code := written(rule)) is not None:
+            yield Row("    ", Text(f"when {code}", style="dim"), 4)
     if not found.rules:
         yield Text("  none")
     yield from _gathered("Groups", found.groups, "{}: {}")

@@ -62,6 +62,11 @@ class Condition:
             _refuse(f"The condition is never true, so the rule would never match: {shown}")
         return cls(text)
 
+    @property
+    def compiled(self) -> bytes:
+        """How the library has read it, as a `cel.expr.CheckedExpr`."""
+        return bytes(_compiled(self.text).serialize())
+
 
 def _shown(text: str) -> str:
     return one_line(" ".join(text.split()), 100)

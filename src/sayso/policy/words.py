@@ -15,6 +15,7 @@ from sayso.policy.checking import Problem
 from sayso.policy.conditions import Condition
 from sayso.policy.earning import Earning
 from sayso.policy.paces import Pace
+from sayso.policy.plain import in_words
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.ruling import Ruling, Rung
 from sayso.policy.tiers import Terms, Tier
@@ -30,15 +31,57 @@ def spell(seconds: float) -> str:
 
 def about(rule: Rule) -> str:
     """Say which calls a rule is about."""
-    what = tools_told(rule)
-    if isinstance(rule.when, Condition):
-        what += f" when {one_line(' '.join(rule.when.text.split()), 100)}"
+    code = written(rule)
+    what = tools_told(rule) if code is None else f"{tools_told(rule)} when {code}"
     return f"{what} when your code says so" if rule.asked is not None else what
+
+
+def written(rule: Rule) -> str | None:
+    """Return the condition of a rule as it was written, on one line."""
+    if not isinstance(rule.when, Condition):
+        return None
+    return one_line(" ".join(rule.when.text.split()), 100)
 
 
 def tools_told(rule: Rule) -> str:
     """Say which tools a rule is about, whatever its condition is."""
     return ", ".join(one_line(name, 40) for name in rule.tools) or "every call"
+
+
+def sentence(policy: Policy, rule: Rule) -> str:
+    """Say a rule: when it applies, in words, and what it does then."""
+    return f"For every {_calls(rule)}{_where(rule)}: {_does(policy, rule)}."
+
+
+def _calls(rule: Rule) -> str:
+    names = [one_line(name, 40) for name in rule.tools]
+    return f"call of {' or '.join(names)}" if names else "call"
+
+
+def _where(rule: Rule) -> str:
+    held = [] if rule.when is None else [_condition(rule, alone=rule.asked is None)]
+    if rule.asked is not None:
+        held.append("your code says so")
+    return f" where {' and '.join(held)}" if held else ""
+
+
+def _condition(rule: Rule, *, alone: bool) -> str:
+    said = in_words(rule.when, alone=alone) if isinstance(rule.when, Condition) else None
+    return said or "its condition is true"
+
+
+def _does(policy: Policy, rule: Rule) -> str:
+    if rule.tier is not None:
+        return f"it belongs to the tier {one_line(rule.tier, 64)}, which {_needed(policy.tiers[rule.tier])}"
+    if rule.effect == "ask":
+        return terms_told(rule.terms)
+    # Another rule may still want people, or deny it.
+    return "it does not run" if rule.effect == "deny" else "this rule lets it run alone"
+
+
+def _needed(tier: Tier) -> str:
+    needs = tier.terms.needs or Requirement()
+    return "runs alone" if tier.alone else "; ".join((f"needs {needs}", *conditions_of(tier.terms)))
 
 
 def outcome(rule: Rule) -> str:
@@ -144,7 +187,13 @@ def policy_record(policy: Policy) -> dict[str, Any]:
         "version": policy.version,
         "tiers": {name: tier_told(policy.tiers[name]) for name in policy.order},
         "rules": [
-            {"name": rule.name, "line": rule.line, "about": about(rule), "says": outcome(rule)}
+            {
+                "name": rule.name,
+                "line": rule.line,
+                "about": about(rule),
+                "says": outcome(rule),
+                "sentence": sentence(policy, rule),
+            }
             for rule in policy.rules
         ],
         "groups": {name: list(names) for name, names in policy.groups.items()},

@@ -68,7 +68,22 @@ class PolicyDocument(Document):
         description="Whether agents can earn to run alone, and on what condition.",
         examples=[{"enabled": True, "detection": None, "says": "what is asked for ..."}],
     )
-    rules: list[dict[str, Any]]
+    rules: list[dict[str, Any]] = Field(
+        description="Each with its name, its line in the file, what it is about with its condition "
+        "as it was written, what it says, and both in one sentence.",
+        examples=[
+            [
+                {
+                    "name": "large refunds",
+                    "line": 17,
+                    "about": "refund when args.amount > 1000",
+                    "says": "ask 1 senior",
+                    "sentence": "For every call of refund where amount is more than 1000: ask 1 senior.",
+                    "default": False,
+                }
+            ]
+        ],
+    )
 
 
 class TrialDocument(Document):

@@ -11,6 +11,7 @@ import pytest
 
 from sayso import Desk
 from sayso.asks.lawbook import default_policy
+from sayso.policy.rules import Policy, Rule
 from sayso.policy.words import tier_told
 from sayso.web.pages.policies import groups_of, members, rule_view
 from tests.served import Served
@@ -79,7 +80,7 @@ def said(node: Node) -> str:
 # --- what is in force --------------------------------------------------------------------------
 
 
-def test_rules_stand_in_groups_with_their_condition_as_written(root: Tab) -> None:
+def test_rules_stand_in_groups_in_words_with_their_condition_as_written(root: Tab) -> None:
     page = root.go("/policies").page
     heads = [node.text for node in page.all("h3", class_="rule-group")]
     lists = [node.text for node in page.all("ul", class_="rules")]
@@ -90,6 +91,38 @@ def test_rules_stand_in_groups_with_their_condition_as_written(root: Tab) -> Non
     assert "args.amount > 100" in lists[1]
     assert "ask 1 senior and 1 security; within 1 h, then rejected" in lists[1]
     assert "reading is free" in lists[2]
+
+
+def test_every_rule_is_one_sentence_on_the_page_and_over_http(server: Served, root: Tab) -> None:
+    shown = [node.text for node in root.go("/policies").page.all("p", class_="rule-says")]
+    rules = server.person("root").get("/api/v1/policy").json()["rules"]
+
+    assert sorted(shown) == sorted(rule["sentence"] for rule in rules)
+    assert (
+        "For every call of refund where amount is more than 100: ask 1 senior and 1 security; "
+        "within 1 h, then rejected; reminded at 50% and 90%."
+    ) in shown
+    assert "For every call of drop_*: it does not run." in shown
+    assert "For every call of search: this rule lets it run alone." in shown
+
+
+def test_what_has_no_words_is_shown_as_code_alone() -> None:
+    code = "args.items.exists(item, item.price > 100)"
+    policy = Policy(rules=(Rule(name="dear", when=code, effect="deny"),))
+    view = rule_view(policy, policy.rules[0])
+
+    assert view.sentence == "For every call where its condition is true: it does not run."
+    assert view.condition == code
+
+
+def test_a_rule_that_also_asks_code_says_so_in_its_sentence() -> None:
+    rule = Rule(name="both", when="conflict || unseen", asked=bool, tier="low")
+    policy = Policy(rules=(rule,))
+
+    assert rule_view(policy, rule).sentence == (
+        "For every call where (the agent names information that contradicts itself or nothing like "
+        "it was approved before) and your code says so: it belongs to the tier low, which runs alone."
+    )
 
 
 def test_a_group_of_other_teams_is_counted_and_not_said_to_be_nobody() -> None:

@@ -20,7 +20,7 @@ from sayso.policy.checking import problems
 from sayso.policy.conditions import Condition
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.trying import Trial
-from sayso.policy.words import conditions_of, outcome, pace_told, tier_told, tools_told
+from sayso.policy.words import conditions_of, pace_told, sentence
 from sayso.web.forms.sent import Posted
 from sayso.web.inbox.posting import one as value_of
 from sayso.web.inbox.posting import posted
@@ -56,9 +56,8 @@ class RuleView:
 
     name: str
     origin: str
-    about: str
+    sentence: str
     condition: str | None
-    says: str
     why: str
 
 
@@ -228,23 +227,13 @@ def _effect(policy: Policy, rule: Rule) -> str:
     return rule.effect or "ask"
 
 
-_PLAIN = {"deny": "it does not run", "allow": "it runs alone"}
-
-
 def rule_view(policy: Policy, rule: Rule) -> RuleView:
     """Return one rule in words."""
-    says = _PLAIN.get(rule.effect or "", "") or outcome(rule)
-    if rule.tier is not None:
-        says = f"{says}: {tier_told(policy.tiers[rule.tier])}"
-    condition = rule.when.text.strip() if isinstance(rule.when, Condition) else None
-    if rule.asked is not None:
-        condition = f"{condition or ''}\n(and your code says so)".strip()
     return RuleView(
         name=rule.name,
         origin=_origin(rule),
-        about=tools_told(rule),
-        condition=condition,
-        says=says,
+        sentence=sentence(policy, rule),
+        condition=rule.when.text.strip() if isinstance(rule.when, Condition) else None,
         why=rule.why,
     )
 
