@@ -501,6 +501,19 @@ def test_an_answer_is_read_as_the_question_wants_it(
     assert said(answer) == Ballot(verdict="respond", answer=value)
 
 
+def test_enter_alone_answers_nothing(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    answer = prompted(desk.later.question("How?").ask)
+    screen.wait_for("Your choice (1-2)")
+    screen.type("1")
+    screen.wait_for("Your answer (text): ")
+    screen.type("")
+    screen.wait_for("Nothing was answered.")
+    screen.wait_for("Your choice (1-2)")
+    screen.type("With a spoon")
+
+    assert said(answer) == Ballot(verdict="respond", answer="With a spoon")
+
+
 def test_words_answer_a_question_without_a_choice_before(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:

@@ -54,9 +54,7 @@ def fill(
         case "guidance":
             more["answer"] = talk.line("In which way? (Enter for none): ")
         case "answer":
-            schema = ask.content.answer_schema
-            asked = "What it returned" if ask.kind == "doubt" else "Your answer"
-            more["answer"] = read_answer(talk.line(f"{asked} ({in_words(schema)}): "), schema)
+            more["answer"] = _answered(ask, talk)
         case "args":
             more["args"] = edited(ask, talk, {} if kept is None else kept)
     return Ballot(verdict=verdict, **more)
@@ -82,6 +80,15 @@ def with_harm(ask: Ask, ballot: Ballot, talk: Talk) -> Ballot:
     while (typed := talk.line(_HARM).strip().lower()) not in _SAID:
         talk.say("Please type y or n, or nothing.", "yellow")
     return ballot._replace(harmful=_SAID[typed])
+
+
+def _answered(ask: Ask, talk: Talk) -> Any:  # noqa: ANN401 - of the asked type
+    schema = ask.content.answer_schema
+    asked = "What it returned" if ask.kind == "doubt" else "Your answer"
+    typed = talk.line(f"{asked} ({in_words(schema)}): ")
+    if not typed.strip():  # Enter alone answers nothing; an empty text is said as an argument
+        raise Back("Nothing was answered.")
+    return read_answer(typed, schema)
 
 
 def _words(talk: Talk) -> str:
