@@ -15,6 +15,7 @@ import click
 
 from sayso.cli.apps import App
 from sayso.cli.demo_terminal import play
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve import serve_app
 from sayso.desk import Desk
@@ -35,7 +36,7 @@ _WORKERS = 4
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Whole(0, 65535),
     default=PORT,
     show_default=True,
     help="The port; 0 takes any that is free.",
