@@ -310,6 +310,32 @@ def test_changes_are_typed_by_name_and_keep_their_types(
     assert said(answer) == Ballot(verdict="edit", args={"amount": 30, "code": "8", "urgent": True})
 
 
+@pytest.mark.parametrize(
+    ("typed", "said_to_it"),
+    [
+        ("amount=lots", 'amount must be a whole number, not the text "lots". Not changed.'),
+        ("foo=1", "foo is not a field here; the fields are: amount, order"),
+        ("amount=NaN", "NaN"),
+    ],
+)
+def test_a_change_that_does_not_fit_is_told_at_its_line_and_the_others_are_kept(
+    desk: Desk, screen: Screen, prompted: Prompt, typed: str, said_to_it: str
+) -> None:
+    numbers = {name: {"type": "integer"} for name in ("order", "amount")}
+    schema = {"type": "object", "properties": numbers, "additionalProperties": False}
+    answer = prompted(desk.open("pay", {"order": 7, "amount": 40}, schema=schema))
+    screen.wait_for("Your choice")
+    screen.type("2")
+    for line in ("order=8", typed):
+        screen.wait_for("change: ")
+        screen.type(line)
+    screen.wait_for(said_to_it)
+    screen.wait_for("change: ")
+    screen.type("")
+
+    assert said(answer) == Ballot(verdict="edit", args={"order": 8})
+
+
 def refunding(desk: Desk) -> Ask:
     """Ask for a call of a tool that says what matters in it."""
 
@@ -499,6 +525,19 @@ def test_an_answer_is_read_as_the_question_wants_it(
     screen.type(typed)
 
     assert said(answer) == Ballot(verdict="respond", answer=value)
+
+
+def test_enter_alone_answers_nothing(desk: Desk, screen: Screen, prompted: Prompt) -> None:
+    answer = prompted(desk.later.question("How?").ask)
+    screen.wait_for("Your choice (1-2)")
+    screen.type("1")
+    screen.wait_for("Your answer (text): ")
+    screen.type("")
+    screen.wait_for("Nothing was answered.")
+    screen.wait_for("Your choice (1-2)")
+    screen.type("With a spoon")
+
+    assert said(answer) == Ballot(verdict="respond", answer="With a spoon")
 
 
 def test_words_answer_a_question_without_a_choice_before(

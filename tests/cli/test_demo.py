@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sayso import Desk
 from tests.cli.conftest import AtTerminal, Sayso
 
 
@@ -65,6 +66,34 @@ def test_a_port_that_is_taken_is_said_before_anything_is_done(sayso: Sayso, here
     assert done.code != 0
     assert f"Port {port} is taken" in done.err
     assert list((here / "company").iterdir()) == []
+
+
+def test_beginning_anew_is_for_a_folder_that_is_kept(sayso: Sayso) -> None:
+    done = sayso("demo", "--reset")
+
+    assert done.code != 0
+    assert "--reset goes with --keep DIR" in done.err
+
+
+@pytest.mark.parametrize("reset", [(), ("--reset",)])
+@pytest.mark.parametrize("made", ["a desk", "a text"])
+def test_a_database_that_the_demo_did_not_make_is_left_alone(
+    sayso: Sayso, here: Path, made: str, reset: tuple[str, ...]
+) -> None:
+    place = here / "company" / "demo.db"
+    place.parent.mkdir()
+    if made == "a desk":
+        with Desk(f"sqlite:///{place}") as desk:
+            desk.open("pay", {"amount": 40})
+    else:
+        place.write_text("my own words, in a file of this name")
+    before = place.read_bytes()
+
+    done = sayso("demo", "--port", "0", "--no-open", "--keep", "company", *reset)
+
+    assert done.code == 1
+    assert "demo.db was not made by this demo, so it is left as it is." in done.err
+    assert place.read_bytes() == before
 
 
 def test_auto_is_for_the_story_in_the_terminal(sayso: Sayso) -> None:

@@ -81,6 +81,33 @@ def test_the_last_person_stays(sayso: Sayso, desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "instead"),
+    [
+        (("add", "anna"), "Leave them the role with --admin, or name another administrator first"),
+        (("add", "anna", "--role", "senior"), "sayso people add NAME --admin"),
+        (("remove", "anna"), "Name another administrator first: sayso people add NAME --admin"),
+    ],
+)
+def test_the_only_administrator_stays_one(
+    sayso: Sayso, desk: Desk, args: tuple[str, ...], instead: str
+) -> None:
+    sayso("people", "add", "anna", "--admin", "--team", "ops")
+    sayso("people", "add", "ben")
+
+    done = sayso("people", *args)
+
+    assert done.code == 1
+    assert "anna is the only administrator of this desk, so nothing was changed." in done.err
+    assert instead in done.err
+    assert [(one.name, sorted(one.roles), sorted(one.teams)) for one in desk.people] == [
+        ("anna", ["admin"], ["ops"]),
+        ("ben", [], []),
+    ]
+    assert sayso("people", "add", "ben", "--role", "admin").code == 0
+    assert sayso("people", *args).code == 0, "there is another one now"
+
+
+@pytest.mark.parametrize(
     ("args", "word"),
     [
         (("add", "two words"), "two words"),

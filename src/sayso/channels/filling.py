@@ -12,7 +12,9 @@ from sayso.channels.talk import Talk
 from sayso.channels.typed import in_words, read_answer, read_changes
 from sayso.errors import BadValue
 from sayso.model.ask import Ask, Ballot
+from sayso.model.faults import findings, gathered
 from sayso.model.mattering import matters_of, touching
+from sayso.model.text import one_line
 from sayso.model.verdicts import Verdict
 
 _HARM = "Would it have done harm as it was proposed? (y/n, Enter: don't know) "
@@ -54,9 +56,7 @@ def fill(
         case "guidance":
             more["answer"] = talk.line("In which way? (Enter for none): ")
         case "answer":
-            schema = ask.content.answer_schema
-            asked = "What it returned" if ask.kind == "doubt" else "Your answer"
-            more["answer"] = read_answer(talk.line(f"{asked} ({in_words(schema)}): "), schema)
+            more["answer"] = _answered(ask, talk)
         case "args":
             more["args"] = edited(ask, talk, {} if kept is None else kept)
     return Ballot(verdict=verdict, **more)
@@ -82,6 +82,15 @@ def with_harm(ask: Ask, ballot: Ballot, talk: Talk) -> Ballot:
     while (typed := talk.line(_HARM).strip().lower()) not in _SAID:
         talk.say("Please type y or n, or nothing.", "yellow")
     return ballot._replace(harmful=_SAID[typed])
+
+
+def _answered(ask: Ask, talk: Talk) -> Any:  # noqa: ANN401 - of the asked type
+    schema = ask.content.answer_schema
+    asked = "What it returned" if ask.kind == "doubt" else "Your answer"
+    typed = talk.line(f"{asked} ({in_words(schema)}): ")
+    if not typed.strip():  # Enter alone answers nothing; an empty text is said as an argument
+        raise Back("Nothing was answered.")
+    return read_answer(typed, schema)
 
 
 def _words(talk: Talk) -> str:
@@ -142,9 +151,26 @@ def _changes(ask: Ask, talk: Talk) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     while line := talk.line("change: ").strip():
         try:
-            changes |= read_changes([line], ask)
+            changes |= _fitting(read_changes([line], ask), changes, ask)
         except BadValue as error:
             talk.say(str(error), "red")
     if not changes:
         raise Back("Nothing was changed.")
     return changes
+
+
+def _fitting(typed: dict[str, Any], before: dict[str, Any], ask: Ask) -> dict[str, Any]:
+    """Return a change that fits its argument; what only fits with others is said when all is typed.
+
+    Raises:
+        BadValue: it does not, or it may not be changed.
+    """
+    found = findings(ask.proposal.schema, {**ask.args, **before, **typed})
+    for name in typed:
+        if name in ask.content.hidden:
+            raise BadValue(f"{one_line(name, 60)} is hidden on this ask and cannot be edited.")
+        wrong = gathered(fault for fault in found if fault[0][:1] == (name,))
+        if wrong:
+            said = "; ".join(f"{one_line(place, 60)} {words}" for place, words in wrong.items())
+            raise BadValue(f"{said}. Not changed.")
+    return typed

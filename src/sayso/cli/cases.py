@@ -12,6 +12,7 @@ from rich.text import Text
 from sayso.channels.card import moment
 from sayso.channels.fence import Fence, Row
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.insight.case import Case
 from sayso.insight.nearest import latest
@@ -20,9 +21,7 @@ from sayso.model.verdicts import VERDICTS
 from sayso.store.casebook import CaseFilter
 
 _tool = click.option("--tool", help="Only calls of this tool.")
-_limit = click.option(
-    "--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="How many."
-)
+_limit = click.option("--limit", type=Whole(1, 50), default=10, show_default=True, help="How many.")
 
 
 @click.group(

@@ -15,9 +15,11 @@ import click
 
 from sayso.cli.apps import App
 from sayso.cli.demo_terminal import play
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve import serve_app
-from sayso.errors import Misuse
+from sayso.desk import Desk
+from sayso.errors import Misuse, SaysoError
 from sayso.web.doors import PORT, Door, listen
 
 _FILE = "demo.db"
@@ -34,7 +36,7 @@ _WORKERS = 4
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Whole(0, 65535),
     default=PORT,
     show_default=True,
     help="The port; 0 takes any that is free.",
@@ -57,6 +59,8 @@ def demo(
     Models are played by scripts, so nothing leaves this machine. The database is in a temporary
     folder that is removed at the end. Ctrl-C and SIGTERM end it.
     """
+    if reset and keep is None:
+        raise Misuse("--reset goes with --keep DIR: without a folder every company is a new one.")
     if terminal:
         play(auto=auto)
         return
@@ -65,6 +69,7 @@ def demo(
     with _ended_by_signal(), _folder(keep) as folder:
         for found in listen(door := Door(port=port)):  # that it is taken is said before the work
             found.close()
+        _check_ours(folder / _FILE)
         if reset:
             _empty(folder)
         _serve_company(folder, door, _again(keep, port), browser=not no_open)
@@ -104,6 +109,28 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         return
     keep.mkdir(parents=True, exist_ok=True)
     yield keep.absolute()
+
+
+def _check_ours(place: Path) -> None:
+    """Leave a database alone that is somebody's own, whatever its name is.
+
+    Raises:
+        Misuse: there is one that the demo did not make.
+    """
+    from sayso.demo.company import is_company
+
+    if not place.exists():
+        return
+    try:
+        with Desk(f"sqlite:///{place}") as desk:
+            ours = is_company(desk)
+    except SaysoError:  # nothing that this program could read
+        ours = False
+    if not ours:
+        raise Misuse(
+            f"{place} was not made by this demo, so it is left as it is. Take another folder: "
+            "--keep DIR"
+        )
 
 
 def _empty(folder: Path) -> None:

@@ -15,6 +15,7 @@ from sayso.channels.card import RISKS, summary
 from sayso.channels.fence import paragraph
 from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.desk import Desk
 from sayso.model.ask import Ask
@@ -60,7 +61,7 @@ class Group(click.Group):
 @click.option("--assignee", metavar="NAME", help="Only what this person looks into.")
 @click.option("--team", help="Only what this team sees: its own, and what belongs to none.")
 @click.option("--decided", is_flag=True, help="List what was decided or withdrawn instead.")
-@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
+@click.option("--limit", type=Whole(1, 500), default=20, show_default=True)
 @click.option("--after", metavar="CURSOR", help="Go on behind this place; a full page names it.")
 @desk_option
 @json_option

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from sayso.access.caller import ADMIN
 from sayso.asks.stuck import stuck
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
 from sayso.cli.linking import link, unlink
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.signing import password, sessions, sign_out
 from sayso.desk import Desk
+from sayso.errors import Misuse
 from sayso.model.actor import Person
 
 _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode)."
@@ -87,7 +90,10 @@ def add(
     """Add a person, or give one other roles and teams. The first one ends solo mode."""
     with open_desk(create=True) as desk:
         was = {person.name: person for person in desk.people}
-        person = desk.people.add(name, (*roles, "admin") if admin else roles, teams=teams)
+        given = (*roles, ADMIN) if admin else roles
+        if ADMIN not in given:
+            _check_administered(was, name, "Leave them the role with --admin, or name")
+        person = desk.people.add(name, given, teams=teams)
         if as_json:
             emit({**_record(person), "solo_ended": not was, **_warnings(desk)})
             return
@@ -102,6 +108,19 @@ def add(
             say("Solo mode has ended: from now on only the people listed here decide.", "yellow")
             say(f"Say who you are with --as {name}, or SAYSO_PERSON={name}.")
         _warn(desk)
+
+
+def _check_administered(was: Mapping[str, Person], name: str, instead: str) -> None:
+    """Refuse to take the role from the only person who has it: roles are easily left out.
+
+    Raises:
+        Misuse: it would leave the desk without an administrator.
+    """
+    if [one.name for one in was.values() if ADMIN in one.roles] == [name]:
+        raise Misuse(
+            f"{name} is the only administrator of this desk, so nothing was changed. {instead} "
+            "another administrator first: sayso people add NAME --admin"
+        )
 
 
 def _held(person: Person, none: str) -> str:
@@ -119,6 +138,9 @@ def remove(name: str, *, as_json: bool) -> None:
     Their sessions, their password, their tokens and those of their agents end with it.
     """
     with open_desk() as desk:
+        was = {person.name: person for person in desk.people}
+        if len(was) > 1:  # of the last person there is more to say
+            _check_administered(was, name, "Name")
         desk.people.remove(name)
         if as_json:
             emit({"name": name, **_warnings(desk)})

@@ -21,6 +21,7 @@ from sayso.cli.ending import tell_end
 from sayso.cli.going import attended, carried_on, leaving
 from sayso.cli.ids import run_argument, run_id
 from sayso.cli.listing import Group, short
+from sayso.cli.numbers import Whole
 from sayso.cli.plans import plan_lines
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.run_words import (
@@ -72,7 +73,7 @@ def runs() -> None:
 @click.option("--workflow", metavar="NAME", help="Only runs of this workflow.")
 @click.option("--thread", help="Only runs of this thread.")
 @click.option("--team", help="Only what this team sees: its own, and what belongs to none.")
-@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
+@click.option("--limit", type=Whole(1, 500), default=20, show_default=True)
 @click.option("--before", metavar="ID", help="Go on behind this run; a full page names it.")
 @desk_option
 @json_option

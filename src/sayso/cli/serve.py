@@ -13,6 +13,7 @@ import click
 from sayso.cli.apps import App, find_app
 from sayso.cli.browser import shown_in_browser
 from sayso.cli.desks import desk_argument, desk_name, desk_option, open_desk
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve_settings import ServeCommand, provider
 from sayso.desk import Desk
@@ -45,7 +46,7 @@ _ANSWERS_WITHIN = 3.0
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Whole(0, 65535),
     default=PORT,
     show_default=True,
     envvar="SAYSO_PORT",
@@ -75,7 +76,7 @@ _ANSWERS_WITHIN = 3.0
 )
 @click.option(
     "--workers",
-    type=click.IntRange(0, 1000),
+    type=Whole(0, 1000),
     default=4,
     show_default=True,
     envvar="SAYSO_WORKERS",

@@ -11,6 +11,7 @@ from rich.text import Text
 from sayso.channels.record import kept_record
 from sayso.channels.sentences import readable
 from sayso.cli.desks import desk_option, open_desk
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import emit, examples, json_option, say, screen
 from sayso.desk import Desk
 from sayso.errors import Tampered
@@ -65,7 +66,7 @@ def wanted_of(desk: Desk, given: dict[str, str | None]) -> Wanted:
     ),
 )
 @narrowing
-@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True)
+@click.option("--limit", type=Whole(1, 500), default=50, show_default=True)
 @click.option("--before", metavar="PLACE", help="Go on where a list ended.")
 @desk_option
 @json_option

@@ -17,6 +17,7 @@ from sayso.channels.record import ask_record, event_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.ids import id_argument, key_argument
 from sayso.cli.listing import Group
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.cli.timeline import timeline
 from sayso.cli.who import as_option, decider
@@ -73,7 +74,7 @@ def trust() -> None:
 )
 @click.option("--agent", help="Only keys of this agent.")
 @click.option("--tool", help="Only calls of this tool.")
-@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True)
+@click.option("--limit", type=Whole(1, 500), default=50, show_default=True)
 @desk_option
 @json_option
 def list_keys(
@@ -140,7 +141,7 @@ def _many(count: int, what: str) -> str:
 
 @trust.command("show", epilog=examples("sayso trust show k-7f3k9m2p0q"))
 @key_argument
-@click.option("--limit", type=click.IntRange(0), default=20, help="How much of its history.")
+@click.option("--limit", type=Whole(0), default=20, help="How much of its history.")
 @desk_option
 @json_option
 def show_key(key: str, *, limit: int, as_json: bool) -> None:

@@ -15,6 +15,7 @@ from sayso.channels.webhooks import (
     webhook_record,
 )
 from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.model.text import one_line
 from sayso.store.outbox import Status
@@ -146,7 +147,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 @webhooks.command("deliveries", epilog=examples("sayso webhooks deliveries --status dead"))
 @click.option("--status", type=click.Choice(get_args(Status)), help="Only these.")
 @click.option("--webhook", metavar="ID", help="Only to this webhook.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, help="How many.")
+@click.option("--limit", type=Whole(1, 1000), default=50, help="How many.")
 @desk_option
 @json_option
 def deliveries(*, status: Status | None, webhook: str | None, limit: int, as_json: bool) -> None:

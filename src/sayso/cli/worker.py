@@ -15,6 +15,7 @@ import click
 from sayso.channels.story import telling
 from sayso.cli.apps import App, find_app
 from sayso.cli.desks import desk_name, desk_option
+from sayso.cli.numbers import Whole
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.desk import Desk
 from sayso.errors import Misuse
@@ -42,7 +43,7 @@ _AS_LONG_AS_IT_TAKES = 10_000_000.0
 @click.argument("target", metavar="APP[:DESK]")
 @click.option(
     "--threads",
-    type=click.IntRange(1, 1000),
+    type=Whole(1, 1000),
     default=4,
     show_default=True,
     help="How many runs at once.",

@@ -419,8 +419,27 @@ def test_an_answer_has_the_type_that_was_asked_for(schema: Any, typed: dict, val
 
 
 @pytest.mark.parametrize(
-    "schema", [{"type": "boolean"}, {"enum": ["a", "b"]}, {"type": "number"}, {}]
+    "schema",
+    [
+        {"type": "boolean"},
+        {"enum": ["a", "b"]},
+        {"type": "number"},
+        {"type": "string"},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {},
+    ],
 )
 def test_nothing_is_answered_until_somebody_answers(schema: Any) -> None:
     sent = Page(drawn(answer_field(schema))).sent()
-    assert read_answer(schema, sent).errors
+    assert list(read_answer(schema, sent).errors) == ["="]
+
+
+def test_of_an_answer_only_what_has_no_star_may_stay_empty() -> None:
+    texts = {"name": {"type": "string"}, "more": {"type": "string"}}
+    schema = {"type": "object", "properties": texts, "required": ["name"]}
+    sent = Page(drawn(answer_field(schema))).sent()
+
+    assert read_answer(schema, sent | {"=/name": [" "]}).errors == {"=/name": "is empty"}
+    assert read_answer(schema, sent | {"=/name": ["Ada"]}).errors == {}
+    chosen = {"enum": ["", "a"]}
+    assert read_answer(chosen, {"=": ['""']}) == Reading(""), "an empty text that was picked"

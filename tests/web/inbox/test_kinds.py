@@ -365,6 +365,21 @@ def test_a_doubt_is_settled_and_shows_what_it_is_about(anna: Tab, desk: Desk) ->
     assert (decision.verdict, decision.answer) == ("respond", "paid")
 
 
+def test_it_happened_is_not_taken_without_the_result_that_its_page_asks_for(
+    anna: Tab, desk: Desk
+) -> None:
+    ask = desk.approve(call(desk, returns={"type": "string"}), by="anna")
+    doubt = desk.docket.doubt(ask.id, "It fell silent.", attempt=desk.begin(ask).attempt)
+    assert doubt is not None
+
+    opened(anna, doubt).verdict("respond")
+
+    assert anna.status == 422
+    assert "is empty" in anna.summary
+    assert anna.page.one("textarea", name="=").attrs["aria-invalid"] == "true"
+    assert desk.get(doubt.id).open
+
+
 # --- what a browser makes of a text ------------------------------------------------------------
 
 _ODD = ["a\rb", "a\r\nb", "a\0b", "\nfirst", "\rfirst", "last\r", "a\u2028b\x85c\x0b\x0c", "\r\n"]

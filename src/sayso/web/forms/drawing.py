@@ -154,7 +154,7 @@ def _draw(part: Part, errors: Mapping[str, str]) -> Field:
         title=_title(part),
         id=_id(part),
         help=_help(part),
-        required=part.required and not part.optional,
+        required=part.starred,
         text=_text(part),
         was=_was(part),
         changed=edits > 0,
@@ -293,7 +293,7 @@ def _choices(part: Part) -> tuple[Choice, ...]:
                 Choice(name, _spoken(value), name in part.picked)
                 for name, value in part.values.items()
             ]
-            must = part.required and not part.optional and part.now is not MISSING
+            must = part.starred and part.now is not MISSING
             return tuple(known) if must else (_none(part, chosen=not any(part.picked)), *known)
         case "checks":
             return tuple(

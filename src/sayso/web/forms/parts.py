@@ -76,6 +76,7 @@ class Part:
     required: bool = False
     optional: bool = False
     fresh: bool = False
+    answers: bool = False  # it is, or is part of, an answer: an empty text says nothing
     checked: bool = False
     picked: tuple[str, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -94,6 +95,11 @@ class Part:
     def read_only(self) -> bool:
         """Whether it can be seen and not changed."""
         return bool(self.shape.get("readOnly")) and self.was is not MISSING
+
+    @property
+    def starred(self) -> bool:
+        """Whether it must be given."""
+        return self.required and not self.optional
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +246,7 @@ class _Parts:
             required=place.required,
             optional=place.optional,
             fresh=place.fresh,
+            answers=self._taken.root != "",
             origin=place.origin,
             extra=place.extra,
             twice=len(texts) > 1,

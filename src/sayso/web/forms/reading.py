@@ -207,8 +207,11 @@ def _of_union(part: Part, errors: dict[str, str]) -> Value:
 
 def _string(part: Part) -> str:
     if part.text is None:
-        return part.now if isinstance(part.now, str) else ""
-    text = _line_feeds(part.text)
+        text = part.now if isinstance(part.now, str) else ""
+    else:
+        text = _line_feeds(part.text)
+    if part.answers and part.starred and not text.strip():
+        raise Unreadable("is empty")
     return part.now if isinstance(part.now, str) and text == part.now else text
 
 
