@@ -62,6 +62,7 @@ def looked_at(here: Window, looks: Looks = SOME) -> list[str]:
         wrong += [f"{where}: {one}" for one in here.violations(rules)]
         wrong += [f"{size['width']}: below 24 pixels: {one}" for one in here.too_small()]
         wrong += [f"{size['width']}: too wide: {one}" for one in here.too_wide()]
+        wrong += [f"{size['width']}: covered: {one}" for one in here.covered()]
     here.page.set_viewport_size(NARROW)
     wrong += [f"320: too wide: {one}" for one in here.too_wide()]
     return wrong
