@@ -21,6 +21,7 @@ from tests.browser.window import DESKTOP, PHONE, Theme, Window
 from tests.together import until
 from tests.web.gallery import PAGES, make_app
 
+LAPTOP = ViewportSize(width=1280, height=800)
 NARROW = ViewportSize(width=320, height=640)
 THEMES: tuple[Theme, Theme] = ("light", "dark")
 Looks = tuple[tuple[tuple[ViewportSize, Theme], tuple[str, ...] | None], ...]
@@ -62,6 +63,7 @@ def looked_at(here: Window, looks: Looks = SOME) -> list[str]:
         wrong += [f"{where}: {one}" for one in here.violations(rules)]
         wrong += [f"{size['width']}: below 24 pixels: {one}" for one in here.too_small()]
         wrong += [f"{size['width']}: too wide: {one}" for one in here.too_wide()]
+        wrong += [f"{size['width']}: covered: {one}" for one in here.covered()]
     here.page.set_viewport_size(NARROW)
     wrong += [f"320: too wide: {one}" for one in here.too_wide()]
     return wrong
@@ -134,6 +136,20 @@ def test_the_bar_never_covers_what_has_the_focus(solo: Office) -> None:
             f"bar-{ask.id}",
         )
         assert not covered
+
+
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+def test_what_says_write_it_does_not_lie_over_where_to_write(
+    solo: Office, size: ViewportSize
+) -> None:
+    ask = solo.open(why="Charged twice", risk="medium")
+    here = solo.window(size=size).visit(solo.path(ask)).armed()
+
+    here.verdict("respond").click()
+
+    expect(here("#toast")).to_contain_text("Write it")
+    expect(here(f"#note-{ask.id}")).to_be_focused()
+    assert here.covered() == []
 
 
 def test_the_keyboard_reaches_everything_and_the_focus_is_seen(solo: Office) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from sayso import Ask
 from tests.browser.office import Office
@@ -175,3 +175,21 @@ def test_a_step_that_never_breaks_leaves_the_page_as_wide_as_it_is_and_buttons_o
         "(all) => all.map((one) => [one.offsetHeight, one.scrollWidth - one.clientWidth])"
     )
     assert all(tall <= 50 and over <= 0 for tall, over in high), high
+
+
+@pytest.mark.parametrize("wide", [1024, 1280, 1440])
+def test_every_button_below_an_edited_plan_can_be_hit_however_wide_the_window_is(
+    solo: Office, wide: int
+) -> None:
+    solo.desk.reject(planned(solo))  # which stands beside the next one, and takes its room
+    solo.later()
+    ask = solo.put("plan", lambda guidance: STEPS, title="Settle ticket 9921")
+    here = solo.window(size=ViewportSize(width=wide, height=800)).visit(solo.path(ask))
+    expect(here.verdict("respond")).to_be_visible()
+    expect(here("#context")).to_contain_text("Decided before")
+
+    press(here, 1, "drop")
+    expect(here("[data-approve-label]")).to_have_text("Approve plan with 1 edit")
+
+    assert here.covered() == []
+    assert here("main#detail .bar-row").evaluate("(row) => row.offsetHeight") < 60, "one line"

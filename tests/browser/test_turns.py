@@ -13,7 +13,7 @@ from sayso import Agent, Ask, Run, ScriptedModel
 from sayso.agent import call
 from tests.agents import begun, once
 from tests.browser.office import Office
-from tests.browser.window import Window
+from tests.browser.window import PHONE, Window
 
 RAN: list[int] = []
 WAYS = pytest.mark.parametrize("js", [True, False], ids=["js", "plain"])
@@ -63,6 +63,20 @@ def test_the_calls_of_a_turn_are_decided_on_one_page_each_with_its_verdict(
     done = finished(solo, run)
     assert sorted(RAN) == [1, 3]
     assert done.status == "done"
+
+
+def test_the_verdicts_on_a_turn_are_sent_with_a_thumb_too(solo: Office) -> None:
+    _, (first, second, third) = turn(solo)
+    here = solo.window(size=PHONE, touch=True).visit(f"/inbox/{first.id}/turn").armed()
+    assert here.covered() == []
+
+    say(here, third, "reject")
+    here.page.get_by_role("button", name="Send these verdicts").tap()
+
+    expect(here(".call-result")).to_contain_text("rejected by")
+    assert here.covered() == [], "undo among them"
+    solo.later()
+    assert [solo.now(ask).status for ask in (first, second, third)] == ["open", "open", "decided"]
 
 
 def say(here: Window, ask: Ask, verdict: str) -> None:

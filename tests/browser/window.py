@@ -200,6 +200,10 @@ class Window:
         """Return the targets that are smaller than 24 by 24 pixels."""
         return self.page.evaluate(_TOO_SMALL)  # type: ignore[no-any-return]
 
+    def covered(self, place: str = ".bar") -> list[str]:
+        """Return the targets in there that a finger or a mouse would miss: cut off, or under others."""
+        return self.page.evaluate(_COVERED, place)  # type: ignore[no-any-return]
+
     def scripted(self) -> bool:
         """Whether text of an agent has run as a script."""
         return bool(self.page.evaluate("Boolean(window.pwned)"))
@@ -225,4 +229,16 @@ _TOO_SMALL = """
   .map(([area, one]) => [area.getBoundingClientRect(), one])
   .filter(([box]) => box.width > 0 && (box.width < 24 || box.height < 24))
   .map(([box, one]) => `${one.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)
+"""
+# Its middle and both its ends: what is cut off at one side can still be hit in the middle.
+_COVERED = """
+(place) => document.querySelector('dialog[open]') ? [] : [...document.querySelectorAll(place)]
+  .flatMap((one) => [...one.querySelectorAll('a[href], button, input, textarea, summary')])
+  .filter((one) => one.type !== 'hidden' && one.checkVisibility())
+  .map((one) => [one, one.getBoundingClientRect()])
+  .filter(([one, box]) => [box.left + 4, (box.left + box.right) / 2, box.right - 4].some((x) => {
+    const hit = document.elementFromPoint(x, (box.top + box.bottom) / 2);
+    return !hit || !(one.contains(hit) || hit.contains(one) && hit.matches('label'));
+  }))
+  .map(([one, box]) => `${one.outerHTML.slice(0, 120)} ${box.left},${box.top} ${box.width}x${box.height}`)
 """
