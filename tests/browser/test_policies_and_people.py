@@ -59,10 +59,10 @@ def test_solo_mode_is_explained_to_everybody(solo: Office) -> None:
 def test_a_call_is_tried_on_a_phone_and_its_ruling_is_on_the_screen(team: Office, js: bool) -> None:
     here = team.window("root", size=PHONE, js=js).visit("/policies")
     here.page.get_by_label("Tool").fill("refund")
-    here.page.get_by_label("Declared risk").select_option("critical")
+    here.page.get_by_label("Declared risk").select_option("high")
     here.page.get_by_role("button", name="What would happen").click()
 
-    expect(here.page).to_have_url(re.compile(r"/policies\?tool=refund&risk=critical"))
+    expect(here.page).to_have_url(re.compile(r"/policies\?tool=refund&risk=high"))
     ruling = here.page.get_by_role("heading", name="It waits for people")
     expect(ruling).to_be_in_viewport()
     expect(here.page.get_by_label("Tool")).to_have_value("refund")
