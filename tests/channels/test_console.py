@@ -349,6 +349,27 @@ def refunding(desk: Desk) -> Ask:
     return ask
 
 
+def test_what_is_hidden_is_refused_at_its_line(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    @desk.gate(secret=["token"])
+    def pay(amount: int, token: str) -> str:
+        return f"{amount} {token}"
+
+    gate = pay.__sayso_gate__  # type: ignore[attr-defined]
+    answer = prompted(desk.put(gate.content(desk.forms, gate.tool.bind((40, "abc"), {}))))
+    screen.wait_for("Your choice")
+    screen.type("2")
+    for line in ("amount=30", "token=def"):
+        screen.wait_for("change: ")
+        screen.type(line)
+    screen.wait_for("token is hidden on this ask and cannot be edited.")
+    screen.wait_for("change: ")
+    screen.type("")
+
+    assert said(answer) == Ballot(verdict="edit", args={"amount": 30})
+
+
 @pytest.mark.parametrize(("typed", "harmful"), [("y", True), ("n", False), ("", None)])
 def test_an_edit_of_what_matters_asks_whether_there_would_have_been_harm(
     earning: Desk, screen: Screen, prompted: Prompt, typed: str, harmful: bool | None
