@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from sayso.errors import (
     Skipped,
 )
 from tests.conformance.house import House
+from tests.together import until
 
 
 def pay(house: House, ran: list[Any], **given: Any) -> Callable[..., str]:
@@ -214,7 +217,18 @@ def test_when_nobody_knows_a_person_says(house: House, word: str) -> None:
 
 
 def interrupt(_ask: Ask) -> None:
+    until(waits)  # the question is known to others a moment before
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+def waits() -> bool:
+    """Whether the main thread waits for an answer."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    while frame is not None:
+        if (Path(frame.f_code.co_filename).stem, frame.f_code.co_name) == ("waiting", "wait"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def test_ctrl_c_while_waiting_takes_the_question_back(house: House) -> None:
