@@ -151,10 +151,10 @@ def _look_into(pen: Pen, at: Standing, picked: Ask) -> None:
         needs=Requirement.parse(book.needs or None),
         owner=picked.content.owner,
         requester=picked.content.requester,
+        why=f"Chance had picked it to be looked at, and it is over ({picked.status}) unseen.",
         sentence=(
-            f"Chance had picked it to be looked at, and it is {picked.status}: nobody has spoken to it. "
-            "Until somebody has, nothing of this kind runs alone. Approve if it would have done harm, "
-            "reject if not."
+            "Until somebody has looked, nothing of this kind runs alone. Approve if it would have done "
+            "harm, reject if not."
         ),
         facts={**_named(book), "Ask": picked.id, "Call": picked.tool, "Arguments": picked.args},
     )
