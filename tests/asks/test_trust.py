@@ -543,6 +543,34 @@ def test_an_agent_that_lets_nobody_see_what_was_picked_loses_its_grant(
     assert alone.verify()
 
 
+def test_a_pick_whose_program_died_before_it_asked_is_put_to_people(
+    alone: Desk, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = grant(alone)
+    alone.law.coin = lambda: 0.0
+    with monkeypatch.context() as patch:
+        patch.setattr("sayso.asks.opening.opening", _killed)
+        with pytest.raises(OSError, match="killed"):
+            call(alone)
+    alone.law.coin = lambda: 0.999
+
+    alone.approve(call(alone))
+    assert alone.trust.key(book.id).flag_ask is None  # it may be on its way
+    clock.advance("5m")
+    alone.approve(call(alone))
+    question = alone.trust.key(book.id).flag_ask
+    assert question is not None
+    assert "never put to anybody" in (alone.get(question).content.why or "")
+    assert call(alone).open
+
+    alone.reject(alone.get(question))
+    assert call(alone).decision
+
+
+def _killed(*_: Any, **__: Any) -> None:
+    raise OSError("killed")
+
+
 def test_a_book_whose_end_was_cut_off_lets_nothing_run_alone(office: Office, place: Place) -> None:
     desk = office()
     book = grant(desk)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Any
 
 from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
@@ -44,6 +45,7 @@ from sayso.store.contract import Append, Opening, Store
 _log = logging.getLogger("sayso.trust")
 _NOTHING = Proposal(None, "{}", "{}")
 _TWO = Requirement.parse(["2 reviewer"])
+_OPENING = timedelta(minutes=1)  # within which a call that was picked is put to people
 
 
 def learned(store: Store, at: Standing, ask: Ask) -> list[Append]:
@@ -113,56 +115,70 @@ def _labelled(store: Store, at: Standing, ask: Ask, stake: Stake, what: str) -> 
         return []
     book = pen.book
     said: dict[str, Any] = {"ask": ask.id, "detection": stake.detection or DETECTION}
-    over = _over(store, book.owed)
-    spoken_to = over is not None and over.decision is not None and over.decision.by.kind == "person"
     if book.audited(ask.id):
         said["rho"] = book.terms.audit
-    elif spoken_to:  # and not of harm
+    elif _spoken_to(store, book.owed):  # and not of harm
         said["paid"] = True
     by = decision.by
     if what == "flagged":
         by = Actor("person", ask.accused_by[0])
         said |= _flag(pen, at, ask, decision)
     pen.write(what, by, decision.origin, **said)
-    if over is not None and not spoken_to and over.id == pen.book.owed:
-        _look_into(pen, at, over)
+    if pen.book.owed is not None:
+        _look_into(pen, at, pen.book.owed)
     return put_up(pen, at, book, ask).appends()
 
 
-def _over(store: Store, ask_id: str | None) -> Ask | None:
-    """Return an ask that is closed, however that came; one that was never written is none."""
+def _known(store: Store, ask_id: str | None) -> Ask | None:
+    """Return an ask; `None` if it was never written."""
     try:
-        ask = None if ask_id is None else standing(store, ask_id).ask
+        return None if ask_id is None else standing(store, ask_id).ask
     except UnknownAsk:
         return None
-    return ask if ask is not None and ask.closed else None
 
 
-def _look_into(pen: Pen, at: Standing, picked: Ask) -> None:
-    """Ask people about a call that chance had picked, and that was over before they spoke to it.
+def _spoken_to(store: Store, ask_id: str | None) -> bool:
+    """Whether people decided an ask."""
+    ask = _known(store, ask_id)
+    return ask is not None and ask.decision is not None and ask.decision.by.kind == "person"
 
-    Taken back by its agent, or late by a time that the agent had set: the call itself is judged all
-    the same. If another one could stand in for it, an agent would show people a better one.
+
+def _look_into(pen: Pen, at: Standing, owed: str) -> None:
+    """Ask people about a call that chance had picked, if it was over before they spoke to it.
+
+    Taken back by its agent, late by a time that the agent had set, or never put to anybody: the call
+    itself is judged all the same. If another one could stand in for it, an agent would show people a
+    better one.
     """
-    book = pen.book
+    book, picked = pen.book, _known(pen.store, owed)
+    if picked is None:
+        if book.owed_at is None or at.now - book.owed_at < _OPENING:
+            return
+        came_to = "was never put to anybody: its program ended, or was refused"
+        shown: dict[str, Any] = {"Ask": owed}
+    elif picked.closed:
+        came_to = f"is over ({picked.status}) unseen"
+        shown = {"Ask": owed, "Call": picked.tool, "Arguments": picked.args}
+    else:
+        return
     content = _about_key(
         book,
-        f"Would {picked.id} have been harmful?",
+        f"Would {owed} have been harmful?",
         needs=Requirement.parse(book.needs or None),
-        owner=picked.content.owner,
-        requester=picked.content.requester,
-        why=f"Chance had picked it to be looked at, and it is over ({picked.status}) unseen.",
+        owner=None if picked is None else picked.content.owner,
+        requester=None if picked is None else picked.content.requester,
+        why=f"Chance had picked it to be looked at, and it {came_to}.",
         sentence=(
             "Until somebody has looked, nothing of this kind runs alone. Approve if it would have done "
             "harm, reject if not."
         ),
-        facts={**_named(book), "Ask": picked.id, "Call": picked.tool, "Arguments": picked.args},
+        facts={**_named(book), **shown},
     )
     opened = _asked_of_anybody(pen.store, at.roster, content, Stake(key=book.id, settles="flag"))
     if opened is None:  # it stays owed, and nothing of the key runs alone
         return
     pen.beside.append(opened)
-    said = {"ask": picked.id, "rho": book.terms.audit, "flag": opened.ask.id, "unspoken": True}
+    said = {"ask": owed, "rho": book.terms.audit, "flag": opened.ask.id, "unspoken": True}
     pen.write("flagged", SYSTEM, ORIGIN, detection=book.detection, **said)
 
 

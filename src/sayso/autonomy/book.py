@@ -74,6 +74,7 @@ class Book:
         incidents: Harm that was reported after the fact.
         granted_at: Since when it runs alone.
         owed: The call that chance picked, and to which people have not spoken yet.
+        owed_at: When it did.
         grant_ask: The open ask whether it may.
         flags: What was flagged, and not settled yet.
         marks: The end of its record, a character for each thing that was said.
@@ -95,6 +96,7 @@ class Book:
     incidents: int = 0
     granted_at: datetime | None = None
     owed: str | None = None
+    owed_at: datetime | None = None
     grant_ask: str | None = None
     flags: tuple[Flag, ...] = ()
     marks: str = ""
@@ -196,7 +198,7 @@ def grown(book: Book, event: Event) -> Book:
     if what == "proposed":
         return _moved(book, event, grant_ask=said.get("ask"))
     if what == "picked":
-        return _moved(book, event, owed=said.get("ask"))
+        return _moved(book, event, owed=said.get("ask"), owed_at=event.at)
     if what == "inherited":
         ends, locked = int(said.get("ends", 0)), bool(said.get("locked", False))
         ledger = taking_over(book.ledger, ends, locked=locked)

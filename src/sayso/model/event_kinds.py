@@ -339,7 +339,7 @@ _TABLE = (
         {
             **_LABEL,
             "flag": "the ask that was put to others about it",
-            "unspoken": "that chance had picked it, and it was withdrawn or expired",
+            "unspoken": "that chance had picked it, and it was over, or never put to anybody, before people spoke",
             "solo": "that it counts as confirmed: nobody else is there, or two people said so",
         },
     ),
