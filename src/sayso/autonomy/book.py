@@ -140,7 +140,7 @@ class Book:
     @property
     def flag_ask(self) -> str | None:
         """The newest of those."""
-        return self.questions[-1] if self.flags and self.questions else None
+        return next(reversed(self.questions), None)
 
     def raised(self, question: str | None) -> tuple[Flag, ...]:
         """Return the flags that an ask settles."""
