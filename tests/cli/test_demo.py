@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,7 +78,7 @@ def test_beginning_anew_is_for_a_folder_that_is_kept(sayso: Sayso) -> None:
 
 
 @pytest.mark.parametrize("reset", [(), ("--reset",)])
-@pytest.mark.parametrize("made", ["a desk", "a text"])
+@pytest.mark.parametrize("made", ["a desk", "another database", "a text"])
 def test_a_database_that_the_demo_did_not_make_is_left_alone(
     sayso: Sayso, here: Path, made: str, reset: tuple[str, ...]
 ) -> None:
@@ -85,6 +87,9 @@ def test_a_database_that_the_demo_did_not_make_is_left_alone(
     if made == "a desk":
         with Desk(f"sqlite:///{place}") as desk:
             desk.open("pay", {"amount": 40})
+    elif made == "another database":
+        with closing(sqlite3.connect(place)) as database:
+            database.execute("create table recipes (title)")
     else:
         place.write_text("my own words, in a file of this name")
     before = place.read_bytes()

@@ -29,6 +29,7 @@ def copied(opened: Path) -> Copy:
     def copy(folder: Path) -> Path:
         folder.mkdir()
         shutil.copy(opened, folder / "demo.db")
+        (folder / "demo.txt").touch()
         return folder
 
     return copy

@@ -18,11 +18,11 @@ from sayso.cli.demo_terminal import play
 from sayso.cli.numbers import Whole
 from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve import serve_app
-from sayso.desk import Desk
-from sayso.errors import Misuse, SaysoError
+from sayso.errors import Misuse
 from sayso.web.doors import PORT, Door, listen
 
 _FILE = "demo.db"
+_MARK = "demo.txt"
 _WORKERS = 4
 
 
@@ -69,7 +69,7 @@ def demo(
     with _ended_by_signal(), _folder(keep) as folder:
         for found in listen(door := Door(port=port)):  # that it is taken is said before the work
             found.close()
-        _check_ours(folder / _FILE)
+        _claim(folder)
         if reset:
             _empty(folder)
         _serve_company(folder, door, _again(keep, port), browser=not no_open)
@@ -111,26 +111,21 @@ def _folder(keep: Path | None) -> Iterator[Path]:
     yield keep.absolute()
 
 
-def _check_ours(place: Path) -> None:
-    """Leave a database alone that is somebody's own, whatever its name is.
+def _claim(folder: Path) -> None:
+    """Note that the database here is the demo's, and leave one alone that is somebody's own.
+
+    A file beside it says so: whatever is in a database that is not ours, opening it would change it.
 
     Raises:
         Misuse: there is one that the demo did not make.
     """
-    from sayso.demo.company import is_company
-
-    if not place.exists():
-        return
-    try:
-        with Desk(f"sqlite:///{place}") as desk:
-            ours = is_company(desk)
-    except SaysoError:  # nothing that this program could read
-        ours = False
-    if not ours:
+    place, mark = folder / _FILE, folder / _MARK
+    if place.exists() and not mark.exists():
         raise Misuse(
             f"{place} was not made by this demo, so it is left as it is. Take another folder: "
             "--keep DIR"
         )
+    mark.write_text(f"{_FILE} was made by `sayso demo`, which may empty it.\n")
 
 
 def _empty(folder: Path) -> None:

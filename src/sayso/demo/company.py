@@ -25,11 +25,6 @@ def open_desk(url: str) -> Desk:
     return desk
 
 
-def is_company(desk: Desk) -> bool:
-    """Whether a desk is that of the company, or nobody's yet."""
-    return bool(desk.runs(thread=billing.TRANSFER, limit=1)) or not desk.store.recent(1)
-
-
 def open_work(desk: Desk) -> None:
     """Start every job that is not there yet, and carry all of them on until they wait for people.
 
