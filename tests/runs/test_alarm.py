@@ -104,3 +104,35 @@ def test_whoever_works_for_ever_is_ended_by_a_signal(local: Desk) -> None:
         ending.result(20)
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+class PutOff:
+    """A queue into which somebody goes while a signal comes: its handler has to wait for them."""
+
+    def __init__(self, alarm: Alarm) -> None:
+        self._alarm = alarm
+        self._wakes = alarm._wakes
+
+    def get(self, timeout: float | None = None) -> None:
+        try:
+            self._wakes.get(timeout=timeout)
+        finally:
+            self._alarm.set()  # the handler, at the next line after it
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._wakes, name)
+
+
+def test_a_signal_whose_handler_python_puts_off_ends_a_wait_without_end() -> None:
+    alarm = Alarm()
+    alarm._wakes = PutOff(alarm)  # type: ignore[assignment]
+
+    assert in_thread(alarm.wait).result(30) is True
+
+
+@pytest.mark.parametrize("timeout", [0, 0.01, 0.7])
+def test_a_wait_that_nobody_ends_is_over_after_its_time(timeout: float) -> None:
+    began = time.monotonic()
+
+    assert Alarm().wait(timeout) is False
+    assert time.monotonic() - began >= timeout

@@ -2,12 +2,20 @@
 
 A handler runs in the middle of whatever the main thread does, also of a `wait`. The lock of a
 `threading.Event` is then held by the very thread that would have to take it to set the event.
+
+And it runs late: Python notes a signal and calls the handler at its next line. One that comes when
+the thread is on its way into a lock, behind the last look, wakes nobody there. So nobody sleeps for
+longer than a moment.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from contextlib import suppress
 from queue import Empty, SimpleQueue
+
+_MOMENT = 0.5  # seconds until a handler that Python has put off is called
 
 
 class Alarm:
@@ -34,12 +42,13 @@ class Alarm:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it goes off, so many seconds at most; whether it did."""
-        ends = None if timeout is None else time.monotonic() + timeout
+        ends = math.inf if timeout is None else time.monotonic() + timeout
         while not self.is_set():
-            try:
-                self._wakes.get(timeout=None if ends is None else max(0.0, ends - time.monotonic()))
-            except Empty:
-                return self.is_set()
-            if self.is_set():
-                self._wakes.put(None)  # several may wait
+            left = ends - time.monotonic()
+            if left <= 0:
+                return False
+            with suppress(Empty):
+                self._wakes.get(timeout=min(left, _MOMENT))
+                if self.is_set():
+                    self._wakes.put(None)  # several may wait
         return True
