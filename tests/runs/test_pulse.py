@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from copy import copy
 from datetime import timedelta
 
 import pytest
 
 from sayso import Desk
 from sayso.runs import worker
+from sayso.runs.journal import Journal
 from sayso.runs.running import Running
 from tests.together import until
 
@@ -65,3 +67,66 @@ def test_the_pulse_does_not_wait_for_a_run_that_writes(live: Desk) -> None:
         return "at once" if took < 5 else "waited"
 
     assert live.run(flow).output == "at once"
+
+
+class Forgotten(Journal):
+    """A journal whose run writes what was gathered between two looks of the pulse."""
+
+    looks = 0
+
+    @property
+    def _since(self) -> float | None:
+        self.looks += 1
+        return time.monotonic() if self.looks == 1 else None
+
+    @_since.setter
+    def _since(self, since: float | None) -> None:
+        self.looks = 0
+
+
+def test_a_run_that_writes_while_the_pulse_looks_at_it_is_left_alone(live: Desk) -> None:
+    @live.workflow
+    def flow(run: Running) -> str:
+        journal = copy(run.journal)
+        journal.__class__ = Forgotten
+        journal.looks = 0  # type: ignore[attr-defined]
+        journal.flush_if_due()
+        return "went on"
+
+    assert live.run(flow).output == "went on"
+
+
+def test_a_run_that_breaks_under_the_pulse_does_not_cost_its_siblings_their_lease(
+    live: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    live.crew._pulse._every = 0.05
+    broken, go, renewed = threading.Event(), threading.Event(), list[str]()
+    beat = Journal.beat
+
+    def breaking(journal: Journal) -> None:
+        broken.set()
+        raise TypeError("a fault of ours")
+
+    def noting(journal: Journal) -> None:
+        if broken.is_set():
+            renewed.append(journal.id)
+        beat(journal)
+
+    monkeypatch.setattr(Journal, "flush_if_due", breaking)
+    monkeypatch.setattr(Journal, "beat", noting)
+
+    @live.workflow
+    def slow(run: Running) -> None:
+        run.step(go.wait, 60)
+
+    run = live.start(slow)
+    live.crew.start(1)
+    try:
+        assert broken.wait(60)
+        until(lambda: len(renewed) > 1)
+    finally:
+        go.set()
+        run.result(60)
+        live.crew.stop()
+    assert set(renewed) == {run.id}
+    assert "a fault of ours" in caplog.text

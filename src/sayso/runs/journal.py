@@ -355,7 +355,8 @@ class Journal:
         The pulse has the leases of others to keep: it waits neither for whoever writes already, nor
         long for the database.
         """
-        if self._since is None or time.monotonic() - self._since < FLUSH_AFTER:
+        since = self._since  # the run may write it, and forget it, at any moment
+        if since is None or time.monotonic() - since < FLUSH_AFTER:
             return
         if not self._lock.acquire(blocking=False):
             return

@@ -449,7 +449,13 @@ class Pulse:
                 if time.monotonic() >= due:
                     self._renew(journal)
             for journal in live:
-                journal.flush_if_due()
+                self._flush(journal)
+
+    def _flush(self, journal: Journal) -> None:
+        try:
+            journal.flush_if_due()
+        except Exception:  # noqa: BLE001 - the leases of all other runs are kept here
+            _log.exception("Writing what %s has gathered failed", journal.id)
 
     def _renew(self, journal: Journal) -> None:
         with self._lock:
