@@ -117,6 +117,7 @@ class Request:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 64  # of Python's 5, what comes at once on a busy machine is turned away
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that go: tests make them."""
