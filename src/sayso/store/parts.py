@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import timedelta
-from operator import attrgetter
 
 from sayso.model.actor import Person
 from sayso.model.agenda import next_at
@@ -30,8 +29,6 @@ _APART = frozenset({"put_trust"})  # of what is written beside asks
 MOST = 8  # parts of one statement: every combination of parts is a statement to be prepared
 NEVER = 2**62  # later than any time
 
-_STREAM = attrgetter("event.stream")
-
 Place = tuple[str, int]  # of an event: its stream, and its number there
 
 
@@ -48,7 +45,7 @@ def parts_of(
         parts.append(
             RowChange("run_wake", {"run_id": run_id, "woken": f"|{ask_id}|"}, needed=False)
         )
-    for append in sorted(appends, key=_STREAM):
+    for append in sorted(appends, key=lambda append: append.event.stream):
         if append.ask is not None:
             parts.append(_asking(append, append.ask))
         parts.append(RowChange("note", append.event._asdict()))
