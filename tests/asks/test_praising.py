@@ -17,7 +17,7 @@ from sayso.asks import praising
 from sayso.asks.books import Pen, book_of
 from sayso.asks.lawbook import default_policy
 from sayso.autonomy.book import Book
-from sayso.errors import StoreUnavailable
+from sayso.errors import SaysoError, StoreUnavailable
 from sayso.model.actor import Actor, Origin
 from sayso.policy.reading import read
 from sayso.store import Store
@@ -228,3 +228,26 @@ def test_a_book_that_cannot_be_written_is_no_error_of_whoever_decided(
         assert desk.approve(ask).decision
 
     assert f"{ask.id}: found to be fine, and it does not count" in caplog.text
+
+
+def test_a_decision_that_comes_too_late_writes_no_good_word_either(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The people change between the look and the commit: nothing of it is written."""
+    (ask,) = opened(desk, 1)
+    told = praising._told
+
+    def meanwhile(store: Store, together: Sequence[praising.Praise], known: Book | None) -> Any:
+        pen = told(store, together, known)
+        monkeypatch.setattr(praising, "_told", told)
+        desk.people.add("anna", roles=["reviewer"])
+        return pen
+
+    monkeypatch.setattr(praising, "_told", meanwhile)
+
+    with pytest.raises(SaysoError):
+        desk.approve(ask)
+
+    assert desk.get(ask.id).status == "open"
+    assert list(desk.trust) == []
+    assert desk.verify()

@@ -25,7 +25,6 @@ from sayso.store.contract import (
 )
 from sayso.store.named import RowChange
 
-_APART = frozenset({"put_trust"})  # of what is written beside asks
 MOST = 8  # parts of one statement: every combination of parts is a statement to be prepared
 NEVER = 2**62  # later than any time
 
@@ -57,13 +56,13 @@ def parts_of(
 
 
 def plain(appends: Sequence[Append]) -> bool:
-    """Whether no part of it looks at what another one writes, nor writes the same row."""
+    """Whether they change no ask twice, and nothing beside asks.
+
+    What is beside them may put a row in place whatever came of the parts before it.
+    """
     asks = [append.event.stream for append in appends if append.ask is not None]
-    apart = all(
-        append.person is None and all(part.query in _APART for part in append.beside)
-        for append in appends
-    )
-    return apart and len(set(asks)) == len(asks)
+    alone = all(append.person is None and not append.beside for append in appends)
+    return alone and len(set(asks)) == len(asks)
 
 
 def _erasing(erase: Sequence[Place]) -> list[RowChange]:

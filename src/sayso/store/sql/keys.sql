@@ -11,7 +11,6 @@ on conflict (id) do update set
     audits = excluded.audits, harms = excluded.harms, incidents = excluded.incidents,
     marks = excluded.marks, grant_ask = excluded.grant_ask, flag_ask = excluded.flag_ask,
     changed_at = excluded.changed_at, seq = excluded.seq
- where true
 
 -- name: trust_columns
 id, team, agent, version, tool, bucket, tier, standing, score, ends, strikes, grants,
