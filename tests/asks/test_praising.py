@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from sayso.asks import praising
 from sayso.asks.books import Pen, book_of
 from sayso.asks.lawbook import default_policy
 from sayso.autonomy.book import Book
-from sayso.errors import SaysoError, StoreUnavailable
+from sayso.errors import StoreUnavailable
 from sayso.model.actor import Actor, Origin
 from sayso.policy.reading import read
 from sayso.store import Store
@@ -79,43 +78,33 @@ def commits(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, lis
     return noted
 
 
-@contextmanager
-def written_by(desk: Desk, ask: Ask) -> Iterator[None]:
-    """Have somebody in the middle of writing into the book of an ask's key."""
-    assert ask.stake
-    saying = praising._saying(desk.store, ask.stake.key)
-    with saying.turn:
-        yield
-    praising._write_down(desk.store, saying)
-
-
-def test_what_is_said_while_somebody_writes_of_the_key_is_written_together_and_unsynced(
+def test_what_is_said_of_a_key_at_the_same_moment_is_written_together(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, *asks = opened(desk, 16)
-    noted = commits(desk, monkeypatch)
+    asks = opened(desk, 16)
+    noted, write = commits(desk, monkeypatch), praising._write
 
-    with written_by(desk, first):
-        came = at_once([partial(desk.approve, ask) for ask in asks])
-        assert all(one.decision for one in came), "nobody waits for the word of another"
-        assert noted == [(True, ["ask.decided"])] * 15
+    def slow(store: Store, together: list[praising.Praise]) -> None:
+        """Let the first one who writes wait for all others."""
+        saying = praising._saying(store, together[0].stake.key)
+        if book(desk) is None:
+            until(lambda: len(saying.waiting) == 15)
+        write(store, together)
 
-    assert noted[15:] == [(False, ["trust.begun", *["trust.fine"] * 15])]
-    found = book(desk)
-    assert found is not None
-    assert found.fine == 15
-    assert desk.verify()
+    monkeypatch.setattr(praising, "_write", slow)
 
-
-def test_of_many_at_once_every_good_word_counts(desk: Desk) -> None:
-    came = at_once([partial(desk.approve, ask) for ask in opened(desk, 16)])
+    came = at_once([partial(desk.approve, ask) for ask in asks])
 
     assert all(one.decision for one in came)
-    until(lambda: (found := book(desk)) is not None and found.fine == 16)
+    found = book(desk)
+    assert found is not None
+    assert found.fine == 16
+    lines = [kinds for synced, kinds in noted if not synced]
+    assert lines == [["trust.begun", "trust.fine"], ["trust.fine"] * 15]
     assert desk.verify()
 
 
-def test_who_decides_alone_writes_the_good_word_in_the_same_commit(
+def test_a_good_word_costs_no_sync_and_everything_else_is_in_the_commit_of_the_decision(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good, bad = opened(desk, 2)
@@ -125,37 +114,10 @@ def test_who_decides_alone_writes_the_good_word_in_the_same_commit(
     desk.reject(bad, kind="harmful")
 
     assert noted == [
-        (True, ["ask.decided", "trust.begun", "trust.fine"]),
+        (True, ["ask.decided"]),
+        (False, ["trust.begun", "trust.fine"]),
         (True, ["ask.decided", "trust.flagged"]),
     ]
-
-
-def test_another_program_that_writes_of_the_key_costs_nobody_the_decision(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its line takes the place that ours had: the decision is tried again, its word follows."""
-    desk.approve(opened(desk, 1)[0])
-    (ask,) = opened(desk, 1)
-    told, noted = praising._told, commits(desk, monkeypatch)
-
-    def overtaken(store: Store, together: Sequence[praising.Praise], known: Book | None) -> Any:
-        pen = told(store, together, known)
-        monkeypatch.setattr(praising, "_told", told)
-        praised(desk, 1)
-        return pen
-
-    monkeypatch.setattr(praising, "_told", overtaken)
-
-    assert desk.approve(ask).decision
-
-    assert noted == [
-        (True, ["trust.fine"]),
-        (True, ["ask.decided"]),
-        (False, ["trust.fine"]),
-    ]
-    found = book(desk)
-    assert found is not None
-    assert found.fine == 3
 
 
 def test_an_audit_counts_in_the_commit_of_its_decision(
@@ -192,12 +154,12 @@ def test_who_is_killed_after_a_decision_loses_a_good_word_and_no_decision(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask, other = opened(desk, 2)
-    monkeypatch.setattr(praising, "_write_down", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(
+        "sayso.asks.deciding.speak", lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    )
     child = os.fork()
     if child == 0:
-        assert ask.stake
-        with praising._saying(desk.store, ask.stake.key).turn:
-            desk.approve(ask)
+        desk.approve(ask)
         os._exit(0)
 
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -213,41 +175,16 @@ def test_who_is_killed_after_a_decision_loses_a_good_word_and_no_decision(
     assert found.fine == 1
 
 
-@pytest.mark.parametrize("writing", [False, True], ids=["alone", "while another writes"])
-def test_a_book_that_cannot_be_written_is_no_error_of_whoever_decided(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, writing: bool
+def test_a_database_that_goes_away_after_a_decision_is_no_error_of_whoever_made_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def gone(*_: object) -> None:
         raise StoreUnavailable("The database is away.")
 
     (ask,) = opened(desk, 1)
-    monkeypatch.setattr(praising, "_write" if writing else "pen_for", gone)
+    monkeypatch.setattr(praising, "_write", gone)
 
-    meanwhile = written_by(desk, ask) if writing else nullcontext()
-    with caplog.at_level(logging.WARNING, "sayso.trust"), meanwhile:
+    with caplog.at_level(logging.WARNING, "sayso.trust"):
         assert desk.approve(ask).decision
 
     assert f"{ask.id}: found to be fine, and it does not count" in caplog.text
-
-
-def test_a_decision_that_comes_too_late_writes_no_good_word_either(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The people change between the look and the commit: nothing of it is written."""
-    (ask,) = opened(desk, 1)
-    told = praising._told
-
-    def meanwhile(store: Store, together: Sequence[praising.Praise], known: Book | None) -> Any:
-        pen = told(store, together, known)
-        monkeypatch.setattr(praising, "_told", told)
-        desk.people.add("anna", roles=["reviewer"])
-        return pen
-
-    monkeypatch.setattr(praising, "_told", meanwhile)
-
-    with pytest.raises(SaysoError):
-        desk.approve(ask)
-
-    assert desk.get(ask.id).status == "open"
-    assert list(desk.trust) == []
-    assert desk.verify()

@@ -10,11 +10,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from sayso.asks import praising
 from sayso.asks.deadlines import keep_time
 from sayso.asks.identity import check_own, check_role, reviewer
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.opening import without
+from sayso.asks.praising import praise_of, speak
 from sayso.asks.ruling import (
     critical,
     denied,
@@ -82,7 +82,7 @@ def decide(
         BadPolicy: no policy can be used, so that nothing is approved.
         UnknownAsk: there is none of this id, or none that this person sees.
     """
-    turn, again = tries(ask_id), False
+    turn = tries(ask_id)
     while True:
         next(turn)
         at = standing(store, ask_id)
@@ -100,19 +100,12 @@ def decide(
         if not _lawful(store, at, asked, said, seen, person):
             continue
         appends, ask = _appends(at, person, ballot, said)
-        if not appends or _written(
-            store, at, ask, [*appends, *resolution(store, ask)], again=again
-        ):
+        praise = praise_of(store, at, ask)
+        lines = [] if praise else learned(store, at, ask)
+        if not appends or store.commit(*appends, *resolution(store, ask), *lines):
+            if praise:
+                speak(store, praise)
             return ask
-        again = True
-
-
-def _written(store: Store, at: Standing, ask: Ask, appends: list[Append], *, again: bool) -> bool:
-    """Write a decision, and what it says of the trust in an agent."""
-    praise = praising.praise_of(store, at, ask)
-    if praise is None:
-        return store.commit(*appends, *learned(store, at, ask))
-    return praising.commit(store, appends, praise, ahead=again)
 
 
 def _check_role(at: Standing, person: Actor, law: Lawbook | None) -> None:

@@ -25,9 +25,9 @@ from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.folding import fold
 from sayso.store.accounts import ACCESS
 from sayso.store.admitted import strangers
+from sayso.store.base import index_row
 from sayso.store.contract import PEOPLE, Append, Store
 from sayso.store.outbox import WEBHOOKS
-from sayso.store.parts import index_row
 from sayso.store.subscribed import eavesdroppers
 
 SEALS = "seals"

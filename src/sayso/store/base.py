@@ -13,10 +13,12 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from sayso.errors import BadValue
-from sayso.model.actor import Roster
+from sayso.model.actor import Person, Roster
+from sayso.model.agenda import next_at
+from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
 from sayso.store.accounts import SqlAccounts
@@ -30,21 +32,26 @@ from sayso.store.contract import (
     Append,
     Current,
     Head,
+    HoldRun,
     InboxPage,
     InboxQuery,
+    LeaveRun,
     Loaded,
+    Opening,
     Paced,
     RunChange,
     RunQuery,
     RunRow,
+    StartRun,
+    SteerRun,
     Wakeups,
+    rank_of,
     rank_of_risk,
 )
 from sayso.store.epochs import SqlEpochs
 from sayso.store.fleet import SqlFleet, Teams
 from sayso.store.labels import SqlLabels
 from sayso.store.outbox import SqlOutbox
-from sayso.store.parts import INDEXED, NEVER, span_of
 from sayso.store.queries import numbered, several
 from sayso.store.tallies import SqlTallies
 from sayso.store.trail import SqlTrail
@@ -53,8 +60,6 @@ from sayso.store.trust import SqlTrust
 Row = Sequence[Any]
 _EVENT = 9  # columns of an event, always the last ones of a row
 _STREAM = attrgetter("stream")
-_LAST = micros(datetime.max.replace(tzinfo=UTC))
-_PLACES = 12  # spans of the inbox
 
 
 class SqlStore(
@@ -158,7 +163,7 @@ class SqlStore(
             query,
             state="open",
             soon=soon,
-            soon_span=span_of(SOON),
+            soon_span=_span(SOON),
             place=place,
             latest=latest,
             opened_at=opened_at,
@@ -218,7 +223,7 @@ class SqlStore(
 
     def renew(self, holder: str, span: timedelta) -> None:
         """Hold on to everything `holder` asked or is carrying out."""
-        self._rows("renew", holder=holder, span=span_of(span))
+        self._rows("renew", holder=holder, span=_span(span))
 
     def roster(self) -> Roster:
         """Return the people of the desk."""
@@ -287,7 +292,7 @@ class SqlStore(
 
     def overdue(self, serves: Sequence[str], span: timedelta, limit: int) -> list[str]:
         """Return runs that have been ready for that long, or whose worker fell silent."""
-        given = {"serves": self._names(serves), "span": span_of(span), "limit": limit}
+        given = {"serves": self._names(serves), "span": _span(span), "limit": limit}
         return [row[0] for row in self._rows("overdue", **given)]
 
     def claim(
@@ -303,7 +308,7 @@ class SqlStore(
             "serves": self._names(serves),
             "token": token,
             "worker": worker,
-            "span": span_of(span),
+            "span": _span(span),
             "only": only,
         }
         for name in ("claim", "reclaim") if only is None else ("claim_this",):
@@ -314,7 +319,7 @@ class SqlStore(
 
     def beat(self, run_id: str, token: str, span: timedelta, doing: str | None) -> bool:
         """Hold on to a run; False if somebody else has it."""
-        given = {"id": run_id, "token": token, "span": span_of(span), "doing": doing}
+        given = {"id": run_id, "token": token, "span": _span(span), "doing": doing}
         return bool(self._unsynced("run_beat", **given))
 
     def run(self, run_id: str) -> RunRow | None:
@@ -453,8 +458,205 @@ def _by(query: RunQuery) -> str:
     return "runs" if query.status is None else "runs_of_status"
 
 
+def _bars(names: Sequence[str]) -> str:
+    return f"|{'|'.join(names)}|" if names else ""
+
+
+def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
+    """Return the name of the query that changes a run's row, and its parameters."""
+    match change:
+        case StartRun(row, span):
+            return "run_start", {
+                "id": row.id,
+                "workflow": row.workflow,
+                "path": row.path,
+                "thread": row.thread,
+                "status": row.status,
+                "run_seq": row.seq,
+                "token": row.token,
+                "worker": row.worker,
+                "span": None if span is None else _span(span),
+                "attempt": row.attempt,
+                "waits": _bars(row.waits),
+                "progress": row.progress,
+                "team": row.team or "",
+                "code": row.code,
+                "started_at": micros(row.started_at),
+            }
+        case HoldRun():
+            return "run_hold", {
+                "id": change.id,
+                "token": change.token,
+                "run_seq": change.seq,
+                "span": _span(change.span),
+                "doing": change.doing,
+                "progress": change.progress,
+                "code": change.code,
+            }
+        case LeaveRun():
+            return "run_leave", {
+                "id": change.id,
+                "token": change.token,
+                "run_seq": change.seq,
+                "status": change.status,
+                "waits": _bars(change.waits),
+                "wake": change.wake,
+                "doing": change.doing,
+                "progress": change.progress,
+                "code": change.code,
+            }
+        case SteerRun():
+            return "run_steer", {
+                "id": change.id,
+                "before": change.before,
+                "run_seq": change.seq,
+                "status": change.status,
+            }
+
+
+# What goes with the payloads of an erased ask, in this order.
+ERASED = ("hold_files", "drop_files", "hide_files")
+
+# What a run that waits for an ask goes on after.
+_WAKING = frozenset({"ask.decided", "ask.withdrawn"})
+
+
+def woken_by(append: Append) -> str | None:
+    """Return the run to be woken by this, if it closes an ask of one."""
+    if append.ask is None or append.event.kind not in _WAKING:
+        return None
+    return append.ask.content.run
+
+
+def noted(event: Event) -> Row:
+    """Return what the query `note` takes: the columns of an event, in their order."""
+    return event[:_EVENT]
+
+
+Change = tuple[Literal["open", "grow", "judge", "move"], dict[str, object]]
+
+# What changes where an ask stands in the queue, or when the clock looks at it next.
+_MOVING = frozenset(
+    f"ask.{word}"
+    for word in (
+        *("edited", "raised", "settling", "taken_back"),
+        *("reminded", "escalated", "assigned"),
+    )
+)
+_NEVER = 2**62
+_LAST = micros(datetime.max.replace(tzinfo=UTC))
+_PLACES = 12  # spans of the inbox
+
+
+def ask_change_of(append: Append, ask: Ask) -> Change:
+    """Return the name of the query that changes an ask's row, and its parameters."""
+    lease, opens = append.lease, isinstance(append, Opening)
+    parameters = index_row(ask) if opens else _changes_of(append, ask)
+    parameters["holder"] = lease.holder if lease else None
+    parameters["span"] = _span(lease.span) if lease and lease.span else None
+    parameters["people"] = append.people
+    if isinstance(append, Opening):
+        parameters["likeness"] = ask.likeness if append.once else None
+        parameters["paced"] = int(append.paced)
+        return "open", parameters
+    if append.event.kind in _MOVING:
+        # What was edited asks something else than it did.
+        edited = {"edited": append.event.kind == "ask.edited"}
+        return "move", parameters | _place_of(ask) | edited
+    if ask.effect is None and lease is None and not ask.held:
+        return "judge", parameters
+    parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
+    return "grow", parameters
+
+
+def _changes_of(append: Append, ask: Ask) -> dict[str, object]:
+    return {
+        "id": ask.id,
+        "status": ask.status,
+        "version": ask.version,
+        "voters": _voters(ask),
+        "roles": _roles(ask),
+        "before": micros(append.before) if append.before else None,
+        "held": append.held,
+        "closed_at": micros(ask.closed_at) if ask.closed_at else None,
+    }
+
+
+def _roles(ask: Ask) -> str:
+    """Return the roles an ask is for, as the index keeps them."""
+    return f"|{'|'.join(ask.needs.roles)}|"
+
+
+def _voters(ask: Ask) -> str:
+    """Return who voted on the version shown now, as the index keeps it."""
+    return f"|{'|'.join([vote.by.id for vote in ask.votes])}|"
+
+
+INDEXED = (
+    *("id", "ask_stream", "ask_kind", "status", "rank", "risk", "run", "thread", "key"),
+    *("roles", "voters", "version", "opened_at", "due_at", "next_at", "latest", "agent"),
+    *("assignee", "effect", "team", "tool", "closed_at"),
+)
+
+
+def index_row(ask: Ask) -> dict[str, object]:
+    """Return what the index must say of an ask: all of it follows from the journal."""
+    content = ask.content
+    return {
+        "id": ask.id,
+        "ask_stream": ask.stream,
+        "ask_kind": content.kind,
+        "status": ask.status,
+        "risk": content.risk,
+        "run": content.run,
+        "thread": content.thread,
+        "key": ask.key,
+        "roles": _roles(ask),
+        "voters": _voters(ask),
+        "version": ask.version,
+        "opened_at": micros(ask.opened_at),
+        "agent": None if _by_policy(ask) else content.agent,
+        "effect": ask.effect.status if ask.effect else None,
+        "team": content.team or "",
+        "tool": ask.tool,
+        "closed_at": micros(ask.closed_at) if ask.closed_at else None,
+        **_place_of(ask),
+    }
+
+
+def _place_of(ask: Ask) -> dict[str, object]:
+    """Return where an ask stands in the queue, and when the clock looks at it next."""
+    due_at = micros(ask.due_at) if ask.due_at else None
+    next_ = next_at(ask)
+    return {
+        "rank": rank_of(ask.content),
+        "due_at": due_at,
+        "latest": _NEVER if due_at is None else due_at,
+        "next_at": micros(next_) if next_ else None,
+        "assignee": ask.assignee,
+    }
+
+
+def _by_policy(ask: Ask) -> bool:
+    return ask.decision is not None and ask.decision.by.kind == "policy"
+
+
+def person_parameters(person: Person, *, active: bool) -> dict[str, object]:
+    """Return a person's row as query parameters."""
+    return {
+        "name": person.name,
+        "roles": json.dumps(sorted(person.roles)),
+        "teams": json.dumps(sorted(person.teams)),
+        "active": int(active),
+    }
+
+
 def _at(now: datetime | None) -> dict[str, object]:
     return {} if now is None else {"now": micros(now)}
+
+
+def _span(delta: timedelta) -> int:
+    return delta // timedelta(microseconds=1)
 
 
 def _place(cursor: str | None) -> tuple[int | None, int, int, int, str]:
@@ -479,7 +681,7 @@ def _place(cursor: str | None) -> tuple[int | None, int, int, int, str]:
 def _place_behind(cursor: str | None) -> tuple[int, str]:
     """Read the cursor of a page of what is closed."""
     if cursor is None:
-        return NEVER, ""
+        return _NEVER, ""
     match _parts(cursor):
         case [closed_at, last] if _numbers(closed_at) and is_id(last):
             return closed_at, last
@@ -499,4 +701,4 @@ def _parts(cursor: str) -> Any:  # noqa: ANN401 - whatever it says
 
 
 def _numbers(*values: Any) -> bool:  # noqa: ANN401 - see `_parts`
-    return all(type(value) is int and 0 <= value <= NEVER for value in values)
+    return all(type(value) is int and 0 <= value <= _NEVER for value in values)

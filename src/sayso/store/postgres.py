@@ -25,18 +25,28 @@ from sayso.errors import (
 )
 from sayso.model.event import Event
 from sayso.store.address import without_password
-from sayso.store.base import Row, SqlStore, event_of
+from sayso.store.base import (
+    ERASED,
+    Row,
+    SqlStore,
+    ask_change_of,
+    change_of,
+    event_of,
+    noted,
+    person_parameters,
+    woken_by,
+)
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.epochs import cursor_at, from_before, read_cursor
 from sayso.store.fleet import ALIVE, Idler, Strain
-from sayso.store.named import Part, RowChange
-from sayso.store.parts import MOST, Place, parts_of, plain
+from sayso.store.named import Part as NamedPart
 from sayso.store.pool import Pool
 from sayso.store.queries import joined, numbered, read_migrations, read_queries
 from sayso.store.wakeups import PostgresWakeups
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+Part = tuple[str, Sequence[object]]  # a named query and its values
 
 # A steered clock (tests) passes its time; otherwise the parameter is null and the server's counts.
 _NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint))"
@@ -98,6 +108,8 @@ _OPTIONS = (
 )
 _HINT_EVERY = 1.0
 _LISTEN_FOR = 0.2  # at most this long until a closing store is noticed
+_MOST_PARTS = 8  # in one statement: every combination of parts is a statement to be prepared
+_WAKE = "run_wake"
 
 
 class _Lost(Exception):
@@ -221,7 +233,7 @@ class PostgresStore(SqlStore):
     def _write(
         self,
         appends: Sequence[Append],
-        erase: Sequence[Place],
+        erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
         *,
         synced: bool = True,
@@ -245,19 +257,19 @@ class PostgresStore(SqlStore):
         self,
         connection: Connection,
         appends: Sequence[Append],
-        erase: Sequence[Place],
+        erase: Sequence[tuple[str, int]],
         run: RunChange | None,
         *,
         synced: bool,
     ) -> bool:
-        parts = parts_of(appends, run, erase)
+        parts = self._parts(appends, run)
         try:
-            if synced and len(parts) <= MOST and not erase and plain(appends):
+            if synced and len(parts) <= _MOST_PARTS and not erase and _apart(appends):
                 return self._at_once(connection, parts)
             with connection.transaction():
                 if not synced:
                     connection.execute("set local synchronous_commit = off")
-                self._in_turn(connection, parts)
+                self._in_turn(connection, parts, appends, erase)
             return True
         # Lost a race, in whatever words, or the idempotency key is taken.
         except (
@@ -269,25 +281,65 @@ class PostgresStore(SqlStore):
         ):
             return False
 
-    def _at_once(self, connection: Connection, parts: Sequence[RowChange]) -> bool:
+    def _parts(self, appends: Sequence[Append], run: RunChange | None) -> list[Part]:
+        """Return what is to be written, query by query.
+
+        Runs before asks, and both in one order: two who want the same must not wait for each other.
+        """
+        now = self._now()
+        parts = [] if run is None else [self._part(*change_of(run), now)]
+        wakes = [
+            (run_id, append.event.stream) for append in appends if (run_id := woken_by(append))
+        ]
+        for run_id, ask_id in sorted(wakes):
+            parts.append(self._part(_WAKE, {"run_id": run_id, "woken": f"|{ask_id}|"}, now))
+        for append in sorted(appends, key=lambda append: append.event.stream):
+            if append.ask is not None:
+                parts.append(self._part(*ask_change_of(append, append.ask), now))
+            parts.append(("note", noted(append.event)))
+        return parts
+
+    def _part(self, name: str, parameters: dict[str, object], now: int | None) -> Part:
+        parameters["now"] = now
+        return name, [parameters[each] for each in self._sql[name][1]]
+
+    def _at_once(self, connection: Connection, parts: Sequence[Part]) -> bool:
         """Write everything as one statement: one round trip, and a commit of its own."""
-        names = tuple([part.query for part in parts])
+        names = tuple([name for name, _ in parts])
         whole = self._wholes.get(names)
         if whole is None:
             queries = [self._queries[name] for name in names]
-            whole = self._wholes[names] = joined(queries, [not part.needed for part in parts])
-        now = self._now()
-        values: list[object] = []
-        for name, given, _ in parts:
-            given["now"] = now
-            values += [given[each] for each in self._sql[name][1]]
+            whole = self._wholes[names] = joined(queries, [name == _WAKE for name in names])
+        values = [value for _, given in parts for value in given]
         return connection.execute(whole, values).fetchone() is not None
 
-    def _in_turn(self, connection: Connection, parts: Sequence[RowChange]) -> None:
+    def _in_turn(
+        self,
+        connection: Connection,
+        parts: Sequence[Part],
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+    ) -> None:
         """Write one after the other what does not fit into one statement."""
-        for part in parts:
-            if self._run(connection, part.query, part.values).rowcount == 0 and part.needed:
+        for name, values in parts:
+            written = connection.execute(self._sql[name][0], values)
+            if written.rowcount == 0 and name != _WAKE:
                 raise _Lost
+        for append in appends:
+            if append.person is not None:
+                person = person_parameters(append.person, active=append.active)
+                self._run(connection, "put_person", person)
+            for change in append.beside:
+                written = self._run(connection, change.query, change.values)
+                if written.rowcount == 0 and change.needed:
+                    raise _Lost
+        for stream, seq in erase:
+            self._run(connection, "erase", {"stream": stream, "seq": seq})
+            self._run(connection, "forget", {"stream": stream})
+            self._run(connection, "drop_case", {"id": stream})
+            self._run(connection, "drop_text", {"id": stream})
+        for name in ERASED if erase else ():
+            self._run(connection, name, {"stream": erase[0][0]})
         connection.execute("select pg_notify('sayso', '')")
 
     def _run(
@@ -301,7 +353,7 @@ class PostgresStore(SqlStore):
         found = self.stream(event.stream, event.seq - 1)
         return bool(found) and found[0].hash == event.hash
 
-    def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
+    def _together(self, parts: Sequence[NamedPart], *, fenced: bool) -> bool:
         lost = False
         with self._lent() as connection, connection.transaction():
             connection.execute("set local synchronous_commit = off")
@@ -394,7 +446,7 @@ class PostgresStore(SqlStore):
                 f"known here. Put it right before anybody acts: sayso db restored --desk {self.url}"
             )
 
-    def _renumbering(self) -> list[Part]:
+    def _renumbering(self) -> list[NamedPart]:
         ahead = self._rows("numbered_ahead")[0][0]
         return [("renumber_webhooks", {}), ("renumber", {})] if ahead else []
 
@@ -447,6 +499,13 @@ class PostgresStore(SqlStore):
             f"{self.url} is not reachable, or the connection broke: {first}. Nothing is half "
             "written; check the server (sayso doctor) and try again."
         )
+
+
+def _apart(appends: Sequence[Append]) -> bool:
+    """Whether one statement can write them: it changes no row twice, and nothing beside asks."""
+    asks = [append.event.stream for append in appends if append.ask is not None]
+    plain = all(append.person is None and not append.beside for append in appends)
+    return plain and len(set(asks)) == len(asks)
 
 
 def _found(connection: Connection) -> int:

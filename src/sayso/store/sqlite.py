@@ -24,15 +24,24 @@ from sayso.errors import (
     StoreUnavailable,
 )
 from sayso.model.event import Event, moment
-from sayso.store.base import Row, SqlStore, event_of
+from sayso.store.base import (
+    ERASED,
+    Row,
+    SqlStore,
+    ask_change_of,
+    change_of,
+    event_of,
+    noted,
+    person_parameters,
+    woken_by,
+)
 from sayso.store.clock import Clock
 from sayso.store.contract import Append, RunChange
 from sayso.store.epochs import cursor_at, from_before, read_cursor
 from sayso.store.fleet import ALIVE
 from sayso.store.forking import DOOR
 from sayso.store.grouping import Group
-from sayso.store.named import Part, RowChange
-from sayso.store.parts import Place, parts_of
+from sayso.store.named import Part
 from sayso.store.pool import Pool
 from sayso.store.queries import numbered, read_migrations, read_queries
 
@@ -103,6 +112,7 @@ class SQLiteStore(SqlStore):
         self._timeout = timeout
         self._queries = read_queries("sqlite", _WORDS)
         self._sql = {name: numbered(sql, self._sign) for name, sql in self._queries.items()}
+        self._note, _ = self._sql["note"]
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
@@ -211,16 +221,14 @@ class SQLiteStore(SqlStore):
     def _write(
         self,
         appends: Sequence[Append],
-        erase: Sequence[Place],
+        erase: Sequence[tuple[str, int]],
         run: RunChange | None = None,
         *,
         synced: bool = True,
     ) -> bool:
-        parts = parts_of(appends, run, erase)
-
         def work(connection: sqlite3.Connection) -> bool:
             try:
-                return self._put(connection, parts)
+                return self._put_all(connection, appends, erase, run)
             except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
                 return False
 
@@ -230,15 +238,24 @@ class SQLiteStore(SqlStore):
                 self._purge(connection)
             return written
 
-    def _put(self, connection: sqlite3.Connection, parts: Sequence[RowChange]) -> bool:
+    def _put_all(
+        self,
+        connection: sqlite3.Connection,
+        appends: Sequence[Append],
+        erase: Sequence[tuple[str, int]],
+        run: RunChange | None,
+    ) -> bool:
         now = self._now()
-        for query, values, needed in parts:
-            sql, names = self._sql[query]
-            values["now"] = now
-            written = connection.execute(sql, [values[name] for name in names])
-            if needed and written.rowcount == 0:
-                return False  # too late
-        return True
+        written = run is None or self._steered(connection, run, now)
+        written = written and all(self._put(connection, append, now) for append in appends)
+        for stream, seq in erase if written else ():
+            self._run(connection, "erase", {"stream": stream, "seq": seq})
+            self._run(connection, "forget", {"stream": stream})
+            self._run(connection, "drop_case", {"id": stream})
+            self._run(connection, "drop_text", {"id": stream})
+        for name in ERASED if erase and written else ():
+            self._run(connection, name, {"stream": erase[0][0]})
+        return written
 
     def _purge(self, connection: sqlite3.Connection) -> None:
         """Let nothing that was erased stay readable in the file.
@@ -263,6 +280,30 @@ class SQLiteStore(SqlStore):
                 if connection.total_changes - before < 2:  # FTS5 says so that nothing is left
                     return
             pages = _MERGED
+
+    def _steered(self, connection: sqlite3.Connection, run: RunChange, now: int | None) -> bool:
+        name, parameters = change_of(run)
+        parameters["now"] = now
+        return self._run(connection, name, parameters).rowcount == 1
+
+    def _put(self, connection: sqlite3.Connection, append: Append, now: int | None) -> bool:
+        run_id = woken_by(append)
+        if run_id is not None:
+            woken = f"|{append.event.stream}|"
+            self._run(connection, "run_wake", {"run_id": run_id, "woken": woken, "now": now})
+        if append.ask is not None:
+            name, parameters = ask_change_of(append, append.ask)
+            parameters["now"] = now
+            if self._run(connection, name, parameters).rowcount == 0:
+                return False  # too late
+        connection.execute(self._note, noted(append.event))
+        if append.person is not None:
+            person = person_parameters(append.person, active=append.active)
+            self._run(connection, "put_person", person)
+        return all(
+            self._run(connection, change.query, change.values).rowcount or not change.needed
+            for change in append.beside
+        )
 
     def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
         def work(connection: sqlite3.Connection) -> bool:

@@ -260,7 +260,7 @@ on conflict (name) do update
 -- name: note
 -- Of any number of racers one finds the place (stream, seq) free; the others break its unique index.
 insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
-select :stream, :seq, :kind, :micros, :who, :text, :salt, :digest, :hash
+select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
  where true
 
 -- name: open
