@@ -211,7 +211,7 @@ def _carried_out(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) 
     tool, rules = gate.tool, gate.rules
     args, risk = gate.fitting(bound, ask), gate.risk_as_edited(bound, ask)
     while True:
-        call = host.docket.begin(ask.id, lease, risk=risk)
+        call = host.docket.begin(ask.id, lease, risk=risk, idempotent=rules.idempotent)
         try:
             result = yield from tried(rules, Do(tool.fn, bound.receiver, args, call))
         except rules.unknown as error:

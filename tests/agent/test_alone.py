@@ -147,8 +147,9 @@ def test_a_call_that_was_cut_off_is_a_question_and_not_a_second_call(desk: Desk)
     assert (run.status, RAN) == ("waiting", ["a"])
     assert doubt.title == "Did send happen?"
     assert doubt.args == {"to": "a"}
-    assert doubt.allow == ("approve", "respond", "reject")
-    assert "nobody knows whether it happened" in (doubt.content.sentence or "")
+    assert doubt.allow == ("respond", "approve", "reject")
+    assert "There is no result" in (doubt.content.sentence or "")
+    assert "Idempotency key: " in (doubt.content.sentence or "")
 
 
 def test_it_happened_and_the_model_reads_what_a_person_says(desk: Desk) -> None:

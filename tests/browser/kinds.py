@@ -97,7 +97,7 @@ CASES: Mapping[str, Case] = {
     ),
     "notice": Case(_notice, verdict("reject"), "reject"),
     "feedback": Case(_feedback, verdict("approve"), "approve"),
-    "doubt": Case(_doubt, verdict("approve"), "approve"),
+    "doubt": Case(_doubt, verdict("reject"), "reject"),
 }
 
 

@@ -337,7 +337,10 @@ def test_a_doubt_shows_the_call_what_is_known_and_what_came_late(
 
     assert "doubt, open" in text
     assert "amount  40" in row(text, "What")
-    assert "nobody knows whether it happened" in row(text, "Risk").replace("\n", " ")
+    known = row(text, "Known").replace("\n", " ")
+    assert "begun at 2026-01-01 09:00:00 UTC by the program of shop. There is no result" in known
+    assert f"Idempotency key: {effect.key}." in known
+    assert "begun" not in row(text, "Risk")
     assert f"sayso inbox show {ask.id}" in row(text, "Known")
     assert "result   40" in row(text, "Known")
     assert row(card(desk, ask), "Effect") == f"unknown: see {doubt.id}"

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ import pytest
 from sayso import Ask, Desk, Option, Running
 from sayso.asks.lawbook import default_policy
 from sayso.channels.console import Console
-from sayso.channels.menu import chosen, offers
+from sayso.channels.menu import chosen, command, doubt_commands, offers
 from sayso.model.actor import Roster
 from sayso.model.ask import Ballot
 from sayso.model.verdicts import Verdict
 from sayso.policy.reading import read as read_policy
+from sayso.store.contract import Lease
 from sayso.testing import FakeClock
 from tests import hostile
 from tests.places import Place
@@ -228,9 +230,63 @@ def test_the_letter_that_rejects_never_means_yes(desk: Desk) -> None:
     desk.docket.doubt(call.ask.id, "It went silent.", attempt=call.attempt)
     (doubt,) = (one for one in desk.inbox() if one.kind == "doubt")
 
-    answered = {one.verdict: one.letter for one in offers(doubt)}
-    assert answered == {"approve": "", "respond": "c", "reject": "r"}
-    assert chosen("a", doubt) is None, "a habit does not pay twice"
+    answered = {one.verdict: (one.number, one.letter) for one in offers(doubt)}
+    assert answered == {"respond": (1, ""), "approve": (2, ""), "reject": (3, "")}
+    assert [chosen(key, doubt) for key in ("a", "y", "r", "c")] == [None] * 4, (
+        "a habit does not pay twice"
+    )
+
+
+def _in_doubt(desk: Desk, *, idempotent: bool = False) -> Ask:
+    approved = desk.approve(desk.open("pay", {"amount": 40}))
+    lease = Lease("till", timedelta(minutes=1))
+    call = desk.docket.begin(approved.id, lease, idempotent=idempotent)
+    found = desk.docket.doubt(approved.id, "It went silent.", attempt=call.attempt, lease=lease)
+    assert found is not None
+    return found
+
+
+def test_e50_running_a_doubtful_call_again_is_asked_once_more(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    doubt = _in_doubt(desk)
+
+    answer = prompted(doubt)
+    shown = screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("Type again to run it again: ")
+    screen.type("y")
+    screen.wait_for("It was not run again.")
+    screen.wait_for("Your choice")
+    screen.type("2")
+    screen.wait_for("Type again to run it again: ")
+    screen.type("again")
+
+    said = answer.result(timeout=5)
+    assert said is not None
+    assert said.verdict == "approve"
+    assert "There is no result" in shown
+    assert shown.index("Known") < shown.index("What"), "what is known is read first"
+
+
+def test_e50_an_idempotent_call_is_run_again_without_a_second_question(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(_in_doubt(desk, idempotent=True))
+    screen.wait_for("Your choice")
+    screen.type("2")
+
+    said = answer.result(timeout=5)
+    assert said is not None
+    assert said.verdict == "approve"
+
+
+def test_e50_no_command_to_copy_runs_a_call_again(desk: Desk) -> None:
+    doubt = _in_doubt(desk)
+
+    assert command(doubt) == f"sayso inbox show {doubt.id}"
+    again = [line for line in doubt_commands(doubt) if " approve " in line]
+    assert [line.endswith("--run-again") for line in again] == [True]
 
 
 def test_the_prompt_is_the_card_with_choices_below(

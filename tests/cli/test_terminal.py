@@ -327,6 +327,9 @@ def test_a_yes_to_a_doubt_says_that_the_call_is_made_once_more(
             if verdict == "reject":
                 terminal.wait_for("Why?")
                 terminal.type("")
+            else:
+                assert "may happen twice" in terminal.wait_for("Type again to run it again: ")
+                terminal.type("again")
             shown = terminal.wait_for(f"{words} [y/N] ")
             terminal.type("n")
             assert terminal.ended() == 1

@@ -635,12 +635,16 @@ DOUBT = like(
     shape="high",
     risk_word="high risk",
     tool="payments.refund",
-    asked_because="Run twice, it would pay twice.",
+    known=(
+        "a-g739 was approved and begun at 2026-10-02 14:02:11 UTC by worker till-2:4117. There is "
+        "no result: the worker that carried it out is dead. Idempotency key: a-g739-77c1e0aa."
+    ),
+    asks_again=True,
     about="a-g739",
     facts=(fact("amount", "€1,240.00", "money"),),
     evidence=(fact("late result", '{"receipt": 12}', "json"),),
     answer=field("=", "What it returned", "{}", "json"),
-    buttons=buttons("doubt", primary="approve"),
+    buttons=buttons("doubt"),
 )
 
 ASKS = (REFUND, PLAN, FLIGHTS, DRAFT, REGION, RENEWAL, DROP, LABELS, PRESS, FEEDBACK, DOUBT)

@@ -86,7 +86,9 @@ class Docket(ABC):
         """Close an open ask without a decision."""
 
     @abstractmethod
-    def begin(self, ask_id: str, lease: Lease, *, risk: Risk | None = None) -> Call:
+    def begin(
+        self, ask_id: str, lease: Lease, *, risk: Risk | None = None, idempotent: bool = False
+    ) -> Call:
         """Spend the approval and record the intent."""
 
     @abstractmethod
@@ -218,10 +220,13 @@ class StoredDocket(Docket):
         actor = Actor("agent", agent)
         return withdraw(self._find(), ask_id, actor=actor, origin=self._origin, note=note)
 
-    def begin(self, ask_id: str, lease: Lease, *, risk: Risk | None = None) -> Call:
+    def begin(
+        self, ask_id: str, lease: Lease, *, risk: Risk | None = None, idempotent: bool = False
+    ) -> Call:
         """Spend the approval and record the intent."""
         store, origin = self._find(), self._origin
-        return begin(store, ask_id, origin=origin, lease=lease, law=self._law, risk=risk)
+        known = {"law": self._law, "risk": risk, "idempotent": idempotent}
+        return begin(store, ask_id, origin=origin, lease=lease, **known)
 
     def finish(
         self, call: Call, ending: Ending, *, result: object = None, error: str | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sayso.asks.lawbook import Lawbook
@@ -64,6 +64,7 @@ def begin(
     known: Standing | None = None,
     law: Lawbook | None = None,
     risk: Risk | None = None,
+    idempotent: bool = False,
 ) -> Call:
     """Spend the approval of an ask and record the intent, in one commit.
 
@@ -73,7 +74,8 @@ def begin(
     says why an effect that was begun and not finished may be begun once more. `known` is the
     ask as the caller has read it and gone along its hashes. The policy is asked once more: what
     it denies by now, or wants more people for, is not carried out. `risk` is that of the call as
-    edited, where a function says so: whoever edits it cannot ask that function.
+    edited, where a function says so: whoever edits it cannot ask that function. `idempotent` says
+    that the tool may be called twice with one key, which a doubt about it tells people.
 
     Raises:
         NotApproved: there is no approval to spend.
@@ -111,7 +113,8 @@ def begin(
         attempt = at.ask.effect.attempt + 1 if at.ask.effect else 1
         # Ids are short and each desk has its own; the hash of the opening is nobody else's.
         key = f"{at.ask.id}-{at.events[0].hash.hex()[:24]}"
-        payload = stamped(origin, key=key, attempt=attempt, digest=at.ask.digest, worker=worker)
+        said = {"key": key, "attempt": attempt, "digest": at.ask.digest, "worker": worker}
+        payload = stamped(origin, **said, idempotent=idempotent or None)
         event, ask = grow(at.ask, "effect.intended", at=at.now, actor=actor, payload=payload)
         write = commit or store.commit
         if write(*given_up, Append(event=event, ask=ask, lease=lease)):
@@ -340,23 +343,42 @@ def doubt(
         event, ask = grow(at.ask, "effect.unknown", at=at.now, actor=actor, payload=payload)
         # Whoever sweeps carries nothing out, and a run that is over does not either.
         gone = at.ask.held or (of_run(at.ask) and commit is None)
-        content = _doubt_content(at.ask, reason, again=lease is not None or not gone)
+        content = _doubt_content(at, reason, again=lease is not None or not gone)
         opened = opening(doubt_id, content, store=store, origin=origin, key=key, lease=lease)
         if write(Append(event=event, ask=ask), opened):
             return opened.ask
 
 
-def _doubt_content(ask: Ask, reason: str, *, again: bool) -> Content:
+def _doubt_content(at: Standing, reason: str, *, again: bool) -> Content:
     """Show the call again, as it was approved. Without anybody to run it, that is not offered."""
+    ask, effect = at.ask, at.ask.effect
+    if effect is None:
+        raise AssertionError("unreachable: what may have happened was begun")
+    said = next(e.payload or {} for e in reversed(at.events) if e.kind == "effect.intended")
+    what, who = f"{ask.id} was approved and", begun_by(said.get("worker"), ask.content.agent)
     return ask.content.changed(
         kind="doubt",
         title=f"Did {one_line(ask.tool or 'it', 40)} happen?",
         allow=offered("doubt", without=() if again else ("approve",)),
-        sentence=f"{ask.id} was approved and begun, and nobody knows whether it happened: {reason}",
+        sentence=known_of(what, effect.begun_at, who, effect.key, reason),
         answer=ask.content.returns or "{}",
         about=ask.id,
         due_at=None,
+        idempotent=said.get("idempotent"),
     )
+
+
+def begun_by(worker: str | None, agent: str) -> str:
+    """Name who began a call: the worker, or the program of its agent."""
+    if worker:
+        return f"worker {one_line(worker, 80)}"
+    return f"the program of {one_line(agent, 60)}" if agent else "a program"
+
+
+def known_of(what: str, at: datetime, who: str, key: str, reason: str) -> str:
+    """Say what is known of a call that may have happened: the first thing that people read."""
+    begun = f"{what} begun at {at:{_TIME}} by {who}. There is no result: {reason}"
+    return f"{begun} Idempotency key: {key}."
 
 
 def resolution(store: Store, answered: Ask) -> list[Append]:

@@ -85,6 +85,7 @@ class Card:
         ask, content = self.ask, self.ask.content
         if _has_title(ask):
             yield "Title", Text(one_line(content.title, 200), style="bold")
+        yield "Known", _known(ask, full=self.full)
         yield "Why", _why(ask, full=self.full)
         yield "Sure", _sure(ask)
         yield "Who", _who(ask, self.roster)
@@ -100,7 +101,6 @@ class Card:
         yield "Files", _files(ask)
         if ask.original is not None:
             yield "Edits", Changes(ask.original, ask.args, full=self.full, plan=ask.kind == "plan")
-        yield "Known", _evidence(ask, full=self.full)
         yield "Run", _belongs(ask)
         yield "Deadline", _deadline(ask, self.now)
         yield "Status", _status(ask)
@@ -296,7 +296,8 @@ def _options(ask: Ask) -> Iterator[RenderableType]:
 
 def _risk(ask: Ask) -> RenderableType:
     shape, word, style = RISKS[ask.risk]
-    said = filter(None, (visible(ask.content.sentence), undone(ask)))
+    why = "" if ask.kind == "doubt" else visible(ask.content.sentence)  # there it is what is known
+    said = filter(None, (why, undone(ask)))
     by = policy_words(ask)
     return told(
         Text.assemble((f"{shape} {word}", style), ". ", " ".join(said)),
@@ -343,7 +344,8 @@ def _files(ask: Ask) -> RenderableType | None:
     return Group(*lines)
 
 
-def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
+def _known(ask: Ask, *, full: bool) -> RenderableType | None:
+    """Say what is known of a call that may have happened: people read it before all else."""
     content = ask.content
     if ask.kind != "doubt":
         return None
@@ -357,7 +359,7 @@ def _evidence(ask: Ask, *, full: bool) -> RenderableType | None:
         )
         for item in ask.evidence
     ]
-    return told(about, *late) if about is not None or late else None
+    return told(Text(visible(content.sentence)), about, *late)
 
 
 def _belongs(ask: Ask) -> RenderableType | None:

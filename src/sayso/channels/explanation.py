@@ -29,6 +29,7 @@ LEFT = (
 )
 LATE = "A result came after its time was up; it proves nothing by itself:"
 STALE = "worked out before the edit"
+MAY_HAPPEN_TWICE = "The call may have happened already. Run again, it may happen twice."
 NOT_STATED = "Whom it affects is not stated."
 _MOST_WORDS = 5
 _SHOWN = ("title", "agent", "proposal", "why", "conflicts", "impact", "preview", "facts", "options")
@@ -135,6 +136,11 @@ _DID: dict[tuple[Kind, Verdict], str] = {
     ("doubt", "respond"): "took it as done",
     ("doubt", "reject"): "left it as it is",
 }
+
+
+def asks_again(ask: Ask, verdict: Verdict) -> bool:
+    """Whether a verdict runs a call again that may have happened, and is asked for once more."""
+    return ask.kind == "doubt" and verdict == "approve" and not ask.content.idempotent
 
 
 def acts(ask: Ask) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
+from sayso.channels.explanation import MAY_HAPPEN_TWICE, asks_again
 from sayso.channels.editor import edit, from_edit, to_edit
 from sayso.channels.replanning import replanned
 from sayso.channels.talk import Talk
@@ -19,6 +20,9 @@ from sayso.model.verdicts import Verdict
 
 _HARM = "Would it have done harm as it was proposed? (y/n, Enter: don't know) "
 _SAID: Mapping[str, bool | None] = {"y": True, "yes": True, "n": False, "no": False, "": None}
+
+
+_AGAIN = "again"
 
 
 class Back(Exception):
@@ -42,6 +46,8 @@ def fill(
         Back: nothing came of it.
         InputEnded: nobody will type any more.
     """
+    if asks_again(ask, verdict):
+        sure_of_again(talk)
     more: dict[str, Any] = {}
     match ask.meaning(verdict).takes:
         case "nothing":
@@ -60,6 +66,18 @@ def fill(
         case "args":
             more["args"] = edited(ask, talk, {} if kept is None else kept)
     return Ballot(verdict=verdict, **more)
+
+
+def sure_of_again(talk: Talk) -> None:
+    """Ask once more before a call is made that may have happened already.
+
+    Raises:
+        Back: the person is not sure.
+        InputEnded: nobody will type any more.
+    """
+    talk.say(f"{MAY_HAPPEN_TWICE} Look at the other side first.", "yellow")
+    if talk.line(f"Type {_AGAIN} to run it again: ").strip().lower() != _AGAIN:
+        raise Back("It was not run again.")
 
 
 def with_harm(ask: Ask, ballot: Ballot, talk: Talk) -> Ballot:

@@ -7,14 +7,16 @@ who know `1 approve, 2 modify, 3 cancel` from elsewhere type them by heart.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sayso.channels.explanation import asks_again
 from sayso.model.ask import Ask
-from sayso.model.verdicts import KEYS, VERDICTS, Kind, Verdict
+from sayso.model.verdicts import VERDICTS, Kind, Verdict, key_of
 
 _ENDING, _ENDS = "End the run", "d"
-# What no letter chooses: "c" at a plan may be meant as "Cancel", and a habit must not pay twice.
-_NO_HABIT: tuple[tuple[Kind, Verdict], ...] = (("plan", "respond"), ("doubt", "approve"))
+# What no letter chooses: "c" at a plan may be meant as "Cancel".
+_NO_LETTER: tuple[tuple[Kind, Verdict], ...] = (("plan", "respond"),)
 _SAID: dict[Verdict, tuple[str, ...]] = {"approve": ("y", "yes"), "reject": ("n", "no")}
 # Where a no means "go on without": a plan's no ends the run anyway, and a doubt is not about it.
 _ENDED: tuple[Kind, ...] = ("action", "draft", "question", "choice", "notice")
@@ -55,7 +57,7 @@ def offers(ask: Ask) -> tuple[Offer, ...]:
     rest = [v for v in ask.allow if not (listed and v == "approve")]
     for place, verdict in enumerate(rest, start=len(found) + 1):
         number = tuple(VERDICTS["plan"]).index(verdict) + 1 if ask.kind == "plan" else place
-        letter = "" if (ask.kind, verdict) in _NO_HABIT else KEYS[verdict]
+        letter = "" if (ask.kind, verdict) in _NO_LETTER else key_of(ask.kind, verdict)
         also: tuple[str, ...] = ("cancel",) if verdict == "reject" else ()
         if "approve" in rest and ask.kind != "doubt":  # a yes or a no, and not an answer
             also += _SAID.get(verdict, ())
@@ -95,9 +97,29 @@ def chosen(typed: str, ask: Ask) -> Offer | None:
 
 
 def command(ask: Ask, *, desk: str | None = None) -> str:
-    """Return the command line that decides an ask, naming the digest that was shown."""
+    """Return the command line that decides an ask, naming the digest that was shown.
+
+    A doubt is looked at first: no command that can be copied runs a call again.
+    """
+    where = f" --desk {desk}" if desk else ""
+    if ask.kind == "doubt":
+        return f"sayso inbox show {ask.id}{where}"
     verdict = ask.allow[0] if ask.allow else "approve"
     takes = ask.meaning(verdict).takes
     more = {"option": " --option N", "answer": " ANSWER", "text": " TEXT"}.get(takes, "")
-    where = f" --desk {desk}" if desk else ""
     return f"sayso inbox {verdict} {ask.id}{more} --seen {ask.digest[:12]}{where}"
+
+
+_SETTLES: Mapping[Verdict, str] = {"respond": " RESULT", "approve": "", "reject": ""}
+
+
+def doubt_commands(ask: Ask, *, desk: str | None = None) -> list[str]:
+    """Return the command of each answer to a doubt; the one that may pay twice says so."""
+    where = f" --desk {desk}" if desk else ""
+    again = {"approve": " --run-again"} if asks_again(ask, "approve") else {}
+    return [
+        f"{ask.meaning(verdict).button}: sayso inbox {verdict} {ask.id}{_SETTLES[verdict]} "
+        f"--seen {ask.digest[:12]}{again.get(verdict, '')}{where}"
+        for verdict in ask.allow
+        if verdict in _SETTLES
+    ]

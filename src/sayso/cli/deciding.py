@@ -19,7 +19,8 @@ from sayso.asks.identity import reviewer
 from sayso.asks.spending import of_run
 from sayso.channels.card import Card, outcome
 from sayso.channels.changes import Changes
-from sayso.channels.filling import Back, fill, with_harm
+from sayso.channels.explanation import MAY_HAPPEN_TWICE
+from sayso.channels.filling import Back, fill, sure_of_again, with_harm
 from sayso.channels.keyboard import Keyboard
 from sayso.channels.menu import offers
 from sayso.channels.record import ask_record
@@ -276,6 +277,23 @@ def _confirm(ask: Ask, ballot: Ballot, talk: Talk) -> None:
     plain = _QUESTIONS[ballot.verdict]
     if not talk.agrees(_ASKED.get((ask.kind, ballot.verdict), plain)):
         raise Back
+
+
+def said_again(ask: Ask, talk: Talk | None) -> None:
+    """Ask once more before a call in doubt is run again.
+
+    Raises:
+        Misuse: nobody is here to be asked, and nothing was said.
+        Back: the person is not sure.
+        InputEnded: nobody will type any more.
+    """
+    if talk is None:
+        raise Misuse(
+            f"{ask.id} is a doubt, and to approve it runs its call again. {MAY_HAPPEN_TWICE} If it "
+            f"happened: sayso inbox respond {ask.id} RESULT --seen CODE. If it did not, say so: "
+            f"sayso inbox approve {ask.id} --seen CODE --run-again"
+        )
+    sure_of_again(talk)
 
 
 def pick_option(ask: Ask, wanted: str | None, talk: Talk | None) -> str | None:

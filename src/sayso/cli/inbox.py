@@ -9,12 +9,13 @@ import click
 from sayso.channels.card import Card
 from sayso.channels.editor import edit as edit_text
 from sayso.channels.editor import editor, from_edit, to_edit
+from sayso.channels.explanation import asks_again
 from sayso.channels.filling import fill
-from sayso.channels.menu import command
+from sayso.channels.menu import command, doubt_commands
 from sayso.channels.record import ask_record, event_record
 from sayso.channels.talk import Talk
 from sayso.channels.typed import read_answer, read_changes
-from sayso.cli.deciding import How, decide, deciding, pick_option
+from sayso.cli.deciding import How, decide, deciding, pick_option, said_again
 from sayso.cli.desks import desk_argument, desk_option, open_desk
 from sayso.cli.files import files
 from sayso.cli.ids import id_argument
@@ -73,7 +74,11 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
         if history:
             journal = desk.history(ask)
             show("", *timeline(journal, as_met(ask, journal)))
-        if ask.open:
+        if ask.open and ask.kind == "doubt":
+            say("\nDecide it, once you have looked at the other side:", "dim")
+            for line in doubt_commands(ask, desk=desk_argument()):
+                say(f"  {line}{naming(desk)}", "dim")
+        elif ask.open:
             first = f"Decide it{_in_words(ask, ask.allow[0])}" if ask.allow else "Decide it"
             say(f"\n{first}: {command(ask, desk=desk_argument())}{naming(desk)}", "dim")
             others = ", ".join(f"{verdict}{_in_words(ask, verdict)}" for verdict in ask.allow[1:])
@@ -102,14 +107,22 @@ def _in_words(ask: Ask, verdict: Verdict) -> str:
 @id_argument
 @click.option("--option", metavar="N|LABEL", help="Of a choice: the option, by number or label.")
 @click.option("--note", help="A word to the agent.")
+@click.option(
+    "--run-again", is_flag=True, help="Of a doubt: run the call again, which may make it twice."
+)
 @deciding
-def approve(ask_id: str, *, option: str | None, note: str | None, how: How) -> None:
+def approve(
+    ask_id: str, *, option: str | None, note: str | None, run_again: bool, how: How
+) -> None:
     """Say yes to what was shown.
 
-    On a terminal the card is shown first. A script names the code of the card it saw.
+    On a terminal the card is shown first. A script names the code of the card it saw. To approve
+    a doubt runs its call again: that is asked once more, and a script says it with --run-again.
     """
 
     def ballot(ask: Ask, talk: Talk | None) -> Ballot:
+        if asks_again(ask, "approve") and not run_again:
+            said_again(ask, talk)
         wanted = pick_option(ask, option, talk) if ask.kind == "choice" else option
         return Ballot(verdict="approve", option=wanted, note=note)
 

@@ -35,7 +35,7 @@ _AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "worth"
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
-    *("about", "run", "thread", "chain", "requester", "owner", "optional", "team"),
+    *("about", "run", "thread", "chain", "requester", "owner", "optional", "team", "idempotent"),
 )
 
 
@@ -151,6 +151,7 @@ class Content:
     owner: str | None = None
     optional: bool | None = None
     team: str | None = None
+    idempotent: bool | None = None
     files: tuple[FileNote, ...] = ()
 
     @classmethod

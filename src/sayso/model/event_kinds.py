@@ -218,6 +218,7 @@ _TABLE = (
             "attempt": "which try this is",
             "digest": "of what was approved",
             "worker": "in a run: who carries it out",
+            "idempotent": "whether its tool says that it may be called twice with one key",
         },
         becomes="intended",
     ),

@@ -84,8 +84,8 @@ VERDICTS: Mapping[Kind, Mapping[Verdict, Meaning]] = {
         "respond": _yes("Comment", "commented on", "text"),
     },
     "doubt": {
-        "approve": _yes("Run it again", "sent to be run again"),
         "respond": _yes("It happened", "taken as done", "answer"),
+        "approve": _yes("It did not: run it again", "sent to be run again"),
         "reject": _no("Leave it", "left as it is"),
     },
 }
@@ -106,6 +106,11 @@ ABOUT_KEYS: Mapping[str, Mapping[Verdict, Meaning]] = {
 
 
 _OFFERED: Mapping[Kind, tuple[Verdict, ...]] = {kind: tuple(VERDICTS[kind]) for kind in VERDICTS}
+
+
+def key_of(kind: Kind, verdict: Verdict) -> str:
+    """Return the one key that gives a verdict; none does in a doubt, where a habit pays twice."""
+    return "" if kind == "doubt" else KEYS[verdict]
 
 
 def offered(

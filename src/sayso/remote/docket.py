@@ -179,7 +179,9 @@ class RemoteDocket(Docket):
         del agent
         return self._done(ask_id, "withdraw", {"note": note})
 
-    def begin(self, ask_id: str, lease: Lease, *, risk: Risk | None = None) -> Call:
+    def begin(
+        self, ask_id: str, lease: Lease, *, risk: Risk | None = None, idempotent: bool = False
+    ) -> Call:
         """Spend the approval: the server writes the intent before it answers."""
         body = {"risk": risk, **_lent(lease)}
         return self._line.read(read_call, self._post(ask_id, "begin", body))

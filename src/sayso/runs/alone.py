@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from sayso.asks.carrying import DidNotHappen, Do, Gated, Happened, tried, verified
-from sayso.asks.spending import Allowed
+from sayso.asks.spending import Allowed, begun_by, known_of
 from sayso.errors import BadValue, Diverged, Skipped, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.content import LIMIT
@@ -113,7 +113,11 @@ def _perform(run: Alone, lane: Lane, key: str, gate: Gated, bound: Bound, attemp
 
 
 def _allowed(run: Alone, key: str, gate: Gated, args: dict[str, Any], attempt: int) -> Allowed:
-    return Allowed(gate.tool.name, args, f"{run.journal.id}-{key}", attempt, gate.tool.secret)
+    return Allowed(gate.tool.name, args, _key(run, key), attempt, gate.tool.secret)
+
+
+def _key(run: Alone, key: str) -> str:
+    return f"{run.journal.id}-{key}"
 
 
 def _kept(run: Alone, key: str, gate: Gated, bound: Bound, result: object, took: float) -> Any:  # noqa: ANN401 - what the tool returned, as it is read back
@@ -158,7 +162,7 @@ def _doubted(
     run.met.update(_doubts(run, key))
     place = f"{key}?{attempt}"
     known = run.journal.asks.get(place)
-    ask = run.closed(lane, known or _open(run, place, gate, bound, reason))
+    ask = run.closed(lane, known or _open(run, place, key, gate, bound, reason))
     decision = ask.decision
     if decision is None or decision.verdict == "reject":
         raise Skipped(ask)
@@ -169,14 +173,16 @@ def _doubted(
     return _decoded(gate, kept)
 
 
-def _open(run: Alone, place: str, gate: Gated, bound: Bound, reason: str) -> Ask:
-    name = one_line(gate.tool.name, 40)
+def _open(run: Alone, place: str, key: str, gate: Gated, bound: Bound, reason: str) -> Ask:
+    name, begun = one_line(gate.tool.name, 40), run.journal.begun[key]
+    who = begun_by(begun.worker, run.forms.agent)
     content = replace(
         gate.content(run.forms, bound),
         kind="doubt",
         title=f"Did {name} happen?",
         allow=offered("doubt"),
-        sentence=f"{name} was begun, and nobody knows whether it happened: {reason}",
+        sentence=known_of(f"{name} was", begun.at, who, _key(run, key), reason),
+        idempotent=gate.rules.idempotent or None,
         answer=gate.tool.returned or "{}",
         due_at=None,
     )

@@ -121,7 +121,7 @@ def _carry_out(run: Caller, lane: Lane, key: str, gate: Gated, bound: Bound) -> 
     yield from _perform(run, lane, key, gate, bound, None)
 
 
-def _begin(run: Caller, key: str, again: str | None, risk: Risk | None) -> Call | None:
+def _begin(run: Caller, key: str, gate: Gated, again: str | None, risk: Risk | None) -> Call | None:
     """Spend the approval; `None` if the effect has ended meanwhile, as a late result can do."""
     journal = run.journal
     try:
@@ -136,6 +136,7 @@ def _begin(run: Caller, key: str, again: str | None, risk: Risk | None) -> Call 
             known=journal.standing(key),
             law=journal.law,
             risk=risk,
+            idempotent=gate.rules.idempotent,
         )
     except AlreadySpent:
         journal.reread(key)
@@ -157,7 +158,7 @@ def _perform(
 ) -> Passage:
     journal = run.journal
     args = gate.fitting(bound, journal.asks[key])  # refused before anything is spent
-    call = _begin(run, key, again, gate.risk_as_edited(bound, journal.asks[key]))
+    call = _begin(run, key, gate, again, gate.risk_as_edited(bound, journal.asks[key]))
     if call is None:
         return
     journal.doing = gate.tool.name

@@ -211,13 +211,14 @@ class Tab:
         return node
 
     def verdict(self, verdict: str, **typed: Any) -> Tab:
-        """Press the button of a verdict in the bar."""
+        """Press the button of a verdict in the bar; in a doubt, of one of the three choices."""
         shown = [one for one in self.page.all("button", name="verdict") if self._says(one, verdict)]
         return self.press(shown[0], **typed)
 
     @staticmethod
     def _says(button: Node, verdict: str) -> bool:
-        return button.inside("div", class_="bar") and button.attrs["value"] == verdict
+        decides = button.inside("div", class_="bar") or button.inside("section", class_="doubt")
+        return decides and button.attrs["value"] == verdict
 
     @property
     def buttons(self) -> list[Node]:

@@ -129,8 +129,7 @@ def entry_for(
     """Return what was typed with what is wrong: on its fields, or above all of them."""
     ask = at.ask
     if isinstance(error, Unconfirmed):
-        words = f"It is critical: type {error.wanted} to agree to it."
-        return Entry(fields=fields, wrong=((f"confirm-{ask.id}", words),))
+        return Entry(fields=fields, wrong=((f"{error.field}-{ask.id}", error.words),))
     if isinstance(error, InvalidEdit | InvalidAnswer) and error.fields:
         return Entry(fields=fields, errors=_on_fields(error.fields, ask))
     if isinstance(error, BadPolicy):

@@ -13,6 +13,7 @@ from sayso.channels.card import ended
 from sayso.channels.explanation import (
     GONE,
     affected,
+    asks_again,
     asks_for,
     confidence_of,
     in_the_end,
@@ -30,7 +31,7 @@ from sayso.model.confidence import Confidence
 from sayso.model.content import Option
 from sayso.model.mattering import matters_of
 from sayso.model.tally import missing
-from sayso.model.verdicts import KEYS, Kind, Verdict
+from sayso.model.verdicts import Kind, Verdict, key_of
 from sayso.web.forms.drawing import answer_field, form_of, rows_of
 from sayso.web.forms.fields import Field, Form
 from sayso.web.forms.sent import Posted, name_in
@@ -105,7 +106,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         asking=f"{content.agent or '(nobody)'}{asks_for(ask)}",
         shape=shape_of(ask),
         risk_word=f"{ask.risk} risk" if ask.risk else "risk not stated",
-        asked_because=content.sentence,
+        asked_because=content.sentence if ask.kind != "doubt" else "",  # what is known says it
         undone=undone(ask),
         confidence=_sure(ask),
         due_at=ask.due_at if ask.open else None,
@@ -156,6 +157,9 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         answered=_answered(ask),
         typed=_typed(ask, entry, form, answer),
         request=request,
+        known=content.sentence if ask.kind == "doubt" else None,
+        asks_again=asks_again(ask, "approve"),
+        again=any(place.startswith("again-") for place, _ in entry.wrong),
     )
 
 
@@ -385,6 +389,10 @@ _MEANS: Mapping[tuple[Kind, Verdict], str] = {
 }
 
 
+# Where no verdict is the usual one: the options are, or a habit would pay twice.
+_EQUAL: tuple[Kind, ...] = ("choice", "doubt")
+
+
 def _buttons(ask: Ask) -> tuple[Button, ...]:
     offered = [v for v in ask.allow if (ask.kind, v) != ("choice", "approve")]
     first = next((v for v in offered if ask.meaning(v).stance == "consent"), None)
@@ -392,9 +400,9 @@ def _buttons(ask: Ask) -> tuple[Button, ...]:
         Button(
             verdict=verdict,
             label=ask.meaning(verdict).button,
-            key=KEYS[verdict],
+            key=key_of(ask.kind, verdict),
             takes=ask.meaning(verdict).takes,
-            primary=verdict == first and ask.kind != "choice",  # there the options are
+            primary=verdict == first and ask.kind not in _EQUAL,
             means=_MEANS.get((ask.kind, verdict), ""),
         )
         for verdict in offered

@@ -11,6 +11,7 @@ from typing import Any
 
 from sayso.asks.deciding import MOST_HOLD, check_shown
 from sayso.asks.standing import Standing
+from sayso.channels.explanation import MAY_HAPPEN_TWICE, asks_again
 from sayso.errors import BadValue, InvalidAnswer, InvalidEdit
 from sayso.model.ask import CONSENTS, Ask, Ballot
 from sayso.model.digest import canonical
@@ -27,21 +28,24 @@ from sayso.web.visit import Visit
 HOLD = 8.0  # seconds in which whoever decides on a page may undo it
 _VERDICTS: tuple[Verdict, ...] = ("approve", "edit", "reject", "respond")
 _WITH_REASON = "reject-with"  # a rejection of the menu, with what is ticked there
+_RUN_AGAIN = "run-again"  # of a doubt: the answer to the question that is asked once more
+_SAID: Mapping[str, Verdict] = {_WITH_REASON: "reject", _RUN_AGAIN: "approve"}
 _PART = re.compile(r'(?:^|\.)([^.\[\]]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
 
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed(Exception):
-    """Something critical was approved without typing its name."""
+    """A yes that wants a second word was given without it: which field, and what is wanted."""
 
-    wanted: str
+    field: str
+    words: str
 
 
 def decided(visit: Visit, at: Standing, fields: Posted, fresh: timedelta) -> Ask:
     """Record what a form says, once.
 
     Raises:
-        Unconfirmed: it is critical, and its name was not typed.
+        Unconfirmed: it is critical and its name was not typed, or a doubt and it was not said twice.
         SaysoError: as `asks.deciding.decide` says.
     """
     seen = one(fields, "seen")
@@ -56,11 +60,12 @@ def ballot_of(at: Standing, fields: Posted, seen: str) -> Ballot:
     Raises:
         AskClosed, Settling, AskChanged, CallerGone, VerdictNotAllowed: it was not.
         InvalidEdit, InvalidAnswer, BadValue: it does not fit.
-        Unconfirmed: it is critical, and its name was not typed.
+        Unconfirmed: it is critical and its name was not typed, or a doubt and it was not said twice.
     """
     ask, verdict = at.ask, verdict_in(fields)
     check_shown(at, verdict, seen)
     _check_confirmed(ask, verdict, fields)
+    _check_again(ask, verdict, fields)
     note = one(fields, "note").strip() or None
     held = hold_of(ask, at.now, _seconds(one(fields, "hold")))
     if verdict in CONSENTS and ask.kind != "choice":
@@ -103,8 +108,8 @@ def verdict_in(fields: Posted) -> Verdict:
         BadValue: it gives none.
     """
     given = one(fields, "verdict") or ("approve" if one(fields, "option") else "")
-    if given == _WITH_REASON:
-        return "reject"
+    if given in _SAID:
+        return _SAID[given]
     for verdict in _VERDICTS:
         if verdict == given:
             return verdict
@@ -133,7 +138,12 @@ def _check_confirmed(ask: Ask, verdict: Verdict, fields: Posted) -> None:
     if wanted is None or ask.meaning(verdict).stance != "consent":
         return
     if one(fields, "confirm").strip() not in (wanted, ask.id):
-        raise Unconfirmed(wanted)
+        raise Unconfirmed("confirm", f"It is critical: type {wanted} to agree to it.")
+
+
+def _check_again(ask: Ask, verdict: Verdict, fields: Posted) -> None:
+    if asks_again(ask, verdict) and one(fields, "verdict") != _RUN_AGAIN:
+        raise Unconfirmed("again", f"{MAY_HAPPEN_TWICE} Press it once more to run it again.")
 
 
 # --- what was changed --------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def _decided(visit: Visit, at: Standing, fields: Posted, fresh: timedelta) -> st
     except (AskClosed, Settling):
         return f"already {so_far(visit.standing(at.ask.id).ask)}"
     except Unconfirmed as error:
-        return f"not decided: it is critical. Open it, and type {error.wanted}."
+        return f"not decided: open it. {error.words}"
     except SaysoError as error:
         return f"not decided: {words_of(error)}"
     return so_far(ask) if not ask.open else "recorded; others must agree too"

@@ -351,6 +351,9 @@ class AskView:
     opaque: tuple[str, ...] = ()
     evidence: tuple[Fact, ...] = ()
     about: str | None = None
+    known: str | None = None  # of a doubt: what is known of the call, which is read first
+    asks_again: bool = False  # whether running it again is asked for once more
+    again: bool = False  # whether that was asked and not answered yet
     assignee: str | None = None
     assignable: tuple[str, ...] = ()  # whom it can be given to
     repeats: int = 0
