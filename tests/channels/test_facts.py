@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -97,7 +100,7 @@ def test_people_stand_with_their_domains_apart() -> None:
     people = fact(["ada@example.com", "Bob <bob@other.example>"], "attendees")
 
     assert people.kind == "people"
-    assert people.rows == (("ada", "example.com"), ("Bob <bob", "other.example"))
+    assert people.rows == (("ada", "example.com", ""), ("Bob <bob", "other.example", ">"))
     assert people.note == "2 people at example.com (1), other.example (1)."
 
 
@@ -256,7 +259,7 @@ def test_a_list_of_flat_objects_is_a_table() -> None:
     assert table.rows == (("Ada", "1"), ("", '"1"'))
     assert fact([{"a": {"b": 1}}]).kind == "json"
     assert len(fact([{"a": 1}] * 400).rows) == 100
-    assert fact([{"a": 1}] * 400).note == "The first 100 of 400 rows are shown."
+    assert fact([{"a": n} for n in range(400)]).note == "The first 100 of 400 rows are shown."
 
 
 def test_bytes_are_said_to_be_unreadable() -> None:
@@ -402,3 +405,129 @@ def test_the_columns_of_a_table_stand_in_the_order_in_which_they_were_declared(
 
     assert fact.columns == ("to", "amount", "note")
     assert fact.rows[0] == ("Ada", "40", "tea")
+
+
+# --- E67: what is drawn from the frozen call is the call ------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "person",
+    [
+        "Data Office <dpo@example.org>",
+        "<dpo@example.org>",
+        "dpo@example.org",
+        "Data Office <dpo@example.org",
+        " dpo@example.org> ",
+    ],
+)
+def test_e67_an_address_is_drawn_to_its_last_character(person: str) -> None:
+    (row,) = fact([person], "attendees").rows
+
+    name, domain, rest = row
+    assert f"{name}@{domain}{rest}" == person
+    assert domain == "example.org"
+
+
+def test_e67_rows_of_payments_have_a_total_and_equal_rows_are_named() -> None:
+    paid = fact(
+        [
+            {"to": "Ada", "iban": "DE02", "amount": 1200.10, "currency": "EUR"},
+            {"to": "Ben", "iban": "DE07", "amount": 2600.20, "currency": "EUR"},
+            {"iban": "DE02", "to": "Ada", "currency": "EUR", "amount": 1200.10},
+        ],
+        "payments",
+    )
+
+    assert paid.columns == ("to", "iban", "amount", "currency")
+    assert paid.totals == ("", "", "5,000.40 EUR", "")
+    assert paid.text == "3 rows; amount in all: 5,000.40 EUR"
+    assert paid.same == {0, 2}
+    assert paid.note == "2 equal rows: 1, 3."
+
+
+@pytest.mark.parametrize(
+    ("rows", "total"),
+    [
+        ([{"amount": 5}, {"amount": 7}], "12"),
+        ([{"amount": "5.50"}, {"amount": 0.1}], "5.60"),
+        ([{"amount": 5, "currency": "EUR"}, {"amount": 7, "currency": "USD"}], "5 EUR + 7 USD"),
+        ([{"amount": 5, "currency": "EUR"}, {"currency": "EUR"}], "5 EUR"),
+        ([{"amount_cents": 500}, {"amount_cents": -20}], "480 cents"),
+        ([{"amount": 5}, {"amount": "all of it"}], None),
+        ([{"amount": 5}, {"amount": True}], None),
+        ([{"amount": 1e300}, {"amount": 1}], None),
+        ([{"order": 5}, {"order": 7}], None),
+    ],
+)
+def test_e67_only_money_is_added_up_and_each_currency_by_itself(
+    rows: list[dict[str, Any]], total: str | None
+) -> None:
+    totals = [said for said in fact(rows, "payments").totals if said]
+
+    assert totals == ([] if total is None else [total])
+
+
+def test_e67_all_rows_count_also_those_that_are_not_shown() -> None:
+    paid = fact([{"to": f"p{n}", "amount": 10} for n in range(150)], "payments")
+
+    assert paid.totals == ("", "1,500")
+    assert "The first 100 of 150 rows are shown" in str(paid.note)
+
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**12), 10**12)
+    | st.floats(allow_nan=False, allow_infinity=False, width=32)
+    | st.text(st.characters(categories=("L", "N", "P", "S")), max_size=12)
+    | st.sampled_from(
+        [
+            "Data Office <dpo@example.org>",
+            "a@b.co, C <c@d.org>",
+            "../x",
+            "2026-01-01",
+            "DROP TABLE x",
+        ]
+    )
+)
+ROWS = st.lists(
+    st.dictionaries(st.sampled_from(["to", "amount", "currency", "note"]), LEAVES, max_size=4),
+    max_size=4,
+)
+NAMED = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=4)
+CALLS = st.dictionaries(
+    NAMED | st.sampled_from(["to", "cc", "subject", "body", "amount", "sql", "path", "url"]),
+    LEAVES | ROWS | st.lists(LEAVES, max_size=4) | st.dictionaries(NAMED, LEAVES, max_size=3),
+    max_size=5,
+)
+# What may stand between two addresses or thousands, and how a text is quoted: nothing of what it says.
+_BETWEEN = re.compile(r"[\s,;\"\\]")
+
+
+def leaves_of(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from leaves_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves_of(inner)
+    elif isinstance(value, str):
+        yield value
+    elif value is not None and not isinstance(value, bool):
+        yield json.dumps(value)
+
+
+@settings(deadline=None)
+@given(CALLS)
+def test_e67_each_leaf_of_the_arguments_is_drawn(args: dict[str, Any]) -> None:
+    drawn = ""
+    for one in facts_from(args):
+        cells = (cell for row in one.rows for cell in row)
+        said = "".join((*cells, *one.items, *one.columns)) if one.rows else one.text
+        named = list(one.value) if one.kind == "mail" else [one.name]
+        drawn += "".join((*named, one.text, said, "".join(one.items)))
+    drawn = _BETWEEN.sub("", drawn)
+
+    for leaf in leaves_of(args):
+        assert _BETWEEN.sub("", leaf) in drawn

@@ -7,6 +7,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sayso.web.look.prose import prose
+from sayso.web.look.render import plain
 from sayso.web.look.text import clamp, line, shown
 
 
@@ -15,7 +16,13 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("sayso.web"), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters |= {"shown": shown, "line": line, "clamp": clamp, "prose": prose}
+    environment.filters |= {
+        "shown": shown,
+        "line": line,
+        "plain": plain,
+        "clamp": clamp,
+        "prose": prose,
+    }
     return environment
 
 

@@ -78,7 +78,7 @@ def test_every_kind_is_drawn_with_its_class() -> None:
     assert '<strong class="host"><bdi>evil.example</bdi></strong>' in page
     assert '<li class="loud"><bdi>DELETE FROM users: EVERY ROW' in page
     assert '<th scope="col"><bdi>a</bdi></th>' in page
-    assert "<caption>2 rows</caption>" in page
+    assert "<caption><bdi>2 rows</bdi></caption>" in page
     assert 'icon icon-opaque" aria-hidden="true"' in page
     assert "2,048 bytes that cannot be read" in words_of(page)
     assert '<details class="clamp" id="facts-2">' in page
@@ -131,3 +131,27 @@ def test_hostile_text_in_every_argument_is_text(name: str) -> None:
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text(), max_size=3), max_size=4))
 def test_whatever_is_drawn_is_whole(args: dict[str, Any]) -> None:
     Balanced(drawn("facts", facts_from(args)))
+
+
+def test_e67_what_is_drawn_of_an_address_ends_in_its_last_character() -> None:
+    page = drawn("facts", facts_from({"attendees": ["Data Office <dpo@example.org>", "a@b.co"]}))
+
+    assert "Data Office &lt;dpo@example.org&gt;" in words_of(page)
+
+
+def test_e67_payments_have_a_total_and_their_columns_beside_each_value() -> None:
+    rows = [{"to": "Ada", "amount": 40, "currency": "EUR"}] * 2
+    page = drawn("facts", facts_from({"payments": rows}))
+
+    assert '<td data-head="amount" class="num"><bdi class="shown">40 EUR</bdi></td>' in page
+    assert '<td class="num" data-head="Total amount"><strong class="amount"><bdi>80 EUR' in page
+    assert page.count('<tr class="same">') == 2
+    assert "2 equal rows: 1, 2." in words_of(page)
+    Balanced(page)
+
+
+def test_e67_the_name_of_a_column_stays_in_its_place() -> None:
+    page = drawn("facts", facts_from({"payments": [{EVIL: 1, "amount": 2}]}))
+
+    assert not hostile.raw_in(page)
+    assert all("onload" not in attributes for _, attributes in Balanced(page).seen)

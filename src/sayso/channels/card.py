@@ -33,6 +33,7 @@ from sayso.channels.explanation import (
     warnings,
     who_must_agree,
 )
+from sayso.channels.facts import facts_of
 from sayso.channels.fence import Fence, Pairs, Row, said, told
 from sayso.channels.precedents import cases_row
 from sayso.channels.steps import Line, Step, more_of
@@ -252,7 +253,18 @@ def _call(ask: Ask, *, full: bool) -> RenderableType:
         Text(as_name(ask.tool), style="bold"),
         Pairs(ordered(ask), hidden=hidden, full=full) if ask.args else Text("(no arguments)"),
         Text(f"hidden: {', '.join(map(as_name, hidden))}", style="yellow") if hidden else None,
+        *_tables(ask),
     )
+
+
+def _tables(ask: Ask) -> Iterator[RenderableType]:
+    """Say what the amounts of many rows come to, and which rows are equal."""
+    for fact in facts_of(ask):
+        if fact.kind == "table" and (fact.totals or fact.same):
+            style = "yellow" if fact.same else ""
+            yield Text(
+                visible(f"{as_name(fact.name)}: {fact.text}. {fact.note or ''}").strip(), style
+            )
 
 
 def step_lines(steps: Sequence[Step]) -> Iterator[RenderableType]:

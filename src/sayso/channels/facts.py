@@ -12,6 +12,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from decimal import Decimal
 from itertools import islice
 from typing import Any, Literal
 
@@ -31,7 +32,7 @@ FactKind = Literal[
     "number",
     "flag",  # yes or no
     "money",  # `text` is the amount with its currency
-    "people",  # addresses and names: `items`; `rows` has each as name and domain
+    "people",  # addresses and names: `items`; `rows` has each as name, domain and what follows
     "path",
     "sql",  # `items` are what it does, in our words
     "mail",  # `rows` are its parts: To, Subject, Body
@@ -39,7 +40,7 @@ FactKind = Literal[
     "diff",  # `text` is a unified diff
     "when",
     "list",  # `items`
-    "table",  # `columns` and `rows`
+    "table",  # `columns` and `rows`; what amounts come to in `totals`, equal rows in `same`
     "hidden",  # there is a value, and nobody sees it
     "opaque",  # bytes in a text: cannot be read by a person
     "json",  # nested values that no other kind fits
@@ -58,6 +59,8 @@ class Fact:
     items: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     columns: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()  # by column, all rows counted; "" where nothing is added up
+    same: frozenset[int] = frozenset()  # the places of rows that another row equals
     note: str | None = None
 
 
@@ -520,9 +523,60 @@ def _table(argument: _Argument) -> Fact | None:
         tuple(_in_row(argument, item, name) if name in item else "" for name in columns)
         for item in values[:MOST_ITEMS]
     )
-    note = _together(_cut(len(values), "rows"), *_opaque_in(values))
-    fact = _made(argument, "table", f"{len(values):,} rows", note)
-    return replace(fact, columns=columns, rows=rows)
+    equal = _equal(values)
+    note = _together(_cut(len(values), "rows"), _said_of(equal), *_opaque_in(values))
+    totals = tuple(_total(argument, name) for name in columns)
+    summed = [f"{name} in all: {said}" for name, said in zip(columns, totals, strict=True) if said]
+    text = "; ".join((f"{len(values):,} {'row' if len(values) == 1 else 'rows'}", *summed))
+    return replace(
+        _made(argument, "table", text, note),
+        columns=columns,
+        rows=rows,
+        totals=totals if summed else (),
+        same=frozenset(place for places in equal for place in places),
+    )
+
+
+def _equal(rows: list[Any]) -> list[list[int]]:
+    """Return the places of rows that are equal, those of each kind together."""
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        places.setdefault(json.dumps(row, sort_keys=True), []).append(place)
+    return [found for found in places.values() if len(found) > 1]
+
+
+def _said_of(equal: list[list[int]]) -> str | None:
+    """Say which rows are equal: paid twice, they are easily overlooked."""
+    if not equal:
+        return None
+    groups = [", ".join(f"{place + 1:,}" for place in found[:_DISGUISES]) for found in equal]
+    more = len(equal) > _DISGUISES or any(len(found) > _DISGUISES for found in equal)
+    named = "; ".join(groups[:_DISGUISES]) + (" and more" if more else "")
+    return f"{sum(map(len, equal)):,} equal rows: {named}"
+
+
+def _total(argument: _Argument, column: str) -> str:
+    """Add up the amounts of a column, those of each currency by themselves; "" if it is no money."""
+    sums: dict[str, Decimal] = {}
+    for item in argument.value:
+        if item.get(column) is None:
+            continue
+        amount = _amount(argument, item, column)
+        if amount is None:
+            return ""
+        number, _, unit = amount.text.replace(",", "").partition(" ")
+        sums[unit] = sums.get(unit, Decimal(0)) + Decimal(number)
+    return " + ".join(f"{_grouped(f'{total:f}')} {unit}".strip() for unit, total in sums.items())
+
+
+def _amount(argument: _Argument, item: Mapping[str, Any], name: str) -> Fact | None:
+    """Return a cell as money, with the currency of its row."""
+    shape = argument.schema.get("items")
+    schema = _property(shape, name) if isinstance(shape, dict) else {}
+    value = item[name]
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    return _money(_Argument(name, value, schema, item))
 
 
 def _columns(argument: _Argument, items: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -570,9 +624,7 @@ def _in_row(argument: _Argument, item: Mapping[str, Any], name: str) -> str:
     value = item[name]
     if not isinstance(value, int | float) or isinstance(value, bool):
         return _cell(value)
-    shape = argument.schema.get("items")
-    schema = _property(shape, name) if isinstance(shape, dict) else {}
-    money = _money(_Argument(name, value, schema, item))
+    money = _amount(argument, item, name)
     return _cell(value) if money is None or money.note is not None else money.text
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-from sayso.channels.explanation import MAY_HAPPEN_TWICE, asks_again
 from sayso.channels.editor import edit, from_edit, to_edit
+from sayso.channels.explanation import MAY_HAPPEN_TWICE, asks_again
 from sayso.channels.replanning import replanned
 from sayso.channels.talk import Talk
 from sayso.channels.typed import in_words, read_answer, read_changes

@@ -72,6 +72,7 @@ def _words(fact: Fact) -> Iterator[str]:
         case "people":
             yield _few(fact.items)
         case "table" | "list":
+            yield from [total for total in fact.totals if total][:1]
             yield f"{fact.text.split()[0]} {fact.name}"
         case "url":
             yield fact.items[1]

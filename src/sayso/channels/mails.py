@@ -20,6 +20,7 @@ _MOST_READ = 10_000
 _ADDRESS = re.compile(r"[^\s@<>,;\"]+@([^\s@<>,;\"]+\.[^\s@<>,;\".]+)")
 # No two of its parts take the same blanks, or a long row of them would be tried in every way.
 _PERSON = re.compile(r"\s*(?:[^<>@,;\n]{0,200}<\s*)?([^\s@<>,;\"]+@[^\s@<>,;\"]+)\s*(?:>\s*)?")
+_AFTER = re.compile(r"[\s<>,;\"]")  # what no domain has in it
 # The parts of a mail, in the order in which people read them.
 _PARTS = {
     "from": ("from", "from_", "sender", "from_address"),
@@ -39,7 +40,7 @@ _PEOPLE = ("from", *_RECIPIENTS, "reply to")
 class People:
     """Addresses with their domains apart, and what is to be said of them together."""
 
-    apart: tuple[tuple[str, str], ...]
+    apart: tuple[tuple[str, str, str], ...]
     note: str | None
 
 
@@ -63,7 +64,7 @@ def people_in(text: str) -> tuple[str, ...]:
 def read_people(found: Sequence[str]) -> People:
     """Take addresses apart, and count them and their domains."""
     apart = tuple(_apart(one) for one in found[:_MOST_READ])
-    domains = Counter(domain.lower() for _, domain in apart)
+    domains = Counter(domain.lower() for _, domain, _ in apart)
     several = [f"{len(found):,} people"] if len(found) > 1 else []
     if len(found) > 1:
         named = ", ".join(
@@ -76,10 +77,11 @@ def read_people(found: Sequence[str]) -> People:
     return People(apart, ". ".join(filter(None, said)) + "." if any(said) else None)
 
 
-def _apart(person: str) -> tuple[str, str]:
-    """Return an address as what stands before the domain, and the domain."""
-    name, _, domain = person.strip().rstrip("> ").rpartition("@")
-    return name, domain
+def _apart(person: str) -> tuple[str, str, str]:
+    """Return an address as what stands before the domain, the domain, and what follows: all of it."""
+    name, _, rest = person.rpartition("@")
+    domain = _AFTER.split(rest, maxsplit=1)[0]
+    return name, domain, rest[len(domain) :]
 
 
 def _odd(domain: str) -> str | None:
