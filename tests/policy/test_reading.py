@@ -110,10 +110,21 @@ def test_a_tool_by_name_belongs_to_its_tier() -> None:
     ]
 
 
-def test_a_tier_of_ones_own_ranks_above_the_usual_ones_unless_it_runs_alone() -> None:
+def test_e58_a_tier_of_ones_own_ranks_below_critical_unless_it_runs_alone() -> None:
     found = policy('[tiers.money]\nneeds = "2 finance"\n[tiers.reading]\nalone = true')
 
-    assert found.order == ("low", "reading", "medium", "high", "critical", "money")
+    assert found.order == ("low", "reading", "medium", "high", "money", "critical")
+
+
+def test_e58_a_tier_of_ones_own_stands_where_it_is_written() -> None:
+    needs = '\nneeds = "1 senior"\n'
+    names = ("small", "medium", "payout", "large", "critical", "doomsday")
+    found = policy("".join(f"[tiers.{name}]{needs}" for name in names))
+
+    assert found.order == (
+        *("low", "small", "medium", "payout", "large", "high", "critical", "doomsday"),
+    )
+    assert [found.tiers[name].rank for name in names] == [399, 300, 299, 298, 100, 99]
 
 
 def test_a_usual_tier_keeps_its_people_when_only_its_times_are_said() -> None:

@@ -66,7 +66,7 @@ def unordered(ruling: Ruling) -> Ruling:
 def test_whoever_is_enough_for_all_of_them_together_is_enough_for_each(
     said: list[Ruling], agreed: dict[str, frozenset[str]], at: float
 ) -> None:
-    whole = joined(said, TIERS)
+    whole = joined(said)
 
     assert all(STRICTNESS.index(whole.effect) >= STRICTNESS.index(r.effect) for r in said)
     if whole.effect == "ask" and enough(whole, agreed, at):
@@ -78,7 +78,7 @@ def test_whoever_is_enough_for_all_of_them_together_is_enough_for_each(
 def test_what_is_critical_to_one_of_them_is_critical_whatever_the_highest_is_called(
     said: list[Ruling],
 ) -> None:
-    whole = joined(said, (*TIERS, "own"))
+    whole = joined(said)
 
     assert whole.critical == any(ruling.tier == "critical" for ruling in said)
     frozen = ruled(whole.text) if whole.text else NOTHING
@@ -89,7 +89,7 @@ def test_what_is_critical_to_one_of_them_is_critical_whatever_the_highest_is_cal
 @settings(deadline=None)
 @given(st.lists(rulings, min_size=1, max_size=4))
 def test_no_part_is_stricter_than_the_whole(said: list[Ruling]) -> None:
-    whole = joined(said, TIERS)
+    whole = joined(said)
     heard = [ruling for ruling in said if ruling.effect == whole.effect]
 
     assert not any(stricter_than(ruling, whole) for ruling in said)
@@ -107,30 +107,28 @@ def test_no_part_is_stricter_than_the_whole(said: list[Ruling]) -> None:
 @settings(deadline=None)
 @given(st.lists(rulings, min_size=1, max_size=3))
 def test_the_order_does_not_matter(said: list[Ruling]) -> None:
-    whole = unordered(joined(said, TIERS))
+    whole = unordered(joined(said))
 
     for other in permutations(said):
-        assert unordered(joined(other, TIERS)) == whole
+        assert unordered(joined(other)) == whole
 
 
 @settings(deadline=None)
 @given(st.lists(rulings, min_size=2, max_size=4))
 def test_joining_in_steps_is_joining_at_once(said: list[Ruling]) -> None:
     first, *rest = said
-    in_steps = joined([first, joined(rest, TIERS)], TIERS)
+    in_steps = joined([first, joined(rest)])
 
-    assert replace(in_steps, sentence="", rules=()) == replace(
-        joined(said, TIERS), sentence="", rules=()
-    )
+    assert replace(in_steps, sentence="", rules=()) == replace(joined(said), sentence="", rules=())
 
 
 @settings(deadline=None)
 @given(st.lists(rulings, min_size=1, max_size=3))
 def test_saying_everything_twice_changes_nothing(said: list[Ruling]) -> None:
-    assert joined([*said, *said], TIERS) == joined([*said, *said, *said], TIERS)
-    once = joined(said, TIERS)
-    assert not stricter_than(joined([once, once], TIERS), once)
-    assert joined([once, once], TIERS).ladder == once.ladder
+    assert joined([*said, *said]) == joined([*said, *said, *said])
+    once = joined(said)
+    assert not stricter_than(joined([once, once]), once)
+    assert joined([once, once]).ladder == once.ladder
 
 
 @pytest.mark.parametrize(

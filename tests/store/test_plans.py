@@ -102,7 +102,7 @@ def test_page_and_count_walk_the_index_of_open_asks_until_they_have_enough(
     name, given = asked_for(live, monkeypatch, lambda: live.inbox(teams=teams))
     steps = plan(live, place, name, **given)
 
-    assert steps.count(index) == 2
+    assert steps.count(index) >= 2, "and one look for each rank there is"
     span = (
         r"rank=\? AND (latest|\(latest)" if place.dialect == "sqlite" else r"\(rank = s\w*\.rank\)"
     )

@@ -46,7 +46,8 @@ def test_what_was_asked_before_there_were_teams_is_for_everybody(
         desk.approve(ask, by="anna")
     for table, columns in _KEPT.items():
         marks = ", ".join("?" * len(columns.split(",")))
-        for row in made.sql(f"select {columns} from {table}"):
+        before = columns.replace("rank", "rank % 1000 / 100 - 1")
+        for row in made.sql(f"select {before} from {table}"):
             old.sql(f"insert into {table} ({columns}) values ({marks})", *row)
 
     with Desk(old.url, agent="shop") as desk:

@@ -88,13 +88,22 @@ def listing(
     return _shown(store.inbox(wanted), reading=not reached)
 
 
-def waiting(store: Store, *, person: str | None, teams: Names, people: Roster) -> Inbox:
+def waiting(
+    store: Store,
+    *,
+    person: str | None,
+    teams: Names,
+    people: Roster,
+    least: str | None = None,
+) -> Inbox:
     """Return how many open asks this person may decide, and none of them: only the count is read.
+
+    `least` counts those whose tier in force is at least as grave as this risk.
 
     Raises:
         UnknownPerson: there is no such person.
     """
-    query = InboxQuery(not_voted=person, teams=teams, limit=0)
+    query = InboxQuery(not_voted=person, teams=teams, limit=0, least=least)
     return _shown(store.inbox(_seen(store, query, None, person, people)), reading=False)
 
 

@@ -16,7 +16,7 @@ from sayso.asks.lawbook import Lawbook
 from sayso.errors import Denied
 from sayso.model.ask import Ask
 from sayso.model.confidence import heard_as
-from sayso.model.content import RISKS, Content
+from sayso.model.content import Content
 from sayso.model.digest import Decoded, read, written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Requirement
 from sayso.model.ruled import CRITICAL
@@ -80,7 +80,7 @@ def rule(
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = law.policy.ruling(facts._replace(unseen=False), now)
-        ruling = joined([ruling, _beside(known, ruling)], law.policy.order)
+        ruling = joined([ruling, _beside(known, ruling)])
     if facts.confidence is not None and content.worth is not None:
         ruling = _by_record(law, content, facts, ruling, now)
     if ruling.effect == "allow" and content.needs != ONE_REVIEWER:
@@ -104,7 +104,7 @@ def _by_record(
         return ruling
     said = f"By its record {percent(stated)} is worth {percent(heard)}."
     lowered = replace(lowered, sentence=f"{lowered.sentence} {said}".strip())
-    return joined([_beside(ruling, lowered), lowered], law.policy.order)
+    return joined([_beside(ruling, lowered), lowered])
 
 
 def _beside(one: Ruling, other: Ruling) -> Ruling:
@@ -290,8 +290,7 @@ def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
     # Joined, not replaced: what only one of the two grants (the requester's vote, a yes by
     # timeout, a lower rung) is granted no more.
     strictest = joined([_frozen(content), ruling])
-    tier = _graver(ruling.tier, before.get("tier"))
-    said = replace(strictest, tier=tier, version=ruling.version)
+    said = replace(strictest, version=ruling.version)
     sentences = dict.fromkeys(filter(None, [content.sentence, ruling.sentence]))
     own = {name: before[name] for name in ("asked", "deny", "requested") if name in before}
     return {
@@ -301,12 +300,6 @@ def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
         "ruling": {**said.json, **own},
         **({} if due_at is None else {"due_at": due_at.isoformat()}),
     }
-
-
-def _graver(one: str | None, other: str | None) -> str | None:
-    """Return the graver of two tiers; one that a policy made up is as grave as it says."""
-    known = [tier for tier in (one, other) if tier is not None]
-    return max(known, key=lambda tier: RISKS.index(tier) if tier in RISKS else -1, default=None)
 
 
 def _frozen(content: Content) -> Ruling:
@@ -326,4 +319,5 @@ def _frozen(content: Content) -> Ruling:
         requester=said.requester,
         critical=said.critical,
         version=said.version,
+        rank=said.rank,
     )

@@ -29,6 +29,7 @@ from sayso.channels.explanation import (
     confidence_of,
     in_the_end,
     policy_words,
+    risk_words,
     undone,
     warnings,
     who_must_agree,
@@ -47,12 +48,12 @@ from sayso.model.tally import missing
 from sayso.model.text import one_line, visible
 from sayso.model.worth import Light, Worth
 
-RISKS: Mapping[str | None, tuple[str, str, str]] = {
-    "critical": ("▲▲", "critical", "bold red"),
-    "high": ("▲", "high", "red"),
-    "medium": ("◆", "medium", "yellow"),
-    "low": ("●", "low", "green"),
-    None: ("○", "not stated", "default"),
+_RISKS: Mapping[str | None, tuple[str, str]] = {
+    "critical": ("▲▲", "bold red"),
+    "high": ("▲", "red"),
+    "medium": ("◆", "yellow"),
+    "low": ("●", "green"),
+    None: ("○", "default"),
 }
 _SURE: Mapping[Level, tuple[str, str]] = {
     "high": ("■■■", "green"),
@@ -117,10 +118,17 @@ def _has_title(ask: Ask) -> bool:
     return ask.title not in (ask.tool, ask.kind.capitalize())  # `Plan` says nothing new
 
 
+def risk_of(ask: Ask) -> tuple[str, str, str]:
+    """Return the tier in force: its shape, its name, and its colour by where it stands."""
+    level = ask.content.level
+    shape, style = _RISKS[level.word]
+    return shape, one_line(level.name, 40) if level.name else "not stated", style
+
+
 def header(ask: Ask) -> Row:
     """Return the first line: id, kind, status, risk."""
-    shape, word, style = RISKS[ask.risk]
-    risk = f"{shape} {word} risk" if ask.risk else f"{shape} risk not stated"
+    shape, _, style = risk_of(ask)
+    risk = f"{shape} {risk_words(ask)}"
     how = Text.assemble(f"{ask.kind}, {ask.status}  ", (risk, style))
     return Row(ask.id, how, len(ask.id) + 2)
 
@@ -307,7 +315,7 @@ def _options(ask: Ask) -> Iterator[RenderableType]:
 
 
 def _risk(ask: Ask) -> RenderableType:
-    shape, word, style = RISKS[ask.risk]
+    shape, word, style = risk_of(ask)
     why = "" if ask.kind == "doubt" else visible(ask.content.sentence)  # there it is what is known
     said = filter(None, (why, undone(ask)))
     by = policy_words(ask)

@@ -40,6 +40,14 @@ def ruling_of(ask: Ask) -> dict[str, Any]:
     return read(ask.content.ruling) if ask.content.ruling else {}
 
 
+def risk_words(ask: Ask) -> str:
+    """Name the tier in force: `high risk`, or `tier payout` of one that the policy made up."""
+    level = ask.content.level
+    if level.name is None:
+        return "risk not stated"
+    return f"tier {one_line(level.name, 40)}" if level.own else f"{level.name} risk"
+
+
 def policy_words(ask: Ask) -> str:
     """Say which tier and which rules made this an ask; nothing if the risk alone says so."""
     ruling = ruling_of(ask)

@@ -13,7 +13,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from sayso.asks.inbox import Inbox
-from sayso.channels.card import RISKS, summary
+from sayso.channels.card import risk_of, summary
 from sayso.channels.record import ask_record
 from sayso.channels.story import told
 from sayso.cli.desks import desk_name
@@ -266,7 +266,7 @@ def _run(line: RunLine, now: datetime, columns: _Columns) -> Text:
 
 
 def _ask(number: int, ask: Ask, now: datetime, width: int, *, marked: bool) -> Text:
-    shape, word, style = RISKS[ask.risk]
+    shape, word, style = risk_of(ask)
     line = Text.assemble(
         ("> " if marked else "  ", "bold"), f"{number:>2} ", (f"{ask.id:<11}", "bold")
     )

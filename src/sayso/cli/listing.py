@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 
 from sayso.asks.inbox import Inbox
-from sayso.channels.card import RISKS, summary
+from sayso.channels.card import risk_of, summary
 from sayso.channels.fence import paragraph
 from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
@@ -198,7 +198,7 @@ def _two_lines_each(page: Inbox, width: int) -> Iterator[Text]:
 
 
 def _risk(ask: Ask) -> Text:
-    shape, word, style = RISKS[ask.risk]
+    shape, word, style = risk_of(ask)
     return Text(f"{shape} {word}", style=style)
 
 

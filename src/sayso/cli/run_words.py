@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
-from sayso.channels.card import RISKS, summary
+from sayso.channels.card import risk_of, summary
 from sayso.channels.menu import command
 from sayso.channels.record import ask_record
 from sayso.channels.values import as_json, clipped
@@ -143,7 +143,7 @@ def _short(output: object) -> str:
 
 
 def _pending(ask: Ask) -> Iterator[Text]:
-    shape, _, style = RISKS[ask.risk]
+    shape, _, style = risk_of(ask)
     yield Text.assemble("  ", (f"{shape} ", style), (ask.id, "bold"), f"  {summary(ask, 100)}")
     yield Text(f"    -> {command(ask, desk=desk_argument())} --go", "dim")
 

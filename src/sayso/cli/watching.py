@@ -12,7 +12,7 @@ import click
 from rich.cells import cell_len
 from rich.text import Text
 
-from sayso.channels.card import RISKS, Card, outcome, summary
+from sayso.channels.card import Card, outcome, risk_of, summary
 from sayso.channels.menu import command
 from sayso.channels.record import ask_record
 from sayso.channels.sentences import readable, whose
@@ -118,7 +118,7 @@ def _line(ask: Ask, event: Event | None) -> Text:
     text = Text(f"{at}  ")
     text.append(f"{ask.id}  ", "bold")
     if kind in ("ask.opened", "waiting"):
-        shape, word, style = RISKS[ask.risk]
+        shape, word, style = risk_of(ask)
         text.append(f"{_WORDS[kind]}  ")
         text.append(f"{shape} {word}  ", style)
         text.append(summary(ask, max(screen().width - cell_len(text.plain), 20)))

@@ -5,9 +5,10 @@ Asks of one kind are put under one ruling, so most texts were read before.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sayso.model.digest import read
 
@@ -17,6 +18,47 @@ CRITICAL = "critical"
 # A no is never worth less than a yes nobody gave (E22).
 NEVER_BY_TIMEOUT = ("high", CRITICAL)
 
+# Where a tier stands among all, the gravest first. Tiers of a policy's own stand between the words.
+RANKS: Mapping[str | None, int] = {CRITICAL: 100, "high": 200, "medium": 300, "low": 400}
+STEP = 100  # from one word to the next
+UNSTATED = RANKS["medium"]  # unknown is not harmless
+_OWN = RANKS["high"]  # a tier that a policy made up was made up for a reason
+
+
+class Level(NamedTuple):
+    """How grave an ask is by its policy: the name of the tier in force, and where that stands.
+
+    `word` is the word by which it is coloured: the one at its place, or the next below.
+    """
+
+    name: str | None
+    rank: int
+    word: str | None
+
+    @property
+    def own(self) -> bool:
+        """Whether the tier is one that the policy made up."""
+        return self.name is not None and self.name not in RANKS
+
+    @classmethod
+    def of(cls, risk: str | None, tier: str | None = None, rank: int | None = None) -> Level:
+        """Return the graver of what was declared and what the policy makes of it."""
+        stated = RANKS.get(risk, UNSTATED)
+        placed = stated if tier is None else rank_of_tier(tier, rank)
+        if tier is None or (risk is not None and stated < placed):
+            return cls(risk, stated, risk)
+        return cls(tier, placed, word_at(placed))
+
+
+def rank_of_tier(tier: str, rank: int | None = None) -> int:
+    """Return where a tier stands; one of a policy's own where it stood when it was asked for."""
+    return RANKS.get(tier, rank or _OWN)
+
+
+def word_at(rank: int) -> str:
+    """Return the word at this place, or the next one below it."""
+    return next((str(word) for word, place in RANKS.items() if place >= rank), "low")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruled:
@@ -25,7 +67,8 @@ class Ruled:
     `asked` and `deny` are whom the asker wanted and how many refusals were to end it, before the
     policy added its own. `requested` is noted where nobody may have to agree: somebody asked for it
     in so many words, and what the call says of itself lowers nothing. `critical` is whether that
-    was among the tiers, of which `tier` is the highest.
+    was among the tiers, of which `tier` is the highest. `rank` is where a tier of the policy's own
+    stood among the others then.
     """
 
     rules: tuple[str, ...] = ()
@@ -41,6 +84,7 @@ class Ruled:
     deny: int = 1
     requested: bool = False
     critical: bool = False
+    rank: int | None = None
 
     def __post_init__(self) -> None:
         """Take the tier for what it says."""

@@ -25,7 +25,7 @@ from sayso.policy.places import normal
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.ruling import Rung
 from sayso.policy.tables import Table, document
-from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as
+from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as, ranked
 
 TERMS = ("needs", "deny", "within", "on_timeout", "cool_off", "execute_within", "remind", "escalate",
          "requester")  # fmt: skip
@@ -91,7 +91,7 @@ def _tiers(tables: Table, implied: Implied) -> dict[str, Tier]:
     for name in tables:
         tables.plain(name, "tier", name, at_key=True)
         tiers[name] = _tier(tables.table(name), name, implied)
-    return tiers
+    return ranked(tiers, tables)
 
 
 def _tier(table: Table, name: str, implied: Implied) -> Tier:

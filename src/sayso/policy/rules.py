@@ -24,7 +24,7 @@ from sayso.policy.earning import Earning
 from sayso.policy.facts import Facts
 from sayso.policy.paces import Pace, pace_of
 from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
-from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as
+from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as, ranked
 
 GATED = "Every call of this tool needs a person's say-so."
 UNREADABLE = "Part of it cannot be read by anybody, so it counts as one level riskier."
@@ -81,6 +81,10 @@ class Matched:
     unsure: str | None = None
 
 
+def _lowest_first(tier: Tier) -> tuple[bool, int]:
+    return not tier.alone, -(tier.rank or 0)
+
+
 class _About:
     """The rules about one tool, ready to be asked."""
 
@@ -119,6 +123,9 @@ class Policy:
         Raises:
             BadPolicy: two rules have one name, or a rule names a tier that is none.
         """
+        if any(tier.rank is None for tier in self.tiers.values()):
+            own = [name for name in self.tiers if name not in RISKS]
+            object.__setattr__(self, "tiers", ranked(self.tiers, own))
         names: set[str] = set()
         for rule in self.rules:
             if rule.name in names:
@@ -134,8 +141,8 @@ class Policy:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The tiers from the lowest to the highest: those that run alone, ours, then yours."""
-        return tuple(sorted(self.tiers, key=lambda name: not self.tiers[name].alone))
+        """The tiers from the lowest to the highest, first those that run alone."""
+        return tuple(sorted(self.tiers, key=lambda name: _lowest_first(self.tiers[name])))
 
     def matching(self, facts: Facts, now: datetime) -> list[Matched]:
         """Return the rules that have something to say to a call."""
@@ -208,7 +215,7 @@ class Policy:
             rulings = [
                 Ruling(effect="allow", sentence="No rule asks for a person.", version=self.version)
             ]
-        said = joined(rulings, self.order)
+        said = joined(rulings)
         if facts.unreadable and said.asks and UNREADABLE not in said.sentence:
             said = replace(said, sentence=f"{said.sentence} {UNREADABLE}")
         grave = facts.risk is not None and (

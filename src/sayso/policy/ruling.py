@@ -8,6 +8,7 @@ look at the same call, can raise the bar and never lower it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from typing import Any, Literal
 
 from sayso.model.digest import written
 from sayso.model.requirement import ANYBODY, ONE_REVIEWER, Factor, Requirement
-from sayso.model.ruled import CRITICAL, OnTimeout
+from sayso.model.ruled import CRITICAL, RANKS, OnTimeout, rank_of_tier
 
 Effect = Literal["allow", "ask", "deny"]
 STRICTNESS: tuple[Effect, ...] = ("allow", "ask", "deny")
@@ -38,7 +39,7 @@ class Rung:
 class Ruling:
     """The word of the policy on one call.
 
-    `tier` is the highest of those it belongs to; `critical` says whether that one is among them.
+    `tier` is the highest of those it belongs to, and `rank` its place; `critical` says whether that one is among them.
     `earnable` says that people are asked because of the tier alone, which an agent can earn to be
     spared. What a rule asks for, a person is asked for.
     """
@@ -58,6 +59,7 @@ class Ruling:
     critical: bool = False
     version: str | None = None
     earnable: bool = False
+    rank: int | None = None
 
     def __post_init__(self) -> None:
         """Bring the ladder into its one form, so that equal ladders are equal."""
@@ -86,6 +88,7 @@ class Ruling:
             "requester": self.requester or None,
             # Said where the tier does not say it already.
             "critical": True if self.critical and self.tier != CRITICAL else None,
+            "rank": self.rank if self.tier not in RANKS else None,
         }
         return {name: value for name, value in said.items() if value not in (None, [], ())}
 
@@ -95,17 +98,14 @@ class Ruling:
         return written(self.json) if self.json else None
 
 
-def joined(rulings: Iterable[Ruling], order: tuple[str, ...] = ()) -> Ruling:
-    """Return the strictest that all of them together say.
-
-    `order` names the tiers from the lowest to the highest.
-    """
+def joined(rulings: Iterable[Ruling]) -> Ruling:
+    """Return the strictest that all of them together say."""
     said = list(rulings)
     strictest = max(STRICTNESS.index(ruling.effect) for ruling in said)
     heard = [ruling for ruling in said if STRICTNESS.index(ruling.effect) == strictest]
     first = heard[0]
     for ruling in heard[1:]:
-        first = _two(first, ruling, order)
+        first = _two(first, ruling)
     sentences = dict.fromkeys(ruling.sentence for ruling in heard if ruling.sentence)
     rules = dict.fromkeys(name for ruling in heard for name in ruling.rules)
     # A tier of one's own may be the higher one, and takes nothing away from what is critical.
@@ -113,11 +113,13 @@ def joined(rulings: Iterable[Ruling], order: tuple[str, ...] = ()) -> Ruling:
     return replace(first, sentence=" ".join(sentences), rules=tuple(rules), critical=critical)
 
 
-def _two(one: Ruling, other: Ruling, order: tuple[str, ...]) -> Ruling:
+def _two(one: Ruling, other: Ruling) -> Ruling:
+    highest = min((one, other), key=_place)
     return Ruling(
         effect=one.effect,
         sentence="",
-        tier=_higher(one.tier, other.tier, order),
+        tier=highest.tier,
+        rank=highest.rank,
         needs=together(one.needs, other.needs),
         within=_earliest(one.within, other.within),
         on_timeout="approve" if one.on_timeout == other.on_timeout == "approve" else "reject",
@@ -193,10 +195,11 @@ def _rungs(reached: Iterable[tuple[float, frozenset[str]]]) -> tuple[Rung, ...]:
     return tuple(rungs)
 
 
-def _higher(one: str | None, other: str | None, order: tuple[str, ...]) -> str | None:
-    known = [tier for tier in (one, other) if tier is not None]
-    ranks = {tier: order.index(tier) if tier in order else -1 for tier in known}
-    return max(known, key=lambda tier: (ranks[tier], tier), default=None)
+def _place(ruling: Ruling) -> tuple[float, str]:
+    """Return where the tier of a ruling stands, the highest first; without one it is the lowest."""
+    if ruling.tier is None:
+        return math.inf, ""
+    return rank_of_tier(ruling.tier, ruling.rank), ruling.tier
 
 
 def _earliest(one: float | None, other: float | None) -> float | None:

@@ -45,6 +45,7 @@ from sayso.store.contract import (
     StartRun,
     SteerRun,
     Wakeups,
+    own_tier,
     rank_of,
     rank_of_risk,
 )
@@ -545,7 +546,7 @@ _MOVING = frozenset(
 )
 _NEVER = 2**62
 _LAST = micros(datetime.max.replace(tzinfo=UTC))
-_PLACES = 12  # spans of the inbox
+_PLACES = 3000  # where spans of the inbox begin
 
 
 def ask_change_of(append: Append, ask: Ask) -> Change:
@@ -593,7 +594,7 @@ def _voters(ask: Ask) -> str:
 
 
 INDEXED = (
-    *("id", "ask_stream", "ask_kind", "status", "rank", "risk", "run", "thread", "key"),
+    *("id", "ask_stream", "ask_kind", "status", "rank", "tier", "risk", "run", "thread", "key"),
     *("roles", "voters", "version", "opened_at", "due_at", "next_at", "latest", "agent"),
     *("assignee", "effect", "team", "tool", "closed_at"),
 )
@@ -630,6 +631,7 @@ def _place_of(ask: Ask) -> dict[str, object]:
     next_ = next_at(ask)
     return {
         "rank": rank_of(ask.content),
+        "tier": own_tier(ask.content),
         "due_at": due_at,
         "latest": _NEVER if due_at is None else due_at,
         "next_at": micros(next_) if next_ else None,

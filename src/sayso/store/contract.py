@@ -18,6 +18,7 @@ from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.event import Event
 from sayso.model.lifecycle import RunStatus
+from sayso.model.ruled import RANKS
 from sayso.store.accounts import Accounts
 from sayso.store.bell import Bell
 from sayso.store.boards import Boards
@@ -36,11 +37,8 @@ COUNT_LIMIT = 1000
 SOON = timedelta(hours=2)  # whatever expires within this time comes first
 PEOPLE = "people"  # the stream that says who is on the desk
 
-# The inbox lists by rank. Undeclared risk sorts with medium: unknown is not harmless. A tier that
-# a policy made up was made up for a reason. What is for information has ranks of its own behind.
-_RANK = {"critical": 0, "high": 1, "medium": 2, None: 2, "low": 3}
-_OWN_TIER = 1
-_INFORMATION = 4
+# The inbox lists by rank: the tier in force. What is for information has ranks of its own behind.
+INFORMATION = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,14 +490,19 @@ class Store(
 
 def rank_of(content: Content) -> int:
     """Where an ask sorts in the inbox; smaller comes first."""
-    declared, tier = _RANK[content.risk], content.ruled.tier
-    rank = declared if tier is None else min(declared, _RANK.get(tier, _OWN_TIER))
-    return rank + _INFORMATION if informs(content) else rank
+    rank = content.level.rank
+    return rank + INFORMATION if informs(content) else rank
+
+
+def own_tier(content: Content) -> str | None:
+    """Return the name of the tier in force if a policy made it up; a word has its rank alone."""
+    level = content.level
+    return level.name if level.own and content.ruled.rank is not None else None
 
 
 def rank_of_risk(risk: str) -> int:
     """Return the rank of what declares this risk and must be decided."""
-    return _RANK[risk]
+    return RANKS[risk]
 
 
 def informs(content: Content) -> bool:

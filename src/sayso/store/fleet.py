@@ -41,9 +41,10 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class OpenAsks:
-    """How many asks of one rank and kind are open, and since when the oldest."""
+    """How many asks of one rank, tier of one's own and kind are open, and since when the oldest."""
 
     rank: int
+    tier: str | None
     kind: str
     count: int
     since: datetime
@@ -166,7 +167,7 @@ class SqlFleet(SqlQueries):
     def open_counts(self) -> list[OpenAsks]:
         """Return how many asks are open, by rank and kind."""
         rows = self._rows("open_counts")
-        return [OpenAsks(rank, kind, count, moment(at)) for rank, kind, count, at in rows]
+        return [OpenAsks(*what, moment(at)) for *what, at in rows]
 
     def open_needs(self) -> list[OpenNeeds]:
         """Return how many asks are open, by the roles they are for and by team."""

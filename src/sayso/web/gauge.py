@@ -18,10 +18,11 @@ from sayso.insight.exposure import Trusted, trusted_by
 from sayso.insight.facts import ABOUT_KEYS
 from sayso.insight.figures import BY_PEOPLE, REVIEWED, Counted
 from sayso.insight.metrics import counted_ever
+from sayso.model.ruled import word_at
 from sayso.model.text import visible
 from sayso.model.verdicts import Kind
 from sayso.runs.fleet import Standing, look
-from sayso.store.contract import Store
+from sayso.store.contract import INFORMATION, Store
 
 TIERS = ("critical", "high", "medium", "low")
 _KEPT = 1.0  # seconds for which one look serves everybody
@@ -73,7 +74,8 @@ def measured(at: Standing, written: int, took: float) -> Iterator[Metric]:
         {(("kind", kind), ("tier", tier)): 0 for kind in get_args(Kind) for tier in TIERS}
     )
     for asks in at.asks:
-        opened[("kind", asks.kind), ("tier", TIERS[asks.rank % len(TIERS)])] += asks.count
+        tier = asks.tier or word_at(asks.rank % INFORMATION)
+        opened[("kind", asks.kind), ("tier", tier)] += asks.count
     oldest = max(((at.now - asks.since).total_seconds() for asks in at.asks), default=0.0)
     doubts = sum(asks.count for asks in at.asks if asks.kind == "doubt")
     yield Metric("sayso_asks_open", "gauge", "Asks that wait for people.", opened)

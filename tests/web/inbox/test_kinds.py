@@ -207,7 +207,7 @@ def test_rows_that_can_be_ticked_are_shown_once_with_their_money(anna: Tab, desk
     (table,) = anna.page.all("table")
     assert "1,240.50 EUR" in table.text
     assert "b" * 300 in table.text, "all of it: it stands nowhere else"
-    assert "2 rows, below" in anna.page.text
+    assert "amount in all: 1,240.50 EUR" in anna.page.text
 
 
 def test_a_plan_is_moved_reworded_and_approved_without_a_script(anna: Tab, desk: Desk) -> None:

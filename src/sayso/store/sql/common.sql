@@ -16,7 +16,7 @@ select id from asks where key = :key
 -- name: ask_filter
       (cast(:kind as text) is null or a.kind = :kind)
   and (cast(:risk as text) is null or a.risk = :risk)
-  and (cast(:least as bigint) is null or a.rank % 4 <= :least)
+  and (cast(:least as bigint) is null or a.rank % 1000 <= :least)
   and (cast(:agent as text) is null or a.agent = :agent)
   and (cast(:tool as text) is null or a.tool = :tool)
   and (cast(:run as text) is null or a.run = :run)
@@ -26,11 +26,11 @@ select id from asks where key = :key
   and (cast(:not_voted as text) is null or not length(replace(a.voters, :not_voted, '')) < length(a.voters))
   and {roles}
 
--- The inbox is twelve spans of the index of open asks, one behind the other: what expires soon, by
--- rank (places 0 to 3), what needs people (4 to 7), and what is for information (8 to 11). Ranks 4
--- to 7 are for information. Whoever looks walks from span to span until there is enough, so that
--- it costs what is on the page however the asks are spread. The count stops behind :count_limit,
--- and sees the same moment as the page.
+-- The inbox is spans of the index of open asks, one behind the other, three for each rank there is:
+-- what expires soon (places below 1000), what needs people (1000 on), and what is for information
+-- (2000 on, of ranks from 1000 on). Whoever looks walks from span to span until there is enough, so
+-- that it costs what is on the page however the asks are spread. The count stops behind
+-- :count_limit, and sees the same moment as the page.
 
 -- name: inbox_clock
 with recursive clock as materialized (
@@ -47,22 +47,30 @@ wanted as not materialized (
       from asks a
      where a.status = 'open' and {@ask_filter}
 ),
+ranks (rank) as (
+    select min(a.rank) from asks a where a.status = 'open'
+    union all
+    select (select min(a.rank) from asks a where a.status = 'open' and a.rank > r.rank)
+      from ranks r where r.rank is not null
+),
 edges as (
-    select v.column1 as place, v.column2 as rank,
-           case when v.column1 between 4 and 7 and clock.soon > clock.now then clock.soon
+    select place, rank,
+           case when place between 1000 and 1999 and clock.soon > clock.now then clock.soon
                 else clock.now end as above,
-           case when v.column2 % 4 > coalesce(cast(:least as bigint), 3) then -1
-                when v.column1 < 4 then clock.soon
+           case when rank % 1000 > coalesce(cast(:least as bigint), 999) then -1
+                when place < 1000 then clock.soon
                 else {never} end as upto
       from clock
-      cross join (values (0, 0), (1, 1), (2, 2), (3, 3), (4, 0), (5, 1), (6, 2), (7, 3),
-                         (8, 4), (9, 5), (10, 6), (11, 7)) v
+      cross join (select rank as place, rank from ranks where rank < 1000
+                  union all
+                  select rank + 1000, rank from ranks where rank is not null) places
 ),
 spans as materialized (
     select place, rank, above, upto,
            case when goes_on then cast(:latest as bigint) else above end as latest,
            case when goes_on then cast(:opened_at as bigint) else {never} end as opened_at,
-           case when goes_on then cast(:id as text) else '' end as id
+           case when goes_on then cast(:id as text) else '' end as id,
+           row_number() over (order by place) as step
       from (select place, rank, above, upto,
                    place = :place and cast(:latest as bigint) > above as goes_on
               from edges) s
@@ -94,29 +102,29 @@ select counted.n, page.id, page.place, page.latest, page.opened_at, clock.soon,
 
 -- name: inbox
 {@inbox_spans},
-tally (place, n) as (
-    select -1, cast(0 as bigint)
+tally (step, n) as (
+    select cast(0 as bigint), cast(0 as bigint)
     union all
-    select s.place, t.n + (
+    select s.step, t.n + (
             select count(*) from (
                 select 1 from wanted w
                  where w.rank = s.rank and w.latest > s.above and w.latest <= s.upto
                  limit :count_limit + 1
             ) c)
-      from tally t join spans s on s.place = t.place + 1
+      from tally t join spans s on s.step = t.step + 1
      where t.n <= :count_limit
 ),
-walk (place, found, ids) as (
-    select cast(:place as integer) - 1, 0, {none}
+walk (step, place, found, ids) as (
+    select (select count(*) from spans s where s.place < :place), 0, 0, {none}
     union all
-    select s.place, f.found + {as_many}, (
+    select s.step, s.place, f.found + {as_many}, (
             select {gathered} from (
                 select w.id from wanted w
                  where w.rank = s.rank and w.latest <= s.upto
                    and (w.latest, w.opened_at, w.id) > (s.latest, s.opened_at, s.id)
                  order by w.latest, w.opened_at, w.id limit :limit
             ) g)
-      from walk f join spans s on s.place = f.place + 1
+      from walk f join spans s on s.step = f.step + 1
      where f.found + {as_many} < :limit
 ),
 {@inbox_page}
@@ -127,7 +135,7 @@ walk (place, found, ids) as (
 found as ({matching}),
 wanted as materialized (
     select a.id, a.stream, a.latest, a.opened_at, a.holder, a.lease_until,
-           case when a.rank < 4 and a.latest <= clock.soon then a.rank else a.rank + 4 end as place
+           case when a.rank < 1000 and a.latest <= clock.soon then a.rank else a.rank + 1000 end as place
       from clock
       cross join found
       join asks a on a.id = found.id
@@ -266,10 +274,10 @@ select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
 -- name: open
 -- Opens nothing once the people are no longer those who were read, or while the same is open: that
 -- breaks the unique index of `likeness`.
-insert into asks (id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
+insert into asks (id, stream, kind, status, rank, tier, risk, run, thread, key, roles, voters, version,
                   opened_at, due_at, next_at, latest, agent, tool, likeness, assignee, paced,
                   effect, team, closed_at, holder, lease_until)
-select :id, :ask_stream, :ask_kind, :status, :rank, :risk, :run, :thread, :key, :roles, :voters,
+select :id, :ask_stream, :ask_kind, :status, :rank, :tier, :risk, :run, :thread, :key, :roles, :voters,
        :version, :opened_at, :due_at, :next_at, :latest, :agent, :tool, cast(:likeness as text),
        :assignee, cast(:paced as integer), :effect, :team, :closed_at, :holder,
        {now} + cast(:span as bigint)
@@ -295,7 +303,7 @@ update asks
 -- name: move
 -- The same for what changes where it stands in the queue, or when the clock looks at it next.
 update asks
-   set status = :status, version = :version, voters = :voters, roles = :roles, rank = :rank,
+   set status = :status, version = :version, voters = :voters, roles = :roles, rank = :rank, tier = :tier,
        due_at = :due_at, next_at = :next_at, latest = :latest, assignee = :assignee,
        closed_at = :closed_at,
        likeness = case when :edited then null else likeness end

@@ -19,7 +19,8 @@ select id, name, serves, seen_at, version, engine, threads, busy, lag, codes, {n
   from workers where seen_at > {now} - cast(:span as bigint) order by name
 
 -- name: open_counts
-select rank, kind, count(*), min(opened_at) from asks where status = 'open' group by rank, kind
+select rank, tier, kind, count(*), min(opened_at) from asks
+ where status = 'open' group by rank, tier, kind
 
 -- name: open_needs
 select roles, team, count(*) from asks where status = 'open' group by roles, team

@@ -10,7 +10,7 @@ select (select epoch from desk), e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.
 select epoch, pg_snapshot_xmin(pg_current_snapshot()) from desk
 
 -- name: indexed
-select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
+select id, stream, kind, status, rank, tier, risk, run, thread, key, roles, voters, version,
        opened_at, due_at, next_at, latest, agent, assignee, effect, team, tool,
        closed_at
   from asks where id = any(:ids)
@@ -57,10 +57,10 @@ select stream, seq, kind, at, actor, payload, salt, digest, hash
 -- name: inbox_of_teams
 -- The same in each team, and in what belongs to none: of each as much as could be shown.
 {@inbox_spans},
-tally (place, n) as (
-    select -1, cast(0 as bigint)
+tally (step, n) as (
+    select cast(0 as bigint), cast(0 as bigint)
     union all
-    select s.place, t.n + (
+    select s.step, t.n + (
             select count(*) from (
                 select 1 from unnest(cast(:teams as text[])) m (team)
                  cross join lateral (
@@ -71,13 +71,13 @@ tally (place, n) as (
                 ) theirs
                  limit :count_limit + 1
             ) c)
-      from tally t join spans s on s.place = t.place + 1
+      from tally t join spans s on s.step = t.step + 1
      where t.n <= :count_limit
 ),
-walk (place, found, ids) as (
-    select cast(:place as integer) - 1, 0, {none}
+walk (step, place, found, ids) as (
+    select (select count(*) from spans s where s.place < :place), 0, 0, {none}
     union all
-    select s.place, f.found + {as_many}, (
+    select s.step, s.place, f.found + {as_many}, (
             select {gathered} from (
                 select theirs.id from unnest(cast(:teams as text[])) m (team)
                  cross join lateral (
@@ -88,7 +88,7 @@ walk (place, found, ids) as (
                 ) theirs
                  order by theirs.latest, theirs.opened_at, theirs.id limit :limit
             ) g)
-      from walk f join spans s on s.place = f.place + 1
+      from walk f join spans s on s.step = f.step + 1
      where f.found + {as_many} < :limit
 ),
 {@inbox_page}

@@ -35,7 +35,7 @@ declare
     urgent integer := 0;
 begin
     if new.waits <> '' then
-        select coalesce(max(greatest(4 - a.rank, 0)), 0) into urgent
+        select coalesce(max(greatest((500 - a.rank) / 100, 0)), 0) into urgent
           from asks a where a.id = any(string_to_array(trim(both '|' from new.waits), '|'));
     end if;
     perform procrastinate_defer_jobs_v1(array[cast(row(

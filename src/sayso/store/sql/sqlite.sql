@@ -24,7 +24,7 @@ update desk set copied_at = :now
 select desk.epoch, (select coalesce(max(pos), 0) from events) from desk
 
 -- name: indexed
-select id, stream, kind, status, rank, risk, run, thread, key, roles, voters, version,
+select id, stream, kind, status, rank, tier, risk, run, thread, key, roles, voters, version,
        opened_at, due_at, next_at, latest, agent, assignee, effect, team, tool,
        closed_at
   from asks where id in (select value from json_each(:ids))
@@ -41,23 +41,23 @@ select stream, seq, kind, at, actor, payload, salt, digest, hash
 -- name: inbox_of_teams
 -- The same in each team, and in what belongs to none: of each as much as could be shown.
 {@inbox_spans},
-tally (place, n) as (
-    select -1, 0
+tally (step, n) as (
+    select cast(0 as bigint), 0
     union all
-    select s.place, t.n + (
+    select s.step, t.n + (
             select count(*) from (
                 select 1 from json_each(:teams) m cross join wanted w
                  where w.team = m.value
                    and w.rank = s.rank and w.latest > s.above and w.latest <= s.upto
                  limit :count_limit + 1
             ) c)
-      from tally t join spans s on s.place = t.place + 1
+      from tally t join spans s on s.step = t.step + 1
      where t.n <= :count_limit
 ),
-walk (place, found, ids) as (
-    select :place - 1, 0, {none}
+walk (step, place, found, ids) as (
+    select (select count(*) from spans s where s.place < :place), 0, 0, {none}
     union all
-    select s.place, f.found + {as_many}, (
+    select s.step, s.place, f.found + {as_many}, (
             select {gathered} from (
                 select b.id from json_each(:teams) m
                   join asks b on b.id in (
@@ -68,7 +68,7 @@ walk (place, found, ids) as (
                 )
                  order by b.latest, b.opened_at, b.id limit :limit
             ) g)
-      from walk f join spans s on s.place = f.place + 1
+      from walk f join spans s on s.step = f.step + 1
      where f.found + {as_many} < :limit
 ),
 {@inbox_page}

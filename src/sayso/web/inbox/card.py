@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sayso.asks.identity import barred
 from sayso.asks.standing import Standing
@@ -17,6 +17,7 @@ from sayso.channels.explanation import (
     asks_for,
     confidence_of,
     in_the_end,
+    risk_words,
     undone,
     warnings,
     who_must_agree,
@@ -105,7 +106,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         team=content.team,
         asking=f"{content.agent or '(nobody)'}{asks_for(ask)}",
         shape=shape_of(ask),
-        risk_word=f"{ask.risk} risk" if ask.risk else "risk not stated",
+        risk_word=risk_words(ask),
         asked_because=content.sentence if ask.kind != "doubt" else "",  # what is known says it
         undone=undone(ask),
         confidence=_sure(ask),
@@ -194,8 +195,8 @@ def _touched(matters: tuple[str, ...] | None, typed: Iterable[Change]) -> bool:
 
 
 def shape_of(ask: Ask) -> Shape:
-    """Return the shape of the risk that was declared."""
-    return ask.risk or "none"
+    """Return the shape of the tier in force, by where it stands."""
+    return cast("Shape", ask.content.level.word or "none")
 
 
 def _sure(ask: Ask) -> Confidence | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from sayso.asks.inbox import Inbox, decided, group_of, listing, waiting
+from sayso.channels.explanation import risk_words
 from sayso.channels.headline import headline
 from sayso.model.ask import Ask
 from sayso.store.contract import InboxQuery
@@ -50,6 +51,12 @@ def waiting_for(visit: Visit) -> Inbox:
     return waiting(visit.store, person=me, teams=visit.teams(), people=visit.people)
 
 
+def grave_for(visit: Visit) -> Inbox:
+    """Return how many of them are of high risk or above, by the tier in force."""
+    me = visit.caller.name
+    return waiting(visit.store, person=me, teams=visit.teams(), people=visit.people, least="high")
+
+
 def queue_of(visit: Visit, filters: Filters, inbox: Inbox, current: str | None = None) -> Queue:
     """Return the list as it is drawn; `current` is the ask that is open beside it."""
     roster, now = visit.store.widen(visit.people), inbox.at or visit.store.now()
@@ -83,6 +90,8 @@ def _row(ask: Ask, filters: Filters, now: datetime, current: str | None, bulk: s
         opened_at=ask.opened_at,
         due_at=ask.due_at if ask.open else None,
         shape=shape_of(ask),
+        risk_word=risk_words(ask),
+        tier=ask.content.level.name if ask.content.level.own else None,
         group=_group(ask, filters, now),
         bulk=bulk,
         outcome=None if ask.open else so_far(ask),

@@ -71,6 +71,8 @@ class Row:
     opened_at: datetime
     due_at: datetime | None = None
     shape: Shape = "none"
+    risk_word: str = "risk not stated"
+    tier: str | None = None  # of a policy's own, by its name
     group: Group = "needs"
     bulk: str | None = None
     outcome: str | None = None

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sayso.access.caller import ADMIN, Caller
+from sayso.asks.inbox import Inbox
 from sayso.insight.figures import Figures
 from sayso.insight.metrics import Metrics, measure, measure_by
 from sayso.insight.record import track_record
@@ -17,6 +18,7 @@ from sayso.model.span import say_span
 from sayso.model.verdicts import Verdict
 from sayso.runs.outlook import Attention, Need, Outlook, outlook
 from sayso.store.boards import COUNTED
+from sayso.web.inbox.queue import grave_for, waiting_for
 from sayso.web.inbox.signed_out import InboxDoor
 from sayso.web.look.views import Chip
 from sayso.web.metrics import MOST, sees_webhooks
@@ -71,6 +73,7 @@ async def overview(
 
     def made() -> Response:
         found = measure(visit.store, days=span, teams=visit.teams(), most=MOST)
+        mine = waiting_for(visit)
         stands = outlook(
             visit.store,
             teams=visit.teams(),
@@ -92,7 +95,8 @@ async def overview(
             figures=figures_of(found, _SPANS[span]),
             whole=found.whole,
             attention=[_attention(visit, each) for each in stands.attention],
-            waiting=waiting_words(stands),
+            waiting=" ".join(filter(None, (waiting_words(stands), for_you(visit, mine)))),
+            mine=mine.count,
             runs=lines_of(visit, stands.runs, stands.served, back=back),
             counts=counted(stands),
             happened=happened(visit),
@@ -121,6 +125,15 @@ def _attention(visit: Visit, each: Attention) -> AttentionLine:
         href, command = (href, None) if ADMIN in visit.caller.scopes else (None, command)
     how = _HOW.get(each.need, "See them")
     return AttentionLine(icon=icon, text=each.text, href=href, command=command, how=how)
+
+
+def for_you(visit: Visit, mine: Inbox) -> str:
+    """Say how many asks somebody can decide, and how many of those weigh much; "" if none waits."""
+    if not mine.count:
+        return ""
+    grave = grave_for(visit)
+    high = f", {grave.counted} of them high risk or above" if grave.count else ""
+    return f"You can decide {mine.counted}{high}."
 
 
 def waiting_words(stands: Outlook) -> str:

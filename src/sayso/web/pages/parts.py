@@ -17,7 +17,6 @@ from sayso.web.visit import Visit
 T = TypeVar("T")
 AGENTS = 12  # those with most calls
 PEOPLE = 20  # those who decided most
-_TIERS = ("critical", "high", "medium", "low")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +58,10 @@ class Lines(Generic[T]):
 def tiers_of(visit: Visit, days: int) -> list[PartLine]:
     """Return how calls of each tier went, the gravest first."""
     found = _by(visit, "tier", days)
-    known = [tier for tier in _TIERS if tier in found]
-    others = [tier for tier in found if tier not in _TIERS]
-    return [_part(tier, *found[tier]) for tier in (*known, *others)]
+    places = {name: tier.rank or 0 for name, tier in visit.desk.law.policy.tiers.items()}
+    last = max(places.values()) + 1  # a tier that the policy of now does not have
+    gravest = sorted(found, key=lambda tier: (places.get(tier, last), tier))
+    return [_part(tier, *found[tier]) for tier in gravest]
 
 
 def agents_of(visit: Visit, days: int) -> Lines[PartLine]:

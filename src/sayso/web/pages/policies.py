@@ -13,8 +13,8 @@ from sayso.access.caller import ADMIN, Caller
 from sayso.asks.lawbook import default_policy
 from sayso.errors import BadValue
 from sayso.insight.metrics import measure_by
-from sayso.model.content import RISKS
 from sayso.model.requirement import Requirement
+from sayso.model.ruled import UNSTATED, word_at
 from sayso.model.verdicts import KINDS
 from sayso.policy.checking import problems
 from sayso.policy.conditions import Condition
@@ -257,7 +257,7 @@ def tier_view(one: TierStands) -> TierView:
     needs = "" if tier.alone else str(tier.terms.needs or Requirement())
     return TierView(
         name=tier.name,
-        shape=tier.name if tier.name in RISKS else "none",
+        shape=word_at(tier.rank or UNSTATED),
         needs=needs,
         terms=() if tier.alone else tuple(conditions_of(tier.terms)),
         who=one.who,
