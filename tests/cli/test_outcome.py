@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from sayso import Ask, Desk
+from sayso import Ask, Desk, Running
+from sayso.asks.standing import standing
+from sayso.asks.stuck import unused
 from tests.cli.conftest import AtTerminal, Sayso
 from tests.together import until
 
@@ -75,7 +77,7 @@ def test_whoever_approves_hears_how_it_ended(
         with at_terminal("inbox", "approve", ask.id) as terminal:
             terminal.wait_for("Approve this? [y/N] ")
             terminal.type("y")
-            terminal.wait_for("The program that asked waits for it, and goes on now.")
+            terminal.wait_for("It is for the program that asked, which has not begun yet.")
             terminal.wait_for(told)
             assert terminal.ended() == 0
 
@@ -104,7 +106,7 @@ def test_ctrl_c_ends_the_waiting_and_not_the_decision(
         with at_terminal("inbox", "approve", ask.id, *options) as terminal:
             terminal.wait_for("Approve this? [y/N] ")
             terminal.type("y")
-            terminal.wait_for("goes on now.")
+            terminal.wait_for("which has not begun yet.")
             terminal.press(b"\x03")
             terminal.wait_for(f"What you said is recorded. Look later: sayso inbox show {ask.id}")
             assert terminal.ended() == code
@@ -119,7 +121,10 @@ def test_a_program_that_died_before_it_began_is_named_as_the_reason(
         ask = asked(desk)
         process.send_signal(signal.SIGSTOP)  # it holds the ask and will not act on the answer
         desk.approve(ask)
-        assert "The program that asked waits for it" in sayso("inbox", "show", ask.id).out
+        assert (
+            "It is for the program that asked, which has not begun yet."
+            in sayso("inbox", "show", ask.id).out
+        )
         process.kill()
         process.wait()
     with sqlite3.connect(here / "sayso.db") as database:  # half a minute later
@@ -152,4 +157,43 @@ def test_a_script_is_not_kept_waiting(sayso: Sayso, desk: Desk, here: Path) -> N
         done = sayso("inbox", "approve", ask.id, "--seen", ask.digest)
 
     assert done.code == 0
-    assert done.out.splitlines()[-1] == "The program that asked waits for it, and goes on now."
+    said = " ".join(done.out.split())
+    assert "which has not begun yet. If it is not heard of by" in said
+
+
+def test_e60_nothing_is_said_of_a_killed_program_that_is_not_known(
+    sayso: Sayso, desk: Desk, here: Path
+) -> None:
+    """Its lease still stands, so nobody knows yet; once it has run out, doctor names the approval."""
+    with program(here, "works") as process:
+        ask = asked(desk)
+        process.kill()
+        process.wait()
+
+    said = " ".join(sayso("inbox", "approve", ask.id, "--seen", ask.digest).out.split())
+    assert "goes on" not in said
+    until = standing(desk.store, ask.id).until
+    assert until is not None
+    assert f"If it is not heard of by {until:%H:%M:%S %Z}, it has gone." in said
+    with sqlite3.connect(here / "sayso.db") as database:  # half a minute later
+        database.execute("update asks set lease_until = 1 where id = ?", (ask.id,))
+    database.close()
+
+    checks = {check["name"]: check for check in sayso("doctor", "--json").json["checks"]}
+    assert checks["unused"]["level"] == "warn"
+    assert f"{ask.id}, its program has gone" in checks["unused"]["text"]
+
+
+def test_e60_doctor_names_approvals_of_runs_that_nobody_carries_on(
+    sayso: Sayso, desk: Desk
+) -> None:
+    def pay(run: Running, amount: int) -> object:
+        return run.propose("pay", {"amount": amount})
+
+    desk.workflow(pay)
+    run = desk.run(pay, 40, wait=False)
+    desk.approve(run.state.pending[0])
+
+    (found,) = unused(desk.store)
+    assert found[1] == f"its run {run.id} has no worker"
+    assert run.id in " ".join(sayso("doctor").out.split())

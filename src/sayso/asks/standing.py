@@ -28,6 +28,7 @@ class Standing(NamedTuple):
     lapsed: bool
     people: int
     events: tuple[Event, ...]
+    until: datetime | None = None
 
     @property
     def overdue(self) -> bool:
@@ -68,6 +69,7 @@ def stand(loaded: Loaded) -> Standing:
         loaded.gone,
         loaded.people,
         loaded.events,
+        loaded.until,
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sayso.asks.inbox import listing
+from sayso.asks.inbox import decided, listing
 from sayso.errors import Misuse
 from sayso.model.ask import Ask
 from sayso.store.contract import InboxQuery, Store
+from sayso.store.fleet import ALIVE
 
 _PAGE = 500
 MOST = 5_000  # looked at; a desk with more open asks has another problem
@@ -52,3 +53,35 @@ def _open(store: Store, most: int, teams: tuple[str, ...] | None) -> Iterator[As
         cursor = page.cursor
         if cursor is None:
             return
+
+
+def unused(store: Store, *, most: int = _PAGE) -> list[tuple[Ask, str]]:
+    """Return approvals among the last that were decided which nobody can use any more, and why.
+
+    A call that was opened for whoever comes to carry it out waits for them, and is none of those.
+    """
+    found = []
+    for ask in decided(store, InboxQuery(limit=most), person=None):
+        if not ask.decision or ask.effect is not None or ask.kind != "action" or ask.tool is None:
+            continue
+        why = _over(store, ask) if ask.of_run else _left(store, ask)
+        if why is not None:
+            found.append((ask, why))
+    return found
+
+
+def _left(store: Store, ask: Ask) -> str | None:
+    loaded = store.load(ask.id) if ask.held else None
+    return "its program has gone" if loaded is not None and loaded.gone else None
+
+
+def _over(store: Store, ask: Ask) -> str | None:
+    row = store.run(str(ask.content.run))
+    if row is None:
+        return "its run is not there"
+    if row.status == "parked":
+        return f"its run {row.id} is parked"
+    alive = {name for worker in store.workers(ALIVE) for name in worker.serves}
+    if row.status == "ready" and row.workflow not in alive:
+        return f"its run {row.id} has no worker"
+    return None

@@ -8,6 +8,7 @@ the confidence, which is said to be. A card in a terminal and a page say the sam
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from sayso.channels.touched import Touched, touched
@@ -32,6 +33,7 @@ STALE = "worked out before the edit"
 MAY_HAPPEN_TWICE = "The call may have happened already. Run again, it may happen twice."
 NOT_STATED = "Whom it affects is not stated."
 _MOST_WORDS = 5
+_TIME = "%H:%M:%S %Z"
 _SHOWN = ("title", "agent", "proposal", "why", "conflicts", "impact", "preview", "facts", "options")
 
 
@@ -146,22 +148,27 @@ _DID: dict[tuple[Kind, Verdict], str] = {
 }
 
 
-def asks_again(ask: Ask, verdict: Verdict) -> bool:
-    """Whether a verdict runs a call again that may have happened, and is asked for once more."""
-    return ask.kind == "doubt" and verdict == "approve" and not ask.content.idempotent
-
-
 def acts(ask: Ask) -> bool:
     """Whether a program has something to do because of this decision."""
     return ask.decision is not None and ask.acts(ask.decision.verdict)
 
 
-def next_step(ask: Ask) -> str | None:
-    """Say who acts on a decision, where no run does; `None` if nobody has to."""
+def next_step(ask: Ask, until: datetime | None = None, *, lapsed: bool = False) -> str | None:
+    """Say who acts on a decision, where no run does; `None` if nobody has to.
+
+    Of a program that waits for its ask no more is known than `until` when it wants to be heard of.
+    """
     if not acts(ask):
         return None
+    if ask.held and lapsed and ask.kind == "action":
+        return LEFT.format(id=ask.id)
+    if ask.held and lapsed:
+        at = "" if until is None else f" since {until:{_TIME}} at the latest"
+        return f"The program that asked has been silent{at}. Nobody knows whether it heard of this."
     if ask.held:
-        return "The program that asked waits for it, and goes on now."
+        by = "" if until is None else f" If it is not heard of by {until:{_TIME}}, it has gone."
+        begun = ", which has not begun yet" if ask.tool is not None else ""
+        return f"It is for the program that asked{begun}.{by}"
     if ask.kind == "action" and ask.tool is not None:
         return (
             f'No program waits for it. Whoever opened it carries it out: desk.begin("{ask.id}"), '

@@ -7,7 +7,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from sayso.channels.editor import edit, from_edit, to_edit
-from sayso.channels.explanation import MAY_HAPPEN_TWICE, asks_again
+from sayso.channels.explanation import MAY_HAPPEN_TWICE
 from sayso.channels.replanning import replanned
 from sayso.channels.talk import Talk
 from sayso.channels.typed import in_words, read_answer, read_changes
@@ -46,7 +46,7 @@ def fill(
         Back: nothing came of it.
         InputEnded: nobody will type any more.
     """
-    if asks_again(ask, verdict):
+    if ask.asks_again(verdict):
         sure_of_again(talk)
     more: dict[str, Any] = {}
     match ask.meaning(verdict).takes:

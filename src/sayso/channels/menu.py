@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sayso.channels.explanation import asks_again
 from sayso.model.ask import Ask
 from sayso.model.verdicts import VERDICTS, Kind, Verdict, key_of
 
@@ -116,7 +115,7 @@ _SETTLES: Mapping[Verdict, str] = {"respond": " RESULT", "approve": "", "reject"
 def doubt_commands(ask: Ask, *, desk: str | None = None) -> list[str]:
     """Return the command of each answer to a doubt; the one that may pay twice says so."""
     where = f" --desk {desk}" if desk else ""
-    again = {"approve": " --run-again"} if asks_again(ask, "approve") else {}
+    again = {"approve": " --run-again"} if ask.asks_again("approve") else {}
     return [
         f"{ask.meaning(verdict).button}: sayso inbox {verdict} {ask.id}{_SETTLES[verdict]} "
         f"--seen {ask.digest[:12]}{again.get(verdict, '')}{where}"

@@ -15,7 +15,7 @@ import click
 from rich.text import Text
 
 import sayso
-from sayso.asks.stuck import Stuck, stuck
+from sayso.asks.stuck import Stuck, stuck, unused
 from sayso.channels.fence import Row
 from sayso.cli.check import MANY, Check, Level, counted, few
 from sayso.cli.desks import Address, address, desk_at, desk_name, desk_option
@@ -23,6 +23,7 @@ from sayso.cli.fleet import fleet_checks, fleet_record
 from sayso.cli.printing import emit, examples, json_option, show
 from sayso.desk import Desk
 from sayso.errors import SaysoError, StoreError
+from sayso.model.ask import Ask
 from sayso.runs.fleet import Standing, look
 
 _STYLES: dict[Level, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
@@ -131,6 +132,7 @@ def _asks(desk: Desk) -> Iterator[Check]:
         yield Check("ok", "open asks", desk.inbox(limit=1).counted)
         found = stuck(desk.store)
         yield from _stuck(found)
+        yield _unused(unused(desk.store))
         yield _unswept("overdue", desk.store.due(MANY), "waiting for the clock")
         yield _unswept("silent", desk.store.lapsed(MANY), "begun, and their program fell silent")
     except SaysoError as error:
@@ -175,6 +177,17 @@ def _stuck(found: Stuck) -> Iterator[Check]:
         yield Check("warn", "gone", text, gone)
     else:
         yield Check("ok", "gone", f"none{some}")
+
+
+def _unused(found: list[tuple[Ask, str]]) -> Check:
+    ids = [ask.id for ask, _ in found]
+    if not ids:
+        return Check("ok", "unused", "no approval that nobody can use")
+    text = (
+        f"approved and never begun: {few(ids)}. Of {ids[0]}, {found[0][1]}. Start the program or "
+        "the worker again, or let it ask anew"
+    )
+    return Check("warn", "unused", text, ids)
 
 
 def _webhooks(desk: Desk) -> Iterator[Check]:

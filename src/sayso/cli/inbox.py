@@ -9,7 +9,6 @@ import click
 from sayso.channels.card import Card
 from sayso.channels.editor import edit as edit_text
 from sayso.channels.editor import editor, from_edit, to_edit
-from sayso.channels.explanation import asks_again
 from sayso.channels.filling import fill
 from sayso.channels.menu import command, doubt_commands
 from sayso.channels.record import ask_record, event_record
@@ -121,7 +120,7 @@ def approve(
     """
 
     def ballot(ask: Ask, talk: Talk | None) -> Ballot:
-        if asks_again(ask, "approve") and not run_again:
+        if ask.asks_again("approve") and not run_again:
             said_again(ask, talk)
         wanted = pick_option(ask, option, talk) if ask.kind == "choice" else option
         return Ballot(verdict="approve", option=wanted, note=note)

@@ -58,9 +58,15 @@ def standing_word(desk: Desk, ask: Ask) -> str | None:
         return None
     if of_run(ask):
         return run_next(desk, ask)
-    if ask.held and standing(desk.store, ask.id).lapsed:
-        return LEFT.format(id=ask.id)
-    return next_step(ask)
+    return _next_step(desk, ask)
+
+
+def _next_step(desk: Desk, ask: Ask) -> str | None:
+    """Say who acts on a decision, as far as is known now."""
+    if not ask.held:
+        return next_step(ask)
+    at = standing(desk.store, ask.id)
+    return next_step(ask, at.until, lapsed=at.lapsed)
 
 
 def tell(desk: Desk, ask: Ask) -> None:
@@ -76,7 +82,7 @@ def tell(desk: Desk, ask: Ask) -> None:
     say(f"{ask.id} {outcome(ask)}.", "green")
     if of_run(ask):
         _tell_run(desk, ask)
-    elif (after := next_step(ask)) is not None:
+    elif (after := _next_step(desk, ask)) is not None:
         say(after)
 
 

@@ -289,6 +289,10 @@ class Ask:
         """What is said of its decision: `rejected`, of a rating `called bad`; nothing while open."""
         return "" if self.judged is None else self.meaning(self.judged.verdict).past
 
+    def asks_again(self, verdict: Verdict) -> bool:
+        """Whether a verdict runs a call again that may have happened, and is asked for once more."""
+        return (self.kind, verdict) == ("doubt", "approve") and not self.content.idempotent
+
     def meaning(self, verdict: Verdict) -> Meaning:
         """What a verdict means for this kind of ask, and for what it is about."""
         found = VERDICTS[self.content.kind][verdict]

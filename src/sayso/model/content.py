@@ -18,7 +18,7 @@ from sayso.errors import BadValue
 from sayso.model.digest import canonical, frozen, read, text_digest, written
 from sayso.model.file import FileNote
 from sayso.model.requirement import ONE_REVIEWER, Factor, Requirement
-from sayso.model.ruled import NOTHING, Level, Ruled, ruled
+from sayso.model.ruled import NOTHING, Level, Ruled, level_of, ruled
 from sayso.model.schema import inferred_schema
 from sayso.model.text import one_line
 from sayso.model.verdicts import Kind, Verdict
@@ -177,7 +177,7 @@ class Content:
     def level(self) -> Level:
         """The tier in force, and where it stands."""
         said = self.ruled
-        return Level.of(self.risk, said.tier, said.rank)
+        return level_of(self.risk, said.tier, said.rank)
 
     @property
     def ruled(self) -> Ruled:

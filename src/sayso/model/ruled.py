@@ -28,26 +28,24 @@ _OWN = RANKS["high"]  # a tier that a policy made up was made up for a reason
 class Level(NamedTuple):
     """How grave an ask is by its policy: the name of the tier in force, and where that stands.
 
-    `word` is the word by which it is coloured: the one at its place, or the next below.
+    `word` is the word by which it is coloured: the one at its place, or the next below. `own` says
+    whether the tier is one that the policy made up.
     """
 
     name: str | None
     rank: int
     word: str | None
+    own: bool = False
 
-    @property
-    def own(self) -> bool:
-        """Whether the tier is one that the policy made up."""
-        return self.name is not None and self.name not in RANKS
 
-    @classmethod
-    def of(cls, risk: str | None, tier: str | None = None, rank: int | None = None) -> Level:
-        """Return the graver of what was declared and what the policy makes of it."""
-        stated = RANKS.get(risk, UNSTATED)
-        placed = stated if tier is None else rank_of_tier(tier, rank)
-        if tier is None or (risk is not None and stated < placed):
-            return cls(risk, stated, risk)
-        return cls(tier, placed, word_at(placed))
+@lru_cache(maxsize=1024)
+def level_of(risk: str | None, tier: str | None = None, rank: int | None = None) -> Level:
+    """Return the graver of what was declared and what the policy makes of it."""
+    stated = RANKS.get(risk, UNSTATED)
+    placed = stated if tier is None else rank_of_tier(tier, rank)
+    if tier is None or (risk is not None and stated < placed):
+        return Level(risk, stated, risk)
+    return Level(tier, placed, word_at(placed), tier not in RANKS)
 
 
 def rank_of_tier(tier: str, rank: int | None = None) -> int:

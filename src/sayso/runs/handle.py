@@ -214,6 +214,8 @@ def goes_on(row: RunRow) -> str:
     if row.status == "waiting":
         others = f"{len(row.waits)} other decisions" if len(row.waits) > 1 else "another decision"
         return f"The run {row.id} waits for {others}."
+    if row.status == "ready":
+        return f"The run {row.id} can go on. Nobody has picked it up yet."
     return f"The run {row.id} goes on."
 
 

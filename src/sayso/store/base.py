@@ -21,6 +21,7 @@ from sayso.model.agenda import next_at
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
+from sayso.model.ruled import level_of
 from sayso.store.accounts import SqlAccounts
 from sayso.store.bell import Bell
 from sayso.store.boards import COUNTED, NOT_OVER, SqlBoards
@@ -28,6 +29,7 @@ from sayso.store.casebook import SqlCasebook
 from sayso.store.clock import Clock
 from sayso.store.contract import (
     COUNT_LIMIT,
+    INFORMATION,
     SOON,
     Append,
     Current,
@@ -45,8 +47,7 @@ from sayso.store.contract import (
     StartRun,
     SteerRun,
     Wakeups,
-    own_tier,
-    rank_of,
+    informs,
     rank_of_risk,
 )
 from sayso.store.epochs import SqlEpochs
@@ -399,6 +400,7 @@ def _loaded(rows: Sequence[Row], widen: Callable[[Roster], Roster]) -> Loaded:
         gone,
         holder,
         people,
+        None if lease_until is None else moment(int(lease_until)),
     )
 
 
@@ -628,10 +630,11 @@ def index_row(ask: Ask) -> dict[str, object]:
 def _place_of(ask: Ask) -> dict[str, object]:
     """Return where an ask stands in the queue, and when the clock looks at it next."""
     due_at = micros(ask.due_at) if ask.due_at else None
-    next_ = next_at(ask)
+    next_, said = next_at(ask), ask.content.ruled
+    level = level_of(ask.content.risk, said.tier, said.rank)
     return {
-        "rank": rank_of(ask.content),
-        "tier": own_tier(ask.content),
+        "rank": level.rank + INFORMATION if informs(ask.content) else level.rank,
+        "tier": level.name if level.own and said.rank is not None else None,
         "due_at": due_at,
         "latest": _NEVER if due_at is None else due_at,
         "next_at": micros(next_) if next_ else None,

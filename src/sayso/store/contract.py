@@ -199,6 +199,7 @@ class Loaded(NamedTuple):
     gone: bool
     holder: str | None
     people: int
+    until: datetime | None = None  # until when its holder wants to be heard of again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -486,18 +487,6 @@ class Store(
     def close(self) -> None:
         """Let go of connections. The store opens new ones if it is used again."""
         ...
-
-
-def rank_of(content: Content) -> int:
-    """Where an ask sorts in the inbox; smaller comes first."""
-    rank = content.level.rank
-    return rank + INFORMATION if informs(content) else rank
-
-
-def own_tier(content: Content) -> str | None:
-    """Return the name of the tier in force if a policy made it up; a word has its rank alone."""
-    level = content.level
-    return level.name if level.own and content.ruled.rank is not None else None
 
 
 def rank_of_risk(risk: str) -> int:

@@ -13,7 +13,6 @@ from sayso.channels.card import ended
 from sayso.channels.explanation import (
     GONE,
     affected,
-    asks_again,
     asks_for,
     confidence_of,
     in_the_end,
@@ -159,7 +158,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         typed=_typed(ask, entry, form, answer),
         request=request,
         known=content.sentence if ask.kind == "doubt" else None,
-        asks_again=asks_again(ask, "approve"),
+        asks_again=ask.asks_again("approve"),
         again=any(place.startswith("again-") for place, _ in entry.wrong),
     )
 

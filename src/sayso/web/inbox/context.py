@@ -10,7 +10,7 @@ from typing import cast
 
 from sayso.asks.books import book_of
 from sayso.asks.standing import Standing
-from sayso.channels.explanation import LEFT, did, next_step, policy_words, said_in_a_word
+from sayso.channels.explanation import did, next_step, policy_words, said_in_a_word
 from sayso.channels.facts import facts_from
 from sayso.channels.headline import headline, named
 from sayso.channels.precedents import majority, precedent
@@ -397,6 +397,4 @@ def _waits(visit: Visit, at: Standing, run: Told | None) -> str | None:
         if run.row.status == "ready" and not served(visit.store, run.row.workflow):
             return f"{said_in_a_word(ask)}. {unserved(run.row)}"
         return goes_on(run.row)
-    if ask.held and at.lapsed and ask.kind == "action" and ask.decision:
-        return LEFT.format(id=ask.id)
-    return next_step(ask)
+    return next_step(ask, at.until, lapsed=at.lapsed)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sayso.asks.deciding import MOST_HOLD, check_shown
 from sayso.asks.standing import Standing
-from sayso.channels.explanation import MAY_HAPPEN_TWICE, asks_again
+from sayso.channels.explanation import MAY_HAPPEN_TWICE
 from sayso.errors import BadValue, InvalidAnswer, InvalidEdit
 from sayso.model.ask import CONSENTS, Ask, Ballot
 from sayso.model.digest import canonical
@@ -142,7 +142,7 @@ def _check_confirmed(ask: Ask, verdict: Verdict, fields: Posted) -> None:
 
 
 def _check_again(ask: Ask, verdict: Verdict, fields: Posted) -> None:
-    if asks_again(ask, verdict) and one(fields, "verdict") != _RUN_AGAIN:
+    if ask.asks_again(verdict) and one(fields, "verdict") != _RUN_AGAIN:
         raise Unconfirmed("again", f"{MAY_HAPPEN_TWICE} Press it once more to run it again.")
 
 
