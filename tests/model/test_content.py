@@ -107,6 +107,8 @@ CHANGES: list[dict[str, Any]] = [
     {"requester": "anna"},
     {"owner": "ben"},
     {"team": "billing"},
+    {"idempotent": True},
+    {"ignores": True},
     {"files": (note_file("note.txt", b"charged twice"),)},
 ]
 

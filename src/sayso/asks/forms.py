@@ -8,7 +8,7 @@ outcome may be another form: a draft that is to be written again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
@@ -275,15 +275,19 @@ class Forms:
         args: Mapping[str, Any],
         *,
         hears_end: bool = False,
+        ignores: bool = False,
         without: tuple[Verdict, ...] = (),
         sentence: str = "Somebody else carries this call out, once a person has said so.",
         **terms: Any,  # noqa: ANN401 - as of `action`
     ) -> Form[Ask]:
-        """Ask about a call that somebody else carries out; the ask as it was decided."""
+        """Ask about a call that somebody else carries out; the ask as it was decided.
+
+        `ignores` says that whoever asks calls a no to ignore: so does the button.
+        """
         content = self.action(tool, args, earns=False, **terms)  # nobody hears what came of it
         allow = tuple(verdict for verdict in content.allow if verdict not in without)
-        content = replace(content, allow=allow, sentence=sentence)
-        return Form(content, lambda ask: ask, hears_end)
+        said = {"allow": allow, "sentence": sentence, "ignores": ignores or None}
+        return Form(content.changed(**said), lambda ask: ask, hears_end)
 
     def confirm(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]

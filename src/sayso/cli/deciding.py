@@ -275,6 +275,8 @@ def _confirm(ask: Ask, ballot: Ballot, talk: Talk) -> None:
         after = {**ask.args, **changes}
         talk.show(Changes(ask.args, after, plan=ask.kind == "plan"), "")
     plain = _QUESTIONS[ballot.verdict]
+    if ask.content.ignores and ballot.verdict == "reject":
+        plain = "Ignore this?"
     if not talk.agrees(_ASKED.get((ask.kind, ballot.verdict), plain)):
         raise Back
 

@@ -13,7 +13,7 @@ from sayso.model.lifecycle import AskStatus, EffectStatus
 from sayso.model.requirement import Requirement
 from sayso.model.stake import Stake
 from sayso.model.text import one_line
-from sayso.model.verdicts import ABOUT_KEYS, VERDICTS, Kind, Meaning, RejectKind, Verdict
+from sayso.model.verdicts import ABOUT_KEYS, IGNORE, VERDICTS, Kind, Meaning, RejectKind, Verdict
 
 CONSENTS = frozenset({"approve", "edit"})
 
@@ -295,6 +295,8 @@ class Ask:
 
     def meaning(self, verdict: Verdict) -> Meaning:
         """What a verdict means for this kind of ask, and for what it is about."""
+        if self.content.ignores and verdict == "reject":
+            return IGNORE
         found = VERDICTS[self.content.kind][verdict]
         if self.stake is None or self.stake.settles is None:
             return found

@@ -35,7 +35,8 @@ _AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "worth"
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
-    *("about", "run", "thread", "chain", "requester", "owner", "optional", "team", "idempotent"),
+    *("about", "run", "thread", "chain", "requester", "owner", "optional", "team"),
+    *("idempotent", "ignores"),
 )
 
 
@@ -152,6 +153,7 @@ class Content:
     optional: bool | None = None
     team: str | None = None
     idempotent: bool | None = None
+    ignores: bool | None = None
     files: tuple[FileNote, ...] = ()
 
     @classmethod
@@ -269,8 +271,8 @@ class Content:
 _UNSTATED = {field.name: field.default for field in fields(Content) if field.default is not MISSING}
 
 # What makes two questions the same, besides the call, who must agree, the team and the files. When it is due, what the
-# policy said, what was known of the past then and whose code asks does not.
-_APART = ("ruling", "unseen", "worth", "stakes")
+# policy said, what was known of the past then, whose code asks and the word for a no does not.
+_APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores")
 _ALIKE = itemgetter(
     *(
         field.name

@@ -105,6 +105,10 @@ ABOUT_KEYS: Mapping[str, Mapping[Verdict, Meaning]] = {
 }
 
 
+# What a no is to a request that may be ignored: its own word for it.
+IGNORE = _no("Ignore", "ignored")
+
+
 _OFFERED: Mapping[Kind, tuple[Verdict, ...]] = {kind: tuple(VERDICTS[kind]) for kind in VERDICTS}
 
 

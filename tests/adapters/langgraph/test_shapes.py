@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from sayso import Desk
 from sayso.adapters.langgraph import Graph
+from sayso.channels.menu import offers
 from sayso.errors import InvalidAnswer, InvalidEdit, VerdictNotAllowed
 from tests.adapters.langgraph.conftest import Setting
 
@@ -145,6 +146,26 @@ def test_a_request_offers_what_its_config_allows(bench: Setting):
     with pytest.raises(VerdictNotAllowed):
         made.desk.approve(ask)
     assert "**anna**" in str(ask.content.facts)
+
+
+@pytest.mark.parametrize(
+    ("words", "button"),
+    [
+        (["ignore", "respond"], "Ignore"),
+        (["accept", "ignore"], "Ignore"),
+        (["accept", "respond", "ignore"], "Reject"),
+        (["accept", "respond"], "Reject"),
+    ],
+)
+def test_a_no_is_called_by_the_word_of_the_request(bench: Setting, words: list[str], button: str):
+    """E53: where a person's no reaches the graph as ignore, the button says so."""
+    made = bench("ask")
+    request = {**REQUEST, "config": {f"allow_{word}": True for word in words}}
+    ask = made.ask(made.begin({"log": [], "value": [request]}))
+
+    assert ask.meaning("reject").button == button
+    assert (button == "Ignore") == any(offer.button == "Ignore" for offer in offers(ask))
+    assert made.desk.reject(ask).past == ("ignored" if button == "Ignore" else "rejected")
 
 
 def test_a_batch_is_asked_call_by_call_and_answered_by_position(bench: Setting):

@@ -157,6 +157,7 @@ class Proposed:
         given: dict[str, Any] = {
             "without": tuple(verdict for verdict in VERDICTS if verdict not in self.allow),
             "hears_end": self.hears_end,
+            "ignores": self.hears_end and not {"approve", "respond"} <= set(self.allow),
             "sentence": "The graph carries this call out itself, once a person has said so.",
             "facts": {"": self.description} if self.description else None,
         }

@@ -180,6 +180,8 @@ def _done(ask: Ask) -> str:
     if judged is None:
         return _by_others(ask)
     word = _DONE.get((ask.kind, judged.verdict), _PLAIN[judged.verdict])
+    if ask.content.ignores and judged.verdict == "reject":
+        word = "Ignored"
     about = headline(ask)
     if (ask.kind, judged.verdict) == ("choice", "approve") and isinstance(judged.answer, dict):
         about = str(judged.answer.get("option", about))
