@@ -24,7 +24,7 @@ from sayso.channels.facts import Fact
 from sayso.channels.worddiff import Change, Piece
 from sayso.model.confidence import Confidence
 from sayso.model.content import Option
-from sayso.model.verdicts import VERDICTS, Kind, Verdict
+from sayso.model.verdicts import VERDICTS, Kind, Verdict, key_of
 from sayso.web.forms.fields import Choice, Field, Form
 from sayso.web.guard import dress
 from sayso.web.look import assets, views
@@ -33,7 +33,7 @@ from sayso.web.look.views import AskView, Banner, Button, Context, Frame, Queue,
 from tests import hostile
 
 NOW = datetime(2026, 11, 16, 14, 5, tzinfo=UTC)
-KEYS: dict[Verdict, str] = {"approve": "a", "edit": "e", "reject": "r", "respond": "c"}
+
 MAIL = """Hi Ada,
 
 we found the duplicate charge on invoice 2026-1184 and have returned €1,240.00 to your card. It can take five working days to show.
@@ -58,13 +58,15 @@ def hence(minutes: float) -> datetime:
     return NOW + timedelta(minutes=minutes)
 
 
-def buttons(kind: Kind, *labels: tuple[Verdict, str], primary: Verdict) -> tuple[Button, ...]:
+def buttons(
+    kind: Kind, *labels: tuple[Verdict, str], primary: Verdict | None = None
+) -> tuple[Button, ...]:
     named = dict(labels)
     return tuple(
         Button(
             verdict=verdict,
             label=named.get(verdict, meaning.button),
-            key=KEYS[verdict],
+            key=key_of(kind, verdict),
             takes=meaning.takes,
             primary=verdict == primary,
         )

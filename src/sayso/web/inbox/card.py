@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from sayso.asks.identity import barred
@@ -456,11 +456,12 @@ def _grid(facts: tuple[Fact, ...], rows: Field | None) -> Fact | None:
 def _answer(ask: Ask, entry: Entry) -> Field | None:
     if "respond" not in ask.content.allow or ask.meaning("respond").takes != "answer":
         return None
-    return answer_field(
+    found = answer_field(
         ask.content.answer_schema or {},
         posted=entry.fields or None,
         errors=entry.errors or None,
     )
+    return replace(found, label="What it returned") if ask.kind == "doubt" else found
 
 
 def _draft(ask: Ask, entry: Entry) -> Draft:

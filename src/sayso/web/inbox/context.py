@@ -113,7 +113,7 @@ def context_of(visit: Visit, at: Standing, run: Told | None, filters: Filters) -
 
 
 def _policy(ask: Ask) -> Iterator[str]:
-    if ask.content.sentence:
+    if ask.content.sentence and ask.kind != "doubt":  # there it is what is known, and read first
         yield ask.content.sentence
     words = policy_words(ask)
     if words:
