@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
 import random
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -472,62 +469,3 @@ def test_e67_all_rows_count_also_those_that_are_not_shown() -> None:
 
     assert paid.totals == ("", "1,500")
     assert "The first 100 of 150 rows are shown" in str(paid.note)
-
-
-LEAVES = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(10**12), 10**12)
-    | st.floats(allow_nan=False, allow_infinity=False, width=32)
-    | st.text(st.characters(categories=("L", "N", "P", "S")), max_size=12)
-    | st.sampled_from(
-        [
-            "Data Office <dpo@example.org>",
-            "a@b.co, C <c@d.org>",
-            "../x",
-            "2026-01-01",
-            "DROP TABLE x",
-        ]
-    )
-)
-ROWS = st.lists(
-    st.dictionaries(st.sampled_from(["to", "amount", "currency", "note"]), LEAVES, max_size=4),
-    max_size=4,
-)
-NAMED = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=4)
-CALLS = st.dictionaries(
-    NAMED | st.sampled_from(["to", "cc", "subject", "body", "amount", "sql", "path", "url"]),
-    LEAVES | ROWS | st.lists(LEAVES, max_size=4) | st.dictionaries(NAMED, LEAVES, max_size=3),
-    max_size=5,
-)
-# What may stand between two addresses or thousands, and how a text is quoted: nothing of what it says.
-_BETWEEN = re.compile(r"[\s,;\"\\]")
-
-
-def leaves_of(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield name
-            yield from leaves_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from leaves_of(inner)
-    elif isinstance(value, str):
-        yield value
-    elif value is not None and not isinstance(value, bool):
-        yield json.dumps(value)
-
-
-@settings(deadline=None)
-@given(CALLS)
-def test_e67_each_leaf_of_the_arguments_is_drawn(args: dict[str, Any]) -> None:
-    drawn = ""
-    for one in facts_from(args):
-        cells = (cell for row in one.rows for cell in row)
-        said = "".join((*cells, *one.items, *one.columns)) if one.rows else one.text
-        named = list(one.value) if one.kind == "mail" else [one.name]
-        drawn += "".join((*named, one.text, said, "".join(one.items)))
-    drawn = _BETWEEN.sub("", drawn)
-
-    for leaf in leaves_of(args):
-        assert _BETWEEN.sub("", leaf) in drawn

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import random
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
@@ -155,3 +158,58 @@ def test_e67_the_name_of_a_column_stays_in_its_place() -> None:
 
     assert not hostile.raw_in(page)
     assert all("onload" not in attributes for _, attributes in Balanced(page).seen)
+
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**12), 10**12)
+    | st.floats(allow_nan=False, allow_infinity=False, width=32)
+    | st.text("abz ä日09.,;:!?@<>()[]{}/_-+=*#%&'\"", max_size=12)
+    | st.sampled_from(
+        [
+            "Data Office <dpo@example.org>",
+            "a@b.co, C <c@d.org>",
+            "../x",
+            "2026-01-01",
+            "DROP TABLE x",
+        ]
+    )
+)
+ROWS = st.lists(
+    st.dictionaries(st.sampled_from(["to", "amount", "currency", "note"]), LEAVES, max_size=4),
+    max_size=4,
+)
+NAMED = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=4)
+CALLS = st.dictionaries(
+    NAMED | st.sampled_from(["to", "cc", "subject", "body", "amount", "attendees", "path"]),
+    LEAVES | ROWS | st.lists(LEAVES, max_size=4) | st.dictionaries(NAMED, LEAVES, max_size=3),
+    max_size=5,
+)
+# What may stand between two addresses or thousands, and how a text is quoted: nothing of what it says.
+_BETWEEN = re.compile(r"[\s,;\"\\]")
+
+
+def leaves_of(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from leaves_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves_of(inner)
+    elif isinstance(value, str):
+        yield value
+    elif value is not None and not isinstance(value, bool):
+        yield json.dumps(value)
+
+
+@settings(deadline=None)
+@given(CALLS)
+def test_e67_each_leaf_of_the_arguments_is_drawn(args: dict[str, Any]) -> None:
+    page = drawn("facts", facts_from(args))
+    notes = re.compile(r'<p class="fact-note.*?</p>')  # what is said about them
+    seen = _BETWEEN.sub("", html.unescape(words_of(notes.sub("", page))))
+
+    for leaf in (leaf for value in args.values() for leaf in leaves_of(value)):
+        assert _BETWEEN.sub("", leaf) in seen
