@@ -182,7 +182,7 @@ def test_the_end_of_input_leaves_the_ask_open_and_the_program_waiting(
 
         terminal.wait_for("result: paid 40 for 7")
         assert terminal.ended() == 0
-    assert "The program that asked waits for it" in done.out
+    assert "It is for the program that asked" in done.out
     assert 'done: "paid 40 for 7"' in done.out
 
 

@@ -225,8 +225,15 @@ class StoredDocket(Docket):
     ) -> Call:
         """Spend the approval and record the intent."""
         store, origin = self._find(), self._origin
-        known = {"law": self._law, "risk": risk, "idempotent": idempotent}
-        return begin(store, ask_id, origin=origin, lease=lease, **known)
+        return begin(
+            store,
+            ask_id,
+            origin=origin,
+            lease=lease,
+            law=self._law,
+            risk=risk,
+            idempotent=idempotent,
+        )
 
     def finish(
         self, call: Call, ending: Ending, *, result: object = None, error: str | None = None

@@ -88,7 +88,8 @@ def ranked(tiers: Mapping[str, Tier], named: Iterable[str]) -> dict[str, Tier]:
     They are written from the lowest to the highest: a tier of one's own stands right above the one
     before it, or below the first word behind it. Without any word it stands below critical.
     """
-    order, waiting, last = list(RISKS), list[str](), ""
+    order: list[str] = [*RISKS]
+    waiting, last = list[str](), ""
     for name in named:
         if name in RISKS:
             _put(order, order.index(name), waiting)

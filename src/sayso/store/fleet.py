@@ -167,7 +167,9 @@ class SqlFleet(SqlQueries):
     def open_counts(self) -> list[OpenAsks]:
         """Return how many asks are open, by rank and kind."""
         rows = self._rows("open_counts")
-        return [OpenAsks(*what, moment(at)) for *what, at in rows]
+        return [
+            OpenAsks(rank, tier, kind, count, moment(at)) for rank, tier, kind, count, at in rows
+        ]
 
     def open_needs(self) -> list[OpenNeeds]:
         """Return how many asks are open, by the roles they are for and by team."""
