@@ -142,7 +142,8 @@ def test_a_desk_that_cannot_be_written_fails(sayso: Sayso, desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("desk", "word"),
     [
-        ("ftp://nowhere", "not the address of a desk"),
+        ("ftp://nowhere", "Unrecognised database URL"),
+        ("postgres//host", "Unrecognised database URL"),
         ("postgresql://anna:hunter2@localhost:1/x", "not reachable"),
     ],
 )
