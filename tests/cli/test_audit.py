@@ -305,6 +305,6 @@ def test_decisions_are_a_data_set_without_names(
     rest = sayso("audit", "decisions", "--after", place, "--names", "--out", "rest.jsonl")
     (line,) = map(json.loads, (here / "rest.jsonl").read_text().splitlines())
     assert (line["tool"], line["reviewer"]) == ("mail", desk.origin.account.partition("@")[0])
-    assert "1 decisions written" in rest.err
+    assert "1 decision written" in rest.err
     assert [file.name for file in here.glob("*.part")] == []
     assert sayso("audit", "decisions", "--since", "soon").code == 1

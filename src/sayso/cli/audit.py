@@ -215,7 +215,8 @@ def _write(
             progress(count, max(total, count))
     file.flush()
     place = f"; next time: --after {last}" if last is not None else ""
-    say(f"{count:,} {what} written{place}", "dim", err=True)
+    many = f"1 {what.removesuffix('s')}" if count == 1 else f"{count:,} {what}"
+    say(f"{many} written{place}", "dim", err=True)
 
 
 @contextmanager
