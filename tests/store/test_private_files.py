@@ -42,7 +42,7 @@ def test_there_is_no_moment_at_which_others_may_read_it(
     file, connect = tmp_path / "desk.db", sqlite3.connect
     found: list[int] = []
 
-    def looking(*given: Any, **named: Any) -> sqlite3.Connection:
+    def looking(*given: Any, **named: Any) -> Any:
         found.append(rights(file))
         return connect(*given, **named)
 
@@ -88,6 +88,6 @@ def test_a_name_with_signs_of_an_address_is_a_file_of_that_name(tmp_path: Path) 
 def test_a_backup_is_its_owners_alone(tmp_path: Path, umask: int) -> None:
     with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
         desk.open("refund", {"order": 7})
-        desk.store.backup(tmp_path / "copy.db")  # type: ignore[attr-defined]
+        desk.store.backup(tmp_path / "copy.db")
 
     assert rights(tmp_path / "copy.db") == 0o600
