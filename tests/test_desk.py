@@ -45,6 +45,80 @@ def test_the_environment_comes_before_the_settings_file(
 
 
 @pytest.mark.parametrize(
+    "given", ["x.db", "./x.db", Path("x.db"), Path("./x.db"), "y.sqlite", "y.SQLite3", "-x.db"]
+)
+def test_a_plain_path_is_the_desk_in_that_file(folder: Path, given: str | Path) -> None:
+    name = Path(given).name
+    with Desk(given) as desk:
+        assert desk.url == f"sqlite:///{name}"
+        desk.open("refund", {"amount": 1})
+
+    assert (folder / name).exists()
+    with Desk(f"sqlite:///{name}") as same, Desk(folder / name) as absolute:
+        assert same.inbox().count == absolute.inbox().count == 1
+        assert absolute.url == f"sqlite:///{folder / name}"
+
+
+def test_settings_and_the_environment_take_a_plain_path_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "sayso.toml").write_text('[desk]\nurl = "./other.db"\n')
+    assert Desk().url == "sqlite:///other.db"
+
+    monkeypatch.setenv("SAYSO_URL", "third.db")
+    assert Desk().url == "sqlite:///third.db"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(
+            "mysql://x",
+            "mysql://x/y.db",
+            "postgres//host",
+            "postgres//host/x.db",
+            "postgresql:x.db",
+        ),
+        *("sqlite:x.db", "sqlite:/x.db", "localhost", "desk", "x.db?timeout=1", "x.txt", ".db", ""),
+        *("sqlite://x.db", "x\0.db", "sqlite:///x\0.db", Path("desk"), Path("postgresql://h/x.db")),
+    ],
+)
+def test_an_address_that_is_mistyped_makes_no_file(folder: Path, given: str | Path) -> None:
+    with pytest.raises(BadValue) as refused:
+        Desk(given)
+
+    assert "Use sqlite:///sayso.db or postgresql://user@host/name" in str(refused.value)
+    assert list(folder.iterdir()) == []
+
+
+def test_an_address_of_no_known_form_is_said_in_plain_words(folder: Path) -> None:
+    with pytest.raises(BadValue) as refused:
+        Desk("mysql://x")
+
+    assert str(refused.value) == (
+        "Unrecognised database URL 'mysql://x'. Use sqlite:///sayso.db or "
+        "postgresql://user@host/name. A plain path ends in .db, .sqlite or .sqlite3."
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["postgres//anna:hunter2@host/x", "anna:hunter2@host/x", "postgres:/anna:hunter2@host/x.db"],
+)
+def test_a_mistyped_address_keeps_its_password_out_of_the_message(folder: Path, given: str) -> None:
+    with pytest.raises(BadValue, match="Unrecognised database URL") as refused:
+        Desk(given)
+
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("given", [5, b"x.db", ["x.db"], object()])
+def test_an_address_that_is_no_text_is_refused(folder: Path, given: object) -> None:
+    with pytest.raises(BadValue, match="a text or a path"):
+        Desk(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
     "text", ["[desk\n", "[desk]\nurl = 5\n", 'desk = "x"\n', "[desk]\nurl = []\n"]
 )
 def test_a_settings_file_that_cannot_be_read_is_named(folder: Path, text: str) -> None:

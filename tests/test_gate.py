@@ -406,6 +406,7 @@ def test_a_database_that_is_away_for_a_moment_does_not_hide_the_result(
     file_desk: Desk, tmp_path: Path
 ) -> None:
     """ "Try again" would be an invitation to pay twice."""
+    file_desk.inbox()  # the tables are made by a desk that waits for a lock, not by the other
     busy = sqlite3.connect(tmp_path / "sayso.db", isolation_level=None, check_same_thread=False)
     desk = Desk(f"sqlite:///{tmp_path}/sayso.db?timeout=0.05")
 

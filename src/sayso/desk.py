@@ -44,6 +44,7 @@ from sayso.runs.ambient import AMBIENT
 from sayso.runs.front import RunDesk
 from sayso.runs.workflow import version_of
 from sayso.store import Clock, Store, SystemClock, open_store
+from sayso.store.address import url_of
 
 if TYPE_CHECKING:  # most programs never look back: what does that comes when it is asked for
     from sayso.access.tokens import Tokens
@@ -70,7 +71,7 @@ class Desk(Asking, Gates, RunDesk):
     shared between threads and carried across a fork.
     """
 
-    def __new__(cls, url: str | None = None, **given: Any) -> Self:  # noqa: ANN401 - as `__init__`
+    def __new__(cls, url: str | os.PathLike[str] | None = None, **given: Any) -> Self:  # noqa: ANN401 - as `__init__`
         """Hand over to a desk behind HTTP, if the address is that of a server."""
         if cls is Desk:
             where = url if url is not None else find_url()
@@ -82,7 +83,7 @@ class Desk(Asking, Gates, RunDesk):
 
     def __init__(
         self,
-        url: str | None = None,
+        url: str | os.PathLike[str] | None = None,
         *,
         token: str | None = None,
         insecure: bool = False,
@@ -97,7 +98,7 @@ class Desk(Asking, Gates, RunDesk):
     ) -> None:
         if token is not None or insecure:
             raise BadValue("token= and insecure= are for a desk behind HTTP: Desk('https://...').")
-        self.url = url if url is not None else find_url()
+        self.url = url_of(url) if url is not None else find_url()
         self.law = Lawbook(policy, people=lambda: self.store.register())
         self.origin = Origin(via, account or f"{_user()}@{os.uname().nodename}")
         ticking = clock or SystemClock()
@@ -109,7 +110,7 @@ class Desk(Asking, Gates, RunDesk):
         self.lease = span(lease).total_seconds()
         self.heartbeat = Heartbeat(self.docket.renew, self.lease, ticking, sweep=self.sweep)
         # Commands it names need the address only where people would not find it by themselves.
-        elsewhere = self._own.url if url is not None and not _is_default(url) else None
+        elsewhere = self._own.url if url is not None and not _is_default(self.url) else None
         self.console = Console(now=self.docket.now, desk=elsewhere)
         self.people = People(lambda: self.store, self.origin)
         self.ears = Ears(self.docket)
@@ -434,7 +435,7 @@ def find_url() -> str:
     """
     from_env = os.environ.get("SAYSO_URL")
     if from_env:
-        return from_env
+        return url_of(from_env)
     file = Path("sayso.toml")
     if not file.is_file():
         return DEFAULT_URL
@@ -447,7 +448,7 @@ def find_url() -> str:
         raise BadValue(f"{file} cannot be read: {error}") from error
     if not isinstance(url, str):
         raise BadValue(f'{file}: [desk] url must be text, such as "{DEFAULT_URL}".')
-    return url
+    return url_of(url)
 
 
 def _is_default(url: str) -> bool:

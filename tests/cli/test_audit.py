@@ -114,16 +114,36 @@ def test_the_journal_is_exported_line_by_line_and_goes_on_from_a_place(
 
 
 @pytest.mark.parametrize(
-    "args", [("export", "--after", "nonsense"), ("export", "--out", "no/such/folder/x")]
+    "args",
+    [
+        ("export", "--after", "nonsense"),
+        ("export", "--out", "no/such/folder/x"),
+        ("export", "--out", "folder"),
+    ],
 )
 def test_an_export_that_cannot_be_is_refused(
-    sayso: Sayso, desk: Desk, ask: Ask, args: tuple[str, ...]
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path, args: tuple[str, ...]
 ) -> None:
+    (here / "folder").mkdir()
+
     done = sayso("audit", *args)
 
     assert done.code == 1
     assert "Traceback" not in done.err
-    assert done.err.startswith("sayso: ")
+    assert done.err.splitlines()[-1].startswith("sayso: ")
+
+
+@pytest.mark.parametrize("what", ["export", "decisions", "seal"])
+def test_what_is_written_out_is_its_owners_alone(
+    sayso: Sayso, desk: Desk, ask: Ask, here: Path, what: str
+) -> None:
+    desk.approve(ask)
+    (here / "out.jsonl.part").touch(mode=0o666)  # left by an export that was broken off
+
+    assert sayso("audit", what, "--out", "out.jsonl").code == 0
+
+    assert (here / "out.jsonl").read_text()
+    assert (here / "out.jsonl").stat().st_mode & 0o777 == 0o600
 
 
 def test_on_a_terminal_there_is_progress_that_leaves_nothing_behind(
@@ -285,6 +305,6 @@ def test_decisions_are_a_data_set_without_names(
     rest = sayso("audit", "decisions", "--after", place, "--names", "--out", "rest.jsonl")
     (line,) = map(json.loads, (here / "rest.jsonl").read_text().splitlines())
     assert (line["tool"], line["reviewer"]) == ("mail", desk.origin.account.partition("@")[0])
-    assert "1 decisions written" in rest.err
+    assert "1 decision written" in rest.err
     assert [file.name for file in here.glob("*.part")] == []
     assert sayso("audit", "decisions", "--since", "soon").code == 1

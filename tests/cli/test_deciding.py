@@ -226,6 +226,67 @@ def test_the_environment_may_name_the_person(decide: Decide, team: Desk, ask: As
     assert decided(team, ask).by.id == "anna"
 
 
+COMMANDS = (
+    "inbox",
+    "inbox list --json",
+    "inbox list --decided",
+    "inbox show {ask}",
+    "inbox approve {ask} --seen {seen}",
+    "inbox reject {ask} no --seen {seen}",
+    "inbox take-back {ask}",
+    "inbox claim {ask}",
+    "inbox assign {ask} anna",
+    "top --once",
+    "top --once --json",
+    "preferences remove {ask}",
+    "incident {ask} lost",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_environment_that_names_nobody_is_an_error(
+    sayso: Sayso, team: Desk, ask: Ask, command: str
+) -> None:
+    args = command.format(ask=ask.id, seen=ask.digest).split()
+
+    done = sayso(*args, env={"SAYSO_PERSON": "Ana"})
+
+    assert (done.code, done.out) == (1, "")
+    said = "'Ana' is not a person on this desk. Did you mean anna? Set SAYSO_PERSON to one of the "
+    assert f"{said}people here: anna, sec." in " ".join(done.err.split())
+    assert team.get(ask.id).open
+    assert team.store.total() == 3
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_on_a_desk_without_people_a_named_person_is_an_error_too(
+    sayso: Sayso, desk: Desk, ask: Ask, command: str
+) -> None:
+    done = sayso(*command.format(ask=ask.id, seen=ask.digest).split(), env={"SAYSO_PERSON": "anna"})
+
+    assert (done.code, done.out) == (1, "")
+    assert "leave out --as and SAYSO_PERSON" in " ".join(done.err.split())
+    assert desk.get(ask.id).open
+
+
+def test_an_option_that_names_nobody_says_who_there_is(
+    decide: Decide, team: Desk, ask: Ask
+) -> None:
+    done = decide("approve", ask, "--as", "ANNA")
+
+    assert done.code == 1
+    assert "Did you mean anna? Name one of the people here with --as: anna, sec." in " ".join(
+        done.err.split()
+    )
+
+
+def test_an_empty_environment_names_nobody(decide: Decide, sayso: Sayso, team: Desk) -> None:
+    ask = team.open("pay")
+
+    assert "--as NAME" in sayso("inbox", "show", ask.id, env={"SAYSO_PERSON": ""}).out
+    assert "Say who decides" in decide("approve", ask, env={"SAYSO_PERSON": ""}).err
+
+
 def test_an_account_that_is_a_person_needs_no_naming(decide: Decide, desk: Desk, ask: Ask) -> None:
     account = desk.origin.account.partition("@")[0]
     desk.people.add(account, roles=["senior"])

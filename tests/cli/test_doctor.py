@@ -37,6 +37,38 @@ def test_a_well_desk_has_nothing_but_oks(sayso: Sayso, desk: Desk) -> None:
     assert found["writable"]["text"] == "yes"
 
 
+@pytest.mark.parametrize(
+    ("mode", "level", "said"),
+    [
+        (0o640, "warn", "may read sayso.db (mode 640)"),
+        (0o604, "warn", "may read sayso.db (mode 604)"),
+        (0o660, "fail", "may write to sayso.db (mode 660)"),
+        (0o602, "fail", "may write to sayso.db (mode 602)"),
+    ],
+)
+def test_a_file_that_others_may_open_is_said_with_the_command_that_mends_it(
+    sayso: Sayso, desk: Desk, here: Path, mode: int, level: str, said: str
+) -> None:
+    desk.open("pay")
+    assert checks(sayso)["permissions"]["text"] == "only its owner may open it"
+    (here / "sayso.db").chmod(mode)
+
+    found = checks(sayso)["permissions"]
+
+    assert found["level"] == level
+    assert f"other accounts {said}. Run: chmod go= ./sayso.db*" in found["text"]
+
+
+def test_the_files_beside_a_desk_are_looked_at_too(sayso: Sayso, desk: Desk, here: Path) -> None:
+    desk.open("pay")
+    (here / "sayso.db-wal").chmod(0o644)
+
+    found = checks(sayso)["permissions"]
+
+    assert (found["level"], "sayso.db-wal (mode 644)" in found["text"]) == ("warn", True)
+    assert "sayso.db (" not in found["text"]
+
+
 def test_where_the_address_came_from_is_said(sayso: Sayso, here: Path) -> None:
     (here / "sayso.toml").write_text('[desk]\nurl = "sqlite:///settings.db"\n')
 
@@ -110,7 +142,8 @@ def test_a_desk_that_cannot_be_written_fails(sayso: Sayso, desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("desk", "word"),
     [
-        ("ftp://nowhere", "not the address of a desk"),
+        ("ftp://nowhere", "Unrecognised database URL"),
+        ("postgres//host", "Unrecognised database URL"),
         ("postgresql://anna:hunter2@localhost:1/x", "not reachable"),
     ],
 )

@@ -48,6 +48,7 @@ def test_looking_for_a_desk_that_is_not_there_creates_none(sayso: Sayso, here: P
     assert "--desk URL" in done.out
     assert sayso("inbox", "--json").json == {
         "desk": "./sayso.db",
+        "person": None,
         "open": "0",
         "count": 0,
         "cursor": None,
@@ -118,12 +119,48 @@ def test_filters_narrow_the_list(sayso: Sayso, desk: Desk) -> None:
 
     assert listed() == {senior.id, plain.id}
     assert listed("--role", "senior") == {senior.id, plain.id}
-    assert listed("--person", "ben") == {plain.id}
+    assert listed("--as", "ben") == {plain.id}
     assert listed("--kind", "plan") == set()
     assert listed("--risk", "low") == {plain.id}
     assert listed("--run", "r-1") == {senior.id}
     assert listed("--thread", "t-1") == {senior.id}
     assert "1 match" in sayso("inbox", "--risk", "low").out
+
+
+def test_a_person_sees_what_they_can_decide(sayso: Sayso, desk: Desk) -> None:
+    desk.people.add("anna", ["senior"])
+    desk.people.add("ben", teams=["billing"])
+    senior, plain = desk.open("a", needs="1 senior"), desk.open("b")
+    voted = desk.open("c", needs=["1 anna", "1 ben"])
+    desk.approve(voted, by="anna")
+    desk.open("d", team="billing")
+
+    option, environment = (
+        sayso("inbox", "list", "--as", "anna"),
+        sayso("inbox", env={"SAYSO_PERSON": "anna"}),
+    )
+
+    for done in (option, environment):
+        assert done.code == 0
+        first, *rows = done.out.splitlines()
+        assert first == "desk: ./sayso.db, 2 open, as anna"
+        assert {row.split()[0] for row in rows if row.startswith("a-")} == {senior.id, plain.id}
+    found = sayso("inbox", "--json", env={"SAYSO_PERSON": "ben"}).json
+    assert (found["person"], found["count"]) == ("ben", 3)
+    assert sayso("inbox", "--json").json["count"] == 4
+
+
+def test_the_next_page_is_of_the_same_person(sayso: Sayso, desk: Desk) -> None:
+    desk.people.add("anna")
+    asks = {desk.open("a", {"n": n}).id for n in range(3)}
+
+    first = sayso("inbox", "list", "--limit", "2", "--as", "anna").out
+    _, _, following = first.partition("More: sayso ")
+    rest = sayso(*shlex.split(" ".join(following.split())))
+
+    assert "--as anna" in " ".join(following.split())
+    assert rest.code == 0
+    assert {one for one in asks if one in first or one in rest.out} == asks
 
 
 def test_asks_are_searched_and_listed_by_agent_tool_and_risk(sayso: Sayso, desk: Desk) -> None:
@@ -249,7 +286,7 @@ def test_json_holds_the_asks_and_hides_nothing(sayso: Sayso, desk: Desk) -> None
         (("--limit", "many"), 2, "many"),
         (("--after", "nonsense"), 1, "no place in this list"),
         (("--after", '[1, 99999999999999999999, "x"]'), 1, "no place in this list"),
-        (("--person", "nobody"), 1, "nobody"),
+        (("--as", "nobody"), 1, "nobody"),
         (("--role", "wizard"), 1, "wizard"),
         (("--bogus",), 2, "--bogus"),
         (("--desk", "ftp://x"), 1, "ftp://x"),

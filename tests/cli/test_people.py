@@ -26,6 +26,7 @@ def test_the_first_person_ends_solo_mode_and_is_told_so(sayso: Sayso, desk: Desk
     assert "Solo mode has ended" in done.out
     assert "--as anna" in done.out
     assert not desk.people.solo
+    assert sayso("people", "list").out.startswith("desk: ./sayso.db, 1 person\n")
     assert "Solo mode" not in sayso("people", "add", "ben").out
     listed = sayso("people", "list").out.splitlines()
     assert listed[0] == "desk: ./sayso.db, 2 people"

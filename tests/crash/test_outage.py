@@ -7,9 +7,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import httpx2
 import pytest
@@ -45,10 +46,23 @@ class Follower(threading.Thread):
         super().__init__(daemon=True)
         self._desk = Desk(url, token=token)
         self._after = after
+        self._over = threading.Event()
         self.heard: list[tuple[str, int]] = []
 
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Hang up: a thread that follows on would be in the way when the interpreter ends."""
+        self._over.set()
+        self._desk.docket.wake()
+        self.join(timeout=LONG)
+        self._desk.close()
+        assert not self.is_alive(), "it does not hang up"
+
     def run(self) -> None:
-        for event in self._desk.events(after=self._after, follow=True):
+        for event in self._desk.docket.follow(self._after, self._over):
             if event.stream.startswith(("a-", "r-")):
                 self.heard.append((event.stream, event.seq))
 
@@ -90,6 +104,7 @@ def test_a_server_that_goes_away_under_load_takes_nothing_with_it(
         Service(url) as service,
         hired(1) as deciders,
         working(url, tmp_path) as workers,
+        ExitStack() as ending,
     ):
         settle = fleet(desk, str(tmp_path)).flows["settle"].fn
         after = desk.store.tip()
@@ -97,8 +112,7 @@ def test_a_server_that_goes_away_under_load_takes_nothing_with_it(
         _, token = make_token(
             desk.store, name="sam", kind="person", expires=None, origin=desk.origin
         )
-        follower = Follower(service.url, token, after)
-        follower.start()
+        follower = ending.enter_context(Follower(service.url, token, after))
         deciding = deciders.start(0, decide_all, url, after, RUNS, LONG, False)
         started = []
         for number in range(RUNS):

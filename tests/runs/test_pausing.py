@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -357,19 +357,33 @@ def test_a_call_in_flight_when_the_workflow_returns_is_seen_through(desk: Desk):
     assert RAN == ["slow"] or open_asks, "it happened, or people are asked"
 
 
+async def given_up_in(verb: Awaitable[Any], inside: list[asyncio.Event]) -> Any:
+    """Await a verb, and cancel it once it is in the middle, however long it takes to come there."""
+    inside.append(asyncio.Event())  # of this walk, and its loop
+    task = asyncio.ensure_future(verb)
+    begun = asyncio.ensure_future(inside[-1].wait())
+    await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
+    begun.cancel()
+    task.cancel()
+    return await task
+
+
 def test_a_step_that_is_cancelled_in_the_middle_does_not_change_history(desk: Desk):
     """Given up the first time, it would come to its end at the replay: that is no replay."""
 
+    inside: list[asyncio.Event] = []
+
     async def slow() -> str:
         RAN.append("slow")
+        inside[-1].set()
         await asyncio.sleep(0.2 if len(RAN) == 1 else 0)
         return "came"
 
     @desk.workflow
     async def flow(run: Any) -> Any:
         try:
-            found = await asyncio.wait_for(run.step(slow), 0.05)
-        except TimeoutError:
+            found = await given_up_in(run.step(slow), inside)
+        except asyncio.CancelledError:
             found = "given up"
         await run.step(note, f"went on with: {found}")
         return [found, await run.question("And now?")]
@@ -384,16 +398,19 @@ def test_a_step_that_is_cancelled_in_the_middle_does_not_change_history(desk: De
 
 
 def test_a_call_that_is_cancelled_in_the_middle_is_in_doubt(desk: Desk):
+    inside: list[asyncio.Event] = []
+
     async def slow(amount: int) -> str:
         RAN.append("slow")
+        inside[-1].set()
         await asyncio.sleep(10)
         return "paid"
 
     @desk.workflow
     async def flow(run: Any) -> Any:
         try:
-            return await asyncio.wait_for(run.call(slow, amount=40), 0.05)
-        except TimeoutError:
+            return await given_up_in(run.call(slow, amount=40), inside)
+        except asyncio.CancelledError:
             return "nobody knows"
 
     run = begun(desk, flow)

@@ -150,8 +150,17 @@ def test_closing_the_desk_ends_the_loop_and_the_threads(live: Desk):
     assert not [name for name in names if name.startswith("sayso-worker")]
 
 
-def test_a_worker_that_is_told_to_stop_lets_go_at_the_next_verb(live: Desk):
-    inside, ended = threading.Event(), threading.Event()
+def test_a_worker_that_is_told_to_stop_lets_go_at_the_next_verb(
+    live: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    inside, ended, told = threading.Event(), threading.Event(), threading.Event()
+    halt = live.crew.halt
+
+    def telling() -> None:
+        halt()
+        told.set()
+
+    monkeypatch.setattr(live.crew, "halt", telling)
 
     def slow() -> str:
         inside.set()
@@ -167,7 +176,7 @@ def test_a_worker_that_is_told_to_stop_lets_go_at_the_next_verb(live: Desk):
     loop = in_thread(live.work)
     assert inside.wait(10)
     closing = in_thread(live.close)
-    time.sleep(0.05)
+    assert told.wait(10)
     ended.set()
     closing.result(15)
     loop.result(15)

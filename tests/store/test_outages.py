@@ -36,7 +36,6 @@ from tests.together import in_thread, until
     "url",
     [
         "",
-        "sayso.db",
         "sqlite:",
         "sqlite://",
         "sqlite:///",

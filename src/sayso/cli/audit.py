@@ -23,6 +23,7 @@ from sayso.insight.dataset import decisions
 from sayso.insight.trail import VERDICTS, pass_by
 from sayso.store.audit import Progress as Told
 from sayso.store.audit import Seal
+from sayso.store.private import private
 
 
 @click.group(
@@ -194,9 +195,8 @@ def _export(
         _write(desk, what, batches, sys.stdout, after)
         return
     half = out.with_name(f"{out.name}.part")
-    with _writing(half, "w") as file:
+    with _writing(half, "x", then=out) as file:  # never half an export under the name asked for
         _write(desk, what, batches, file, after)
-    os.replace(half, out)  # never half an export under the name that was asked for
 
 
 def _write(
@@ -215,16 +215,22 @@ def _write(
             progress(count, max(total, count))
     file.flush()
     place = f"; next time: --after {last}" if last is not None else ""
-    say(f"{count:,} {what} written{place}", "dim", err=True)
+    many = f"1 {what.removesuffix('s')}" if count == 1 else f"{count:,} {what}"
+    say(f"{many} written{place}", "dim", err=True)
 
 
 @contextmanager
-def _writing(file: Path, mode: Literal["w", "a"]) -> Iterator[TextIO]:
+def _writing(file: Path, mode: Literal["x", "a"], *, then: Path | None = None) -> Iterator[TextIO]:
+    """Write a file that others cannot read, and `then` give it its own name."""
     try:
-        with file.open(mode, encoding="utf-8") as opened:
+        if mode == "x":
+            file.unlink(missing_ok=True)  # of an export that was broken off
+        with open(file, mode, encoding="utf-8", opener=private) as opened:
             yield opened
+        if then is not None:
+            os.replace(file, then)
     except OSError as error:
-        raise BadValue(f"{file} cannot be written: {error.strerror or error}.") from error
+        raise BadValue(f"{then or file} cannot be written: {error.strerror or error}.") from error
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from sayso.cli.numbers import Whole
 from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve import serve_app
 from sayso.errors import Misuse
+from sayso.store.private import BESIDE
 from sayso.web.doors import PORT, Door, listen
 
 _FILE = "demo.db"
@@ -129,7 +130,7 @@ def _claim(folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    for ending in ("", "-wal", "-shm"):
+    for ending in ("", *BESIDE):
         (folder / f"{_FILE}{ending}").unlink(missing_ok=True)
 
 

@@ -12,6 +12,7 @@ import click
 
 from sayso.desk import DEFAULT_URL, Desk, find_url
 from sayso.errors import Misuse
+from sayso.store.address import url_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DESK = "sayso.desk"
@@ -56,7 +57,7 @@ def desk_option(command: F) -> F:
         expose_value=False,
         is_eager=True,
         callback=remember,
-        help="The desk: sqlite:///file.db, a file, or postgresql://...  [default: SAYSO_URL, else "
+        help="The desk: file.db, sqlite:///file.db or postgresql://...  [default: SAYSO_URL, else "
         "sayso.toml, else ./sayso.db]",
     )(command)
 
@@ -69,7 +70,7 @@ def address() -> Address:
     """
     given = click.get_current_context().meta.get(_DESK)
     if given is not None:
-        return Address(given if "://" in given else f"{_FILE}{given}", "--desk")
+        return Address(url_of(given), "--desk")
     url = find_url()
     if os.environ.get("SAYSO_URL"):
         return Address(url, "SAYSO_URL")

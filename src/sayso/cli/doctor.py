@@ -6,10 +6,13 @@ Looks and changes nothing: what is overdue is counted here, not swept.
 from __future__ import annotations
 
 import platform
+import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import click
 from rich.text import Text
@@ -18,13 +21,15 @@ import sayso
 from sayso.asks.stuck import Stuck, stuck, unused
 from sayso.channels.fence import Row
 from sayso.cli.check import MANY, Check, Level, counted, few
-from sayso.cli.desks import Address, address, desk_at, desk_name, desk_option
+from sayso.cli.desks import Address, address, desk_at, desk_name, desk_option, named
 from sayso.cli.fleet import fleet_checks, fleet_record
 from sayso.cli.printing import emit, examples, json_option, show
 from sayso.desk import Desk
 from sayso.errors import SaysoError, StoreError
 from sayso.model.ask import Ask
+from sayso.model.text import visible
 from sayso.runs.fleet import Standing, look
+from sayso.store.private import BESIDE
 
 _STYLES: dict[Level, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
@@ -76,6 +81,8 @@ def _checks(where: Address, seen: list[Standing]) -> Iterator[Check]:
         if not where.there:
             yield Check("warn", "file", "not there yet; the first ask creates it")
             return
+        if where.file is not None:
+            yield _rights(where.file, named(where.url.partition("?")[0]))
         try:
             yield from _store(desk)
         except StoreError as error:
@@ -85,6 +92,22 @@ def _checks(where: Address, seen: list[Standing]) -> Iterator[Check]:
         yield from _asks(desk)
         yield from _webhooks(desk)
         yield from _fleet(desk, seen)
+
+
+def _rights(file: Path, shown: str) -> Check:
+    """Look who else on this machine may open the files of a desk: new ones only their owner may."""
+    wide: dict[str, int] = {}
+    for one in (file, *(Path(f"{file}{ending}") for ending in BESIDE)):
+        with suppress(OSError):  # what is beside comes and goes with its programs
+            if (mode := one.stat().st_mode & 0o777) & 0o077:
+                wide[one.name] = mode
+    if not wide:
+        return Check("ok", "permissions", "only its owner may open it")
+    written = any(mode & 0o022 for mode in wide.values())
+    which = ", ".join(f"{visible(name)} (mode {mode:o})" for name, mode in wide.items())
+    may = "write to" if written else "read"
+    text = f"other accounts may {may} {which}. Run: chmod go= {shlex.quote(shown)}*"
+    return Check("fail" if written else "warn", "permissions", text)
 
 
 def _versions() -> Iterator[Check]:

@@ -14,6 +14,7 @@ from sayso.desk import Desk
 from sayso.errors import BadValue
 from sayso.model.ask import Ask
 from sayso.model.text import visible
+from sayso.store.private import private
 
 _LONGEST = 200  # bytes of a name, on any file system
 
@@ -66,7 +67,9 @@ def _saved(desk: Desk, ask: Ask, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, data in zip(paths, held, strict=True):
-            with path.open("xb") as file:  # fails if somebody else made it meanwhile
+            with open(
+                path, "xb", opener=private
+            ) as file:  # fails if somebody else made it meanwhile
                 made.append(path)
                 file.write(data)
     except OSError as error:

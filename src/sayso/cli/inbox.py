@@ -69,6 +69,7 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
             events = {"history": [event_record(e) for e in desk.history(ask)]} if history else {}
             emit(ask_record(ask, roster) | events)
             return
+        who = naming(desk) if ask.open else ""
         show(Card(ask=ask, roster=roster, now=desk.store.now(), full=full))
         if history:
             journal = desk.history(ask)
@@ -79,7 +80,7 @@ def show_ask(ask_id: str, *, full: bool, history: bool, as_json: bool) -> None:
                 say(f"  {line}{naming(desk)}", "dim")
         elif ask.open:
             first = f"Decide it{_in_words(ask, ask.allow[0])}" if ask.allow else "Decide it"
-            say(f"\n{first}: {command(ask, desk=desk_argument())}{naming(desk)}", "dim")
+            say(f"\n{first}: {command(ask, desk=desk_argument())}{who}", "dim")
             others = ", ".join(f"{verdict}{_in_words(ask, verdict)}" for verdict in ask.allow[1:])
             if others:
                 say(f"Or instead: {others}", "dim")

@@ -17,6 +17,7 @@ from sayso.channels.record import ask_record
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.numbers import Whole
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
+from sayso.cli.who import named_person, who_option
 from sayso.desk import Desk
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS as RISK_WORDS
@@ -43,13 +44,14 @@ class Group(click.Group):
     "list",
     epilog=examples(
         "sayso inbox list",
+        "sayso inbox list --as anna",
         "sayso inbox list --role senior --least high",
         'sayso inbox list --search "refund ann"',
         "sayso inbox list --decided --agent support --json",
     ),
 )
 @click.option("--role", help="Only what somebody of this role may decide.")
-@click.option("--person", help="Only what waits for this person.")
+@who_option("Only what this person can decide.  [default: SAYSO_PERSON, else all of it]")
 @click.option("--kind", type=click.Choice(KINDS), help="Only asks of this kind.")
 @click.option("--risk", type=click.Choice(RISK_WORDS), help="Only asks of this declared risk.")
 @click.option("--least", type=click.Choice(RISK_WORDS), help="Only asks of at least this risk.")
@@ -65,7 +67,13 @@ class Group(click.Group):
 @click.option("--after", metavar="CURSOR", help="Go on behind this place; a full page names it.")
 @desk_option
 @json_option
-def list_asks(*, as_json: bool, decided: bool, **options: Any) -> None:  # noqa: ANN401 - its options
+def list_asks(
+    *,
+    as_json: bool,
+    decided: bool,
+    person: str | None,
+    **options: Any,  # noqa: ANN401 - its options
+) -> None:
     """List what waits: what expires soon, what needs people, then what is for information.
 
     Each has the riskiest first, then what has the least time left. With --decided the newest
@@ -77,10 +85,11 @@ def list_asks(*, as_json: bool, decided: bool, **options: Any) -> None:  # noqa:
         return _nothing_there(as_json=as_json, decided=decided)
     with open_desk() as desk:
         desk.sweep()
-        page = _page(desk, decided=decided, **options)
+        person = named_person(desk, person)
+        page = _page(desk, decided=decided, person=person, **options)
         if as_json:
-            return _as_json(desk, page, decided=decided)
-        _for_people(desk, page, {**options, "decided": decided})
+            return _as_json(desk, page, decided=decided, person=person)
+        _for_people(desk, page, {"as": person, **options, "decided": decided})
     return None
 
 
@@ -102,7 +111,7 @@ def _nothing_there(*, as_json: bool, decided: bool) -> None:
     where = address()
     if as_json:
         said = {_state(decided=decided): "0", "count": 0, "cursor": None, "asks": []}
-        emit({"desk": named(where.url), **said})
+        emit({"desk": named(where.url), "person": None, **said})
         return
     say(f"desk: {named(where.url)}, 0 {_state(decided=decided)}", "dim")
     show(
@@ -117,11 +126,12 @@ def _state(*, decided: bool) -> str:
     return "decided" if decided else "open"
 
 
-def _as_json(desk: Desk, page: Inbox, *, decided: bool) -> None:
+def _as_json(desk: Desk, page: Inbox, *, decided: bool, person: str | None) -> None:
     roster = desk.store.roster()
     emit(
         {
             "desk": desk_name(desk),
+            "person": person,
             _state(decided=decided): page.counted,
             "count": page.count,
             "cursor": page.cursor,
@@ -133,10 +143,11 @@ def _as_json(desk: Desk, page: Inbox, *, decided: bool) -> None:
 
 def _for_people(desk: Desk, page: Inbox, filters: dict[str, Any]) -> None:
     decided = filters["decided"]
-    plain = ("limit", "decided")
+    plain = ("limit", "decided", "as")
     narrowed = any(value is not None for name, value in filters.items() if name not in plain)
     what = "match" if narrowed else _state(decided=decided)
-    say(f"desk: {desk_name(desk)}, {page.counted} {what}", "dim")
+    seer = f", as {filters['as']}" if filters["as"] else ""
+    say(f"desk: {desk_name(desk)}, {page.counted} {what}{seer}", "dim")
     if page.asks:
         show("", *_table(page, desk.store.now(), decided=decided))
     elif page.count and not page.damaged:

@@ -52,7 +52,8 @@ def _listed(where: str, listed: list[Person], *, as_json: bool) -> None:
     if as_json:
         emit({"desk": where, "solo": not listed, "people": [_record(one) for one in listed]})
         return
-    say(f"desk: {where}, {len(listed)} people", "dim")
+    many = "1 person" if len(listed) == 1 else f"{len(listed):,} people"
+    say(f"desk: {where}, {many}", "dim")
     if not listed:
         say(_SOLO)
         say("Add the first person: sayso people add NAME --role ROLE")

@@ -25,7 +25,7 @@ from sayso.cli.frame import Lately, Picture, drawn, look, picture_record
 from sayso.cli.keys import Wake, pressed, single
 from sayso.cli.outcome import run_next, unserved
 from sayso.cli.printing import emit, examples, json_option, screen, show
-from sayso.cli.who import as_option, decider
+from sayso.cli.who import as_option, decider, named_person
 from sayso.desk import Desk
 from sayso.errors import SaysoError, StoreError
 from sayso.model.ask import Ask
@@ -53,6 +53,7 @@ def top(*, once: bool, person: str | None, as_json: bool) -> None:
     """
     live = not once and not as_json and Keyboard().present() and sys.stdout.isatty()
     with open_desk(create=live) as desk:
+        named_person(desk, person)
         if live:
             Top(desk, person).run()
             return

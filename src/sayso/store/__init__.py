@@ -15,7 +15,10 @@ from sayso.store.contract import Store
 
 __all__ = ["Clock", "Store", "SystemClock", "open_store"]
 
-_FORMS = "sqlite:///file.db, sqlite:////absolute/file.db or postgresql://user@host/name"
+_FORMS = (
+    "Use sqlite:///sayso.db or postgresql://user@host/name. "
+    "A plain path ends in .db, .sqlite or .sqlite3."
+)
 
 
 def open_store(url: str, clock: Clock | None = None) -> Store:
@@ -30,7 +33,7 @@ def open_store(url: str, clock: Clock | None = None) -> Store:
         return _sqlite(url, rest, ticking)
     if scheme in ("postgresql", "postgres") and separator:
         return _postgres(url, ticking)
-    raise BadValue(f"{without_password(url)!r} is not the address of a desk. Use {_FORMS}.")
+    raise BadValue(f"Unrecognised database URL {without_password(url)!r}. {_FORMS}")
 
 
 def _sqlite(url: str, rest: str, clock: Clock) -> Store:
@@ -38,8 +41,8 @@ def _sqlite(url: str, rest: str, clock: Clock) -> Store:
 
     query = parse_qs(urlsplit(url).query)
     path = rest.partition("?")[0].removeprefix("/")
-    if not rest.startswith("/") or not path:
-        raise BadValue(f"{url!r} names no file. Use {_FORMS}.")
+    if not rest.startswith("/") or not path or "\0" in path:
+        raise BadValue(f"{url!r} names no file. {_FORMS}")
     if path == ":memory:":
         raise BadValue(
             "A desk in memory could not be seen by anybody else. Name a file, such as "

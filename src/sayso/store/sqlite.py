@@ -43,6 +43,7 @@ from sayso.store.forking import DOOR
 from sayso.store.grouping import Group
 from sayso.store.named import Part
 from sayso.store.pool import Pool
+from sayso.store.private import make_private
 from sayso.store.queries import numbered, read_migrations, read_queries
 
 _MERGED = 200  # pages of an index that an erasure merges at once: a few milliseconds
@@ -109,6 +110,7 @@ class SQLiteStore(SqlStore):
     def __init__(self, path: str, clock: Clock, *, timeout: float = 5.0) -> None:
         super().__init__(f"sqlite:///{path}", clock)
         self.path = Path(path).absolute()  # a program may change its folder meanwhile
+        self._uri = f"{self.path.as_uri()}?mode=rw"
         self._timeout = timeout
         self._queries = read_queries("sqlite", _WORDS)
         self._sql = {name: numbered(sql, self._sign) for name, sql in self._queries.items()}
@@ -129,8 +131,13 @@ class SQLiteStore(SqlStore):
             eye.close()
 
     def _connect(self) -> sqlite3.Connection:
+        make_private(self.path)  # SQLite would let everybody read what it creates
         connection = sqlite3.connect(
-            self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+            self._uri,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=True,
         )
         try:
             self._set_up(connection)
@@ -366,7 +373,7 @@ class SQLiteStore(SqlStore):
         part = file.with_name(f"{file.name}.part")
         part.unlink(missing_ok=True)
         try:
-            part.touch(mode=0o600)  # it holds what the desk holds
+            part.touch(mode=0o600, exist_ok=False)  # it holds what the desk holds
             with closing(sqlite3.connect(part, isolation_level=None)) as copy:
                 with self._lent() as connection:
                     connection.backup(copy)  # one moment of it all; in WAL nobody waits for it
