@@ -122,6 +122,11 @@ def _chained(
     return sha256(previous, header.encode(), covered)
 
 
+def fingerprint(salt: bytes, *secret: bytes) -> str:
+    """Return the salted hash by which an event knows a secret; the salt is that of its payload."""
+    return sha256(salt, *secret).hex()
+
+
 def follows(event: Event, previous: bytes, *, seq: int | None = None) -> bool:
     """Whether the event's hash fits the one before it, and its payload its own digest.
 
