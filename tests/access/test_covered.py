@@ -229,6 +229,17 @@ def test_a_fingerprint_says_nothing_of_the_secret_and_is_another_each_time(offic
     assert digest_of(text).hex() not in prints
 
 
+@pytest.mark.parametrize("table", ["tokens set expires_at", "sessions set opened_at"])
+def test_a_time_that_is_none_is_said(
+    office: Desk, sign_in: SignIn, place: Place, table: str
+) -> None:
+    office.tokens.make("shop")
+    sign_in("anna")
+    place.sql(f"update {table} = {2**62}")
+
+    assert found(office) == ["a row has a time that is none, so no row could be compared"]
+
+
 def test_a_credential_that_does_not_count_is_not_looked_for(office: Desk, place: Place) -> None:
     token, text = office.tokens.make("shop")
     office.tokens.revoke(token.id)

@@ -19,7 +19,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from sayso import Ask, AskClosed, Desk
+from sayso import Ask, AskClosed, Desk, Run
 from sayso.asks.books import Pen, book_of
 from sayso.errors import AskChanged, StoreError
 from sayso.model.actor import Actor, Origin
@@ -68,6 +68,8 @@ def praised(desk: Desk) -> str:
 def test_good_words_that_a_crash_took_break_no_chain_e42(server: Server, desk: Desk) -> None:
     """The process that decided goes on, and remembers lines of the book that nobody else ever saw."""
     asks: list[Ask] = []
+    lost = known = 0
+    key = ""
     for _ in range(TRIES):
         key = praised(desk)
         known = desk.store.head(key).seq
@@ -204,7 +206,7 @@ def test_killed_under_load_it_loses_nothing_repeats_nothing_and_accuses_nobody(
         deciders = Deciders(place.url)
         opened.callback(deciders.kill)
         settle = fleet(desk, str(tmp_path)).flows["settle"].fn
-        started = []
+        started: list[Run] = []
         for _ in range(kills):
             number = len(started)
             started += [through(partial(desk.start, settle, number + n)) for n in range(AT_ONCE)]

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+from argon2 import PasswordHasher
+
 import sayso
 from sayso.access import passwords
 from sayso.access.identities import link_identity, unlink_identity
@@ -203,7 +205,7 @@ def _access(desk: sayso.Desk) -> None:
     store, origin = desk.store, desk.origin
     token, _ = desk.tokens.make("bot", owner="anna", team="billing")
     desk.tokens.revoke(token.id)
-    little = partial(passwords.PasswordHasher, time_cost=1, memory_cost=64)
+    little = partial(PasswordHasher, time_cost=1, memory_cost=64)
     with patch.object(passwords, "PasswordHasher", little):
         set_password(store, "anna", "correct horse battery", origin=origin)
     assert check_password(store, "anna", "correct horse battery")  # hashed anew

@@ -76,8 +76,15 @@ def set_password(
         )
         said: dict[str, object] = {"name": name, "kept": keep}
         actor = acting(roster, by, origin)
-        given = {"actor": actor, "origin": origin, "secret": hashed.encode()}
-        if recorded(store, "password.set", said, *changes, **given):
+        if recorded(
+            store,
+            "password.set",
+            said,
+            *changes,
+            actor=actor,
+            origin=origin,
+            secret=hashed.encode(),
+        ):
             return
 
 
@@ -138,9 +145,16 @@ def _refresh(store: Store, name: str, hashed: str, password: str) -> None:
     with _slots:
         again = PasswordHasher().hash(_bytes(password))
     change = rehash(name, before=hashed, after=again)
-    given = {"actor": Actor("person", name), "origin": Origin("web", f"{name}, password")}
     with suppress(StoreBusy, StoreFull):  # the next sign-in will do it
-        recorded(store, "password.rehashed", {"name": name}, change, **given, secret=again.encode())
+        recorded(
+            store,
+            "password.rehashed",
+            {"name": name},
+            change,
+            actor=Actor("person", name),
+            origin=Origin("web", f"{name}, password"),
+            secret=again.encode(),
+        )
 
 
 @cache

@@ -270,7 +270,8 @@ def make_link(store: Store, *, origin: Origin = _HERE) -> str:
             )
         store.drop_old_links()
         secret, until = new_secret(), store.now() + LINK_LASTS
-        digest, said = digest_of(secret), {"until": until.isoformat()}
+        said: dict[str, object] = {"until": until.isoformat()}
+        digest = digest_of(secret)
         actor, change = acting(roster, None, origin), put_link(digest, until)
         if recorded(store, "link.made", said, change, actor=actor, origin=origin, secret=digest):
             return secret
