@@ -47,6 +47,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def desk(server: Server) -> Iterator[Desk]:
+    Place("postgres", server.address()).clear()
     with Desk(server.address(), policy=law(), agent="shop", account="sam@till") as desk:
         desk.law.coin = lambda: 0.999  # nothing is picked
         yield desk
