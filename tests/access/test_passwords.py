@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from datetime import timedelta
+from functools import partial
 
 import argon2
 import pytest
@@ -13,7 +14,10 @@ from argon2.exceptions import VerifyMismatchError
 from sayso import Desk
 from sayso.access import passwords
 from sayso.access.passwords import TRIES, check_password, set_password
+from sayso.access.recording import recorded
 from sayso.errors import BadValue, TooManyTries, UnknownPerson
+from sayso.model.actor import Actor
+from sayso.store.accounts import rehash
 from sayso.testing import FakeClock
 from tests.access.conftest import HOSTILE, PASSWORD
 from tests.places import Place
@@ -98,11 +102,19 @@ def test_whoever_is_removed_has_no_password_any_more(known: Desk) -> None:
     assert not check_password(known.store, "anna", PASSWORD)
 
 
+def yesterday(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give anna a password as it was hashed yesterday."""
+    with monkeypatch.context() as patch:
+        little = partial(argon2.PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+        patch.setattr(passwords, "PasswordHasher", little)
+        set_password(desk.store, "anna", PASSWORD, origin=desk.origin)
+    return desk.store.password("anna") or ""
+
+
 def test_a_hash_of_yesterdays_strength_is_renewed_at_the_next_sign_in(
-    known: Desk, place: Place
+    known: Desk, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    weak = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
-    place.sql("update passwords set hash = ?", weak)
+    weak = yesterday(known, monkeypatch)
 
     assert not check_password(known.store, "anna", "wrong one of them")
     assert place.one("select hash from passwords") == weak
@@ -118,7 +130,11 @@ def test_a_renewed_hash_never_replaces_a_newer_password(known: Desk) -> None:
     assert before is not None
     set_password(known.store, "anna", "something else", origin=known.origin)
 
-    assert not known.store.rehash("anna", before=before, after="whatever")
+    late = rehash("anna", before=before, after="whatever")
+    actor = Actor("person", "anna")
+    assert not recorded(
+        known.store, "password.rehashed", {"name": "anna"}, late, actor=actor, origin=known.origin
+    )
     assert check_password(known.store, "anna", "something else")
 
 

@@ -106,6 +106,7 @@ def test_the_journal_tells_what_happened_in_words_and_verifies(desk: Desk) -> No
         "token.made",
         "token.revoked",
         "password.set",
+        "link.made",
         "session.opened",
         "session.ended",
         "identity.linked",
@@ -287,7 +288,9 @@ def test_the_events_are_json_that_others_can_read(desk: Desk) -> None:
     shop = next(token for token in desk.tokens if token.name == "shop")
     assert shop.expires_at is not None
 
-    assert json.loads(made.text or "") == {
+    said = json.loads(made.text or "")
+    assert len(bytes.fromhex(said.pop("fingerprint"))) == 32
+    assert said == {
         "account": "sam@till",
         "expires_at": shop.expires_at.isoformat(),
         "id": shop.id,

@@ -10,6 +10,7 @@ import pytest
 from sayso import Desk
 from sayso.channels.webhooks import KINDS, Webhook
 from sayso.errors import BadValue, Misuse, UnknownPerson, UnknownWebhook
+from sayso.model.event import fingerprint
 from sayso.testing import FakeClock
 from tests.channels.receivers import Receiver
 from tests.hostile import ALL, FAKED, raw_in
@@ -274,6 +275,8 @@ def test_adding_and_removing_are_in_the_journal_and_the_chain_holds(
         "insert into webhooks select 'w-9999', url, secret, kinds, team, whole, private, active,"
         " cursor, made_at, served_at, failures, holder, lease_until from webhooks",
         "update webhooks set url = 'https://evil.example/hook'",
+        "update webhooks set url = url || '/other'",
+        "update webhooks set secret = 'whsec_bWluZQ=='",
         "update webhooks set kinds = '|*|'",
         "update webhooks set whole = 1",
         "update webhooks set private = 0",
@@ -292,6 +295,47 @@ def test_a_webhook_that_somebody_slipped_in_is_found(
 
     [problem] = desk.verify().problems
     assert (problem.what, problem.stream) == ("index", "webhooks")
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [("url = url || '/other'", "address"), ("secret = 'whsec_bWluZQ=='", "secret")],
+)
+def test_what_differs_of_a_webhook_is_said_and_nothing_of_it_e44(
+    desk: Desk, place: Place, receiver: Receiver, change: str, what: str
+) -> None:
+    hook = hooked(desk, receiver)
+    place.sql(f"update webhooks set {change}")
+
+    [problem] = desk.verify().problems
+
+    to = f"http://127.0.0.1:{receiver.port}"
+    said = f"webhook {hook.id} to {to}: its {what} differs from what the journal recorded"
+    assert problem.detail == said
+
+
+def test_a_webhook_made_before_there_were_fingerprints_is_named_with_what_to_do(
+    desk: Desk, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayso.channels.webhooks.fingerprint", lambda *_: None)
+    hooked(desk, receiver)
+
+    [problem] = desk.verify().problems
+
+    assert problem.detail.endswith("the journal has no fingerprint of it. Make it anew")
+
+
+def test_an_address_cannot_be_guessed_from_the_journal(desk: Desk, receiver: Receiver) -> None:
+    """A short path would be found at once if its hash had no secret in it."""
+    hook = hooked(desk, receiver)
+    [event] = desk.store.stream("webhooks")
+    assert event.salt is not None
+    assert event.payload is not None
+
+    url = desk.webhooks.get(hook.id).url.encode()
+
+    assert event.payload["address"] != fingerprint(event.salt, url)
+    assert event.payload["address"] == fingerprint(event.salt, str(hook.secret).encode(), url)
 
 
 def test_who_is_not_on_the_desk_adds_nothing(team: Desk, receiver: Receiver) -> None:

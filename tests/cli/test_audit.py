@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from sayso import Ask, Desk
+from sayso.store.audit import NOT_COVERED
 from tests.cli.conftest import AtTerminal, Sayso
 
 
@@ -30,7 +31,12 @@ def test_a_whole_journal_is_said_to_be_whole(sayso: Sayso, desk: Desk, ask: Ask)
         "2 events in 1 streams: the journal is whole.",
     ]
     assert "No seal yet" in done.out
+    assert done.out.splitlines()[-len(NOT_COVERED) - 1 :] == [
+        "Not covered:",
+        *(f"  {each}" for each in NOT_COVERED),
+    ]
     report = sayso("audit", "verify", "--json").json
+    assert report["not_covered"] == list(NOT_COVERED)
     assert (report["ok"], report["events"], report["problems"]) == (True, 2, [])
 
 

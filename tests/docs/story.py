@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
+
+from argon2 import PasswordHasher
 
 import sayso
+from sayso.access import passwords
 from sayso.access.identities import link_identity, unlink_identity
-from sayso.access.passwords import set_password
-from sayso.access.sessions import end_session, open_session, sign_out
+from sayso.access.passwords import check_password, set_password
+from sayso.access.sessions import end_session, make_link, open_session, sign_out
 from sayso.asks.books import ORIGIN, Pen
 from sayso.channels.courier import _disable
 from sayso.errors import AskChanged, FinishedLate, StepFailed
@@ -42,6 +47,7 @@ def told() -> list[Event]:
     """Let it all happen in this folder, and return the journal."""
     clock = FakeClock()
     with sayso.Desk(URL, clock=clock) as desk:
+        make_link(desk.store)
         _people(desk)
         _asks(desk, clock)
         _effects(desk, clock)
@@ -199,7 +205,10 @@ def _access(desk: sayso.Desk) -> None:
     store, origin = desk.store, desk.origin
     token, _ = desk.tokens.make("bot", owner="anna", team="billing")
     desk.tokens.revoke(token.id)
-    set_password(store, "anna", "correct horse battery", origin=origin)
+    little = partial(PasswordHasher, time_cost=1, memory_cost=64)
+    with patch.object(passwords, "PasswordHasher", little):
+        set_password(store, "anna", "correct horse battery", origin=origin)
+    assert check_password(store, "anna", "correct horse battery")  # hashed anew
     session, _ = open_session(store, "anna", how="password", address="::1", agent_string="b")
     end_session(store, session.id)
     open_session(store, "anna", how="password", address="::1", agent_string="b")

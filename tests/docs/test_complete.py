@@ -32,6 +32,7 @@ from sayso.policy.reading import ELSEWHERE, RULE, RUNG, SECTIONS, TERMS, TIER
 from sayso.policy.tiers import BUILT_IN
 from sayso.remote.desk import RemoteDesk
 from sayso.runs.front import RunDesk
+from sayso.store.audit import NOT_COVERED
 from sayso.web.settings import Settings
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 from tests.package.archives import files_of_ours
@@ -438,3 +439,11 @@ def test_the_readme_says_how_long_an_adapter_is() -> None:
     shown = next(b for b in blocks(DOCS / "howto/adapters.md") if b.title == "sayso_tiny.py")
     assert len(shown.text.splitlines()) == 40
     assert "| another framework | forty lines on one base |" in (ROOT / "README.md").read_text()
+
+
+def test_the_list_of_what_no_verification_finds_is_on_its_page() -> None:
+    page = (DOCS / "explanation/seals-and-erasure.md").read_text("utf-8")
+
+    listed = page.split("## Not covered")[1].split("## Seals")[0]
+
+    assert re.findall(r"^- (.*)$", listed, re.MULTILINE) == list(NOT_COVERED)

@@ -183,6 +183,7 @@ events = st.builds(
     salt=st.none() | st.binary(min_size=16, max_size=16),
     digest=raw,
     hash=raw,
+    previous=st.none(),  # of an event that was read; only those cross the wire
     cursor=maybe,
 )
 

@@ -215,7 +215,7 @@ def test_cursors_from_before_are_refused_and_the_tail_goes_on(desk: Desk, vault:
 
 def test_sessions_are_ended_and_tokens_are_there_to_be_looked_at(desk: Desk, vault: Vault) -> None:
     token, _ = desk.tokens.make("bot")
-    desk.store.put_link(b"x" * 32, timedelta(minutes=5))
+    desk.store.put_state(b"x" * 32, desk.store.now() + timedelta(minutes=5))
     vault.take(desk)
     desk.tokens.revoke(token.id)
 

@@ -70,6 +70,17 @@ def note(stream: str, seq: int, *, at: datetime, previous: bytes = GENESIS) -> E
     )
 
 
+def next_note(store: Store, stream: str) -> Append:
+    """Return the next line of a stream, chained to its last one."""
+    head = store.head(stream)
+    return Append(event=note(stream, head.seq + 1, at=store.now(), previous=head.hash))
+
+
+def read(event: Event) -> Event:
+    """Return an event as it is read back: what it was chained to is in its hash alone."""
+    return event._replace(previous=None)
+
+
 def written(store: Store) -> list[tuple[str, int]]:
     return [(event.stream, event.seq) for batch in store.scan() for event in batch]
 
@@ -84,7 +95,7 @@ def test_what_was_committed_is_read_back_as_it_was_written(desk: Desk, store: St
     loaded = store.load("a-0001")
 
     assert loaded is not None
-    assert loaded.events == (append.event,)
+    assert loaded.events == (read(append.event),)
     assert fold(loaded.events) == append.ask
     assert loaded.now == store.now()
     assert loaded.roster.solo
@@ -99,7 +110,7 @@ def test_a_place_in_a_stream_is_given_once(desk: Desk, store: Store) -> None:
     assert store.commit(winner)
     assert not store.commit(loser)
 
-    assert store.stream("a-0001")[-1] == winner.event
+    assert store.stream("a-0001")[-1] == read(winner.event)
 
 
 def test_of_many_racers_one_commits(desk: Desk, store: Store) -> None:
@@ -111,7 +122,7 @@ def test_of_many_racers_one_commits(desk: Desk, store: Store) -> None:
 
         assert won.count(True) == 1
         assert won.count(False) == 7
-        assert store.stream(ask.stream)[-1] == racers[won.index(True)].event
+        assert store.stream(ask.stream)[-1] == read(racers[won.index(True)].event)
 
 
 def test_several_appends_are_written_together(desk: Desk, store: Store) -> None:
@@ -692,7 +703,7 @@ def test_a_run_stays_with_its_version_while_somebody_who_has_it_is_alive(
     assert first is not None
     assert first.code == "1"
     assert store.commit(
-        Append(event=note("r-0001", 2, at=store.now())),
+        next_note(store, "r-0001"),
         run=HoldRun(id="r-0001", token="t1", seq=2, span=timedelta(), code="2"),
     )
     store.put_worker(Worker("w2", "new:1", ("refund",), store.now(), codes=("refund=2",)), SPAN)
@@ -726,7 +737,7 @@ def test_the_fence_lets_only_the_last_claimer_write(store: Store, clock: FakeClo
     claimed(store)
     clock.advance("31s")
     claimed(store, "t2")
-    late = Append(event=note("r-0001", 2, at=store.now()))
+    late = next_note(store, "r-0001")
     assert not store.commit(late, run=held(token="t1"))
     assert store.head("r-0001").seq == 1
     assert store.commit(late, run=held(token="t2"))
@@ -739,7 +750,7 @@ def test_what_is_written_under_a_fence_is_written_whole_or_not_at_all(
     new_run(store)
     claimed(store)
     assert store.commit(next_of(ask, at=store.now()))
-    second = Append(event=note("r-0001", 2, at=store.now()))
+    second = next_note(store, "r-0001")
     assert not store.commit(second, next_of(ask, at=store.now()), run=held())
     assert store.head("r-0001").seq == 1
 
@@ -755,7 +766,7 @@ def test_what_comes_too_late_takes_everything_back_that_went_before_it(
     assert not store.commit(late)
     assert store.run("r-0001") == before  # not woken either
     clock.advance("1s")
-    noted = Append(event=note("r-0001", 2, at=store.now()))
+    noted = next_note(store, "r-0001")
     assert not store.commit(late, noted, run=held())
     row = store.run("r-0001")
     assert row is not None
@@ -804,8 +815,8 @@ def test_somebody_else_ends_a_run_and_its_worker_writes_no_more(store: Store) ->
     new_run(store)
     claimed(store)
     ended = SteerRun(id="r-0001", seq=2, before="running", status="cancelled")
-    assert store.commit(Append(event=note("r-0001", 2, at=store.now())), run=ended)
-    assert not store.commit(Append(event=note("r-0001", 3, at=store.now())), run=held())
+    assert store.commit(next_note(store, "r-0001"), run=ended)
+    assert not store.commit(next_note(store, "r-0001"), run=held())
     assert not store.commit(run=ended)
 
 

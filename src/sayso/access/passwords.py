@@ -11,6 +11,7 @@ import hashlib
 import os
 import threading
 import unicodedata
+from contextlib import suppress
 from datetime import timedelta
 from functools import cache
 
@@ -18,9 +19,10 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from sayso.access.recording import acting, check_person, recorded, tries
-from sayso.errors import BadValue, TooManyTries
-from sayso.model.actor import Origin, plain_name
-from sayso.store.accounts import drop_sessions_of, put_password, still_here
+from sayso.errors import BadValue, StoreBusy, StoreFull, TooManyTries
+from sayso.model.actor import Actor, Origin, plain_name
+from sayso.store.accounts import drop_sessions_of, put_password, rehash, still_here
+from sayso.store.admitted import password_recorded
 from sayso.store.contract import Store
 
 SHORTEST, LONGEST = 12, 1024
@@ -74,7 +76,15 @@ def set_password(
         )
         said: dict[str, object] = {"name": name, "kept": keep}
         actor = acting(roster, by, origin)
-        if recorded(store, "password.set", said, *changes, actor=actor, origin=origin):
+        if recorded(
+            store,
+            "password.set",
+            said,
+            *changes,
+            actor=actor,
+            origin=origin,
+            secret=hashed.encode(),
+        ):
             return
 
 
@@ -124,12 +134,27 @@ def _verified(hashed: str, password: str) -> bool:
 
 
 def _refresh(store: Store, name: str, hashed: str, password: str) -> None:
-    """Keep a hash of today's strength, now that the password is at hand."""
+    """Keep a hash of today's strength, now that the password is at hand.
+
+    Not of a hash that somebody swapped: its event would make it good.
+    """
     if not PasswordHasher().check_needs_rehash(hashed):
+        return
+    if not password_recorded(store, name, hashed):
         return
     with _slots:
         again = PasswordHasher().hash(_bytes(password))
-    store.rehash(name, before=hashed, after=again)
+    change = rehash(name, before=hashed, after=again)
+    with suppress(StoreBusy, StoreFull):  # the next sign-in will do it
+        recorded(
+            store,
+            "password.rehashed",
+            {"name": name},
+            change,
+            actor=Actor("person", name),
+            origin=Origin("web", f"{name}, password"),
+            secret=again.encode(),
+        )
 
 
 @cache

@@ -1,4 +1,7 @@
-"""How a change of an account gets into the journal: the stream `access`, never with a secret."""
+"""How a change of an account gets into the journal: the stream `access`, never with a secret.
+
+Of a secret the event has a fingerprint, by which `verify` finds out if somebody swaps it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator
 
 from sayso.errors import StoreBusy, UnknownPerson
 from sayso.model.actor import Actor, Origin, Roster
-from sayso.model.event import link
+from sayso.model.event import fingerprint, link
 from sayso.store.accounts import ACCESS
 from sayso.store.contract import Append, Store
 from sayso.store.named import RowChange
@@ -36,10 +39,16 @@ def recorded(
     *changes: RowChange,
     actor: Actor,
     origin: Origin,
+    secret: bytes | None = None,
 ) -> bool:
-    """Write an event and what it changes; nothing, and False, if somebody was faster."""
-    head = store.head(ACCESS)
+    """Write an event and what it changes; nothing, and False, if somebody was faster.
+
+    `secret` is what a changed row recognises somebody by.
+    """
+    head, salt = store.head(ACCESS), os.urandom(16)
     given = {name: value for name, value in said.items() if value is not None}
+    if secret is not None:
+        given["fingerprint"] = fingerprint(salt, secret)
     event = link(
         ACCESS,
         head.seq + 1,
@@ -47,7 +56,7 @@ def recorded(
         at=store.now(),
         actor=actor,
         payload={**given, "via": origin.via, "account": origin.account},
-        salt=os.urandom(16),
+        salt=salt,
         previous=head.hash,
     )
     return store.commit(Append(event=event, beside=changes))

@@ -26,6 +26,7 @@ from sayso.store.accounts import (
     drop_old_sessions,
     drop_session,
     drop_sessions_of,
+    put_link,
     put_session,
     still_here,
 )
@@ -35,6 +36,7 @@ IDLE = timedelta(hours=12)
 LASTS = timedelta(days=7)
 LINK_LASTS = timedelta(minutes=5)
 _NOTED_EVERY = timedelta(minutes=1)
+_HERE = Origin("terminal", "local")  # whoever sits at this machine
 _LONGEST = 200  # of what a browser calls itself, and of an address
 
 
@@ -115,6 +117,7 @@ def open_session(
             "name": person,
             "how": how,
             "address": row.address,
+            "opened_at": row.opened_at.isoformat(),
             "replaces": replaces,
         }
         changes = [drop_old_sessions(now - LASTS, now - IDLE), put_session(row)]
@@ -123,7 +126,10 @@ def open_session(
         if replaces is not None:
             changes.append(drop_session(replaces, needed=False))
         actor = Actor("person", person or door.account.partition(",")[0].partition("@")[0])
-        if recorded(store, "session.opened", said, *changes, actor=actor, origin=door):
+        digest = row.digest
+        if recorded(
+            store, "session.opened", said, *changes, actor=actor, origin=door, secret=digest
+        ):
             return _listed(row), secret
     raise AssertionError("unreachable: the last try returns or raises")
 
@@ -249,20 +255,27 @@ def _place(after: str) -> tuple[datetime, str] | None:
     return (moment(int(at)), last) if at.isdecimal() and at.isascii() and len(at) < 17 else None
 
 
-def make_link(store: Store) -> str:
+def make_link(store: Store, *, origin: Origin = _HERE) -> str:
     """Return a secret that lets whoever sits at this machine in, once, within five minutes.
 
     Raises:
         Misuse: the desk has people, who sign in by themselves.
     """
-    if not store.register().solo:
-        raise Misuse(
-            "This desk has people, so a link lets nobody in: they sign in with their passwords. "
-            "Set one: sayso people password NAME"
-        )
-    secret = new_secret()
-    store.put_link(digest_of(secret), LINK_LASTS)
-    return secret
+    for _ in tries():
+        roster = store.register()
+        if not roster.solo:
+            raise Misuse(
+                "This desk has people, so a link lets nobody in: they sign in with their passwords. "
+                "Set one: sayso people password NAME"
+            )
+        store.drop_old_links()
+        secret, until = new_secret(), store.now() + LINK_LASTS
+        said: dict[str, object] = {"until": until.isoformat()}
+        digest = digest_of(secret)
+        actor, change = acting(roster, None, origin), put_link(digest, until)
+        if recorded(store, "link.made", said, change, actor=actor, origin=origin, secret=digest):
+            return secret
+    raise AssertionError("unreachable: the last try returns or raises")
 
 
 def use_link(store: Store, text: str) -> bool:

@@ -129,9 +129,15 @@ def make_token(
         )
         token = _listed(row)
         person = () if token.person is None else (still_here(token.person),)
-        actor = acting(roster, by, origin)
         if recorded(
-            store, "token.made", _told(token), *person, put_token(row), actor=actor, origin=origin
+            store,
+            "token.made",
+            _told(token),
+            *person,
+            put_token(row),
+            actor=acting(roster, by, origin),
+            origin=origin,
+            secret=row.digest,
         ):
             return token, text
     raise AssertionError("unreachable: the last try returns or raises")

@@ -10,7 +10,6 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,27 +32,30 @@ SYSTEM = Actor("policy", "trust")
 ORIGIN = Origin("policy", "")
 _BOOKS = 1000  # remembered for each database
 
-_books: WeakKeyDictionary[Store, dict[tuple[str, datetime | None], Book]] = WeakKeyDictionary()
+_books: WeakKeyDictionary[Store, dict[str, Book]] = WeakKeyDictionary()
 _lock = Lock()
 
 
 def book_of(store: Store, key: str) -> Book | None:
     """Return the book of a key as it is now; `None` if nothing was ever said of it.
 
-    What was read before is remembered, and only what came since is read.
+    What was read before is remembered, and only what came since is read: if its last event still
+    stands. A crash may have taken that, and others may have written another one in its place.
 
     Raises:
         Tampered: the journal is not what was written.
     """
     book = remembered(store, key)
-    events = store.stream(key, 0 if book is None else book.seq)
-    if not events:
-        return book
-    if book is None:
+    events = store.stream(key, 0 if book is None else book.seq - 1)
+    if book is not None and [event.hash for event in events[:1]] != [book.head]:
+        book, events = None, store.stream(key)
+    if book is not None:
+        for event in events[1:]:
+            book = grown(book, event)
+    elif events:
         book = read(events)
     else:
-        for event in events:
-            book = grown(book, event)
+        return None
     remember(store, book)
     return book
 
@@ -61,10 +63,10 @@ def book_of(store: Store, key: str) -> Book | None:
 def remembered(store: Store, key: str) -> Book | None:
     """Return the book of a key as it was when somebody here read or wrote it last.
 
-    Enough for whoever writes its next line: if there is one already, the commit says so.
+    Enough for whoever writes its next line: the commit fails if its last line is not the last one.
     """
     with _lock:
-        return _books.setdefault(store, {}).get((key, store.restored_at))
+        return _books.setdefault(store, {}).get(key)
 
 
 def remember(store: Store, book: Book) -> None:
@@ -73,7 +75,7 @@ def remember(store: Store, book: Book) -> None:
         known = _books.setdefault(store, {})
         if len(known) >= _BOOKS:
             known.clear()
-        known[book.id, store.restored_at] = book
+        known[book.id] = book
 
 
 def row_of(book: Book) -> TrustRow:

@@ -237,6 +237,8 @@ _SENTENCES: Mapping[str, Callable[[Said], Pieces]] = {
         lambda said: f"revoked token {said['id']} of {said['kind']} {said['name']}"
     ),
     "password.set": _one(lambda said: f"set the password of {said['name']}"),
+    "password.rehashed": _one(lambda _: "hashed their password anew"),
+    "link.made": _one(lambda said: f"made a link to sign in by, until {said['until'][:16]}"),
     "session.opened": _one(
         lambda said: (
             f"signed in by {said['how']} from {one_line(said['address'], 60)}: session {said['id']}"

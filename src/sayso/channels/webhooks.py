@@ -8,9 +8,10 @@ signing needs it. For receivers there is `verify`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, get_args
 
 from sayso.channels.bulletin import PING, check_kinds, written
@@ -19,7 +20,7 @@ from sayso.channels.posting import Outcome, Postbox, check_url
 from sayso.channels.signing import make_secret, signed, verify
 from sayso.errors import BadValue, Misuse, UnknownPerson, UnknownWebhook
 from sayso.model.actor import Actor, Origin, plain_name
-from sayso.model.event import link
+from sayso.model.event import fingerprint, link
 from sayso.model.event_kinds import TOLD
 from sayso.model.ids import short_id
 from sayso.store.contract import Append, Store
@@ -32,7 +33,7 @@ from sayso.store.outbox import (
     drop_webhook,
     put_webhook,
 )
-from sayso.store.subscribed import host_of
+from sayso.store.subscribed import FINGERPRINTS, host_of, secrets_of
 
 __all__ = ["KINDS", "Delivery", "Outcome", "Webhook", "Webhooks", "verify"]
 
@@ -134,8 +135,9 @@ class Webhooks:
                 "kinds": list(wanted),
                 "full": row.whole,
             }
-            payload = {**said, "allow_private": row.private, "team": row.team}
-            if noted(store, "webhook.added", self._stamped(payload), actor, put_webhook(row)):
+            payload = self._stamped({**said, "allow_private": row.private, "team": row.team})
+            known = secrets_of(secret, checked)
+            if noted(store, "webhook.added", payload, actor, put_webhook(row), secrets=known):
                 return _shown(row, secret)
 
     def remove(self, webhook: Webhook | str, *, by: str | None = None) -> None:
@@ -257,17 +259,25 @@ class Webhooks:
         return None
 
 
-def noted(store: Store, kind: str, said: dict[str, Any], actor: Actor, *beside: RowChange) -> bool:
+def noted(
+    store: Store,
+    kind: str,
+    said: dict[str, Any],
+    actor: Actor,
+    *beside: RowChange,
+    secrets: Mapping[str, tuple[bytes, ...]] = MappingProxyType({}),
+) -> bool:
     """Write what happened to a webhook together with its row; False if somebody was faster."""
-    head = store.head(WEBHOOKS)
+    head, salt = store.head(WEBHOOKS), os.urandom(16)
+    prints = {FINGERPRINTS[what]: fingerprint(salt, *parts) for what, parts in secrets.items()}
     event = link(
         WEBHOOKS,
         head.seq + 1,
         kind,
         at=store.now(),
         actor=actor,
-        payload=said,
-        salt=os.urandom(16),
+        payload=said | prints,
+        salt=salt,
         previous=head.hash,
     )
     return store.commit(Append(event=event, beside=beside))

@@ -21,8 +21,8 @@ from sayso.desk import Desk
 from sayso.errors import BadValue
 from sayso.insight.dataset import decisions
 from sayso.insight.trail import VERDICTS, pass_by
+from sayso.store.audit import NOT_COVERED, Seal
 from sayso.store.audit import Progress as Told
-from sayso.store.audit import Seal
 from sayso.store.private import private
 
 
@@ -66,7 +66,7 @@ def verify(*, seal: str | None, as_json: bool) -> None:
                 {"desk": desk_name(desk), "ok": bool(report)}
                 | counts
                 | more
-                | {"problems": problems}
+                | {"problems": problems, "not_covered": list(NOT_COVERED)}
             )
         else:
             say(f"desk: {desk_name(desk)}", "dim")
@@ -78,6 +78,9 @@ def verify(*, seal: str | None, as_json: bool) -> None:
             style = "red" if report.problems else "green"
             say(f"{report.events:,} events in {report.streams:,} streams: {found}.", style)
             _say_more(erased=report.erased, sealed=report.sealed)
+            say("Not covered:", "dim")
+            for each in NOT_COVERED:
+                say(f"  {each}", "dim")
     if not report:
         click.get_current_context().exit(1)
 

@@ -260,7 +260,7 @@ def _link(desk: Desk, url: str) -> str:
     from sayso.access.sessions import make_link
     from sayso.web.sign_in import LINK
 
-    return f"{url}/?{LINK}={make_link(desk.store)}"
+    return f"{url}/?{LINK}={make_link(desk.store, origin=desk.origin)}"
 
 
 def _again(door: Door, port: int, named: str | None) -> str:

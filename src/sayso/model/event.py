@@ -22,7 +22,8 @@ GENESIS = bytes(32)
 class Event(NamedTuple):
     """What happened, to which stream, when, by whom.
 
-    A tuple in the order of its columns: a long journal is read in half the time.
+    A tuple in the order of its columns: a long journal is read in half the time. `previous` is the
+    hash that a new event was chained to; of one that was read it is `None`.
     """
 
     stream: str
@@ -34,6 +35,7 @@ class Event(NamedTuple):
     salt: bytes | None
     digest: bytes
     hash: bytes
+    previous: bytes | None = None
     cursor: str | None = None
 
     @property
@@ -104,7 +106,7 @@ def link(
     covered = sha256(salt, text.encode())
     when, who = micros(at), str(actor)
     chained = _chained(previous, stream, seq, kind, when, who, covered)
-    return Event(stream, seq, kind, when, who, text, salt, covered, chained)
+    return Event(stream, seq, kind, when, who, text, salt, covered, chained, previous)
 
 
 def _covering(salt: bytes | None, text: str) -> bytes | None:
@@ -118,6 +120,11 @@ def _chained(
     # As `written` writes a list of these. By hand, because every event of every replay comes by.
     header = f"[{quoted(stream)},{seq},{quoted(kind)},{when},{quoted(actor)}]"
     return sha256(previous, header.encode(), covered)
+
+
+def fingerprint(salt: bytes, *secret: bytes) -> str:
+    """Return the salted hash by which an event knows a secret; the salt is that of its payload."""
+    return sha256(salt, *secret).hex()
 
 
 def follows(event: Event, previous: bytes, *, seq: int | None = None) -> bool:

@@ -82,6 +82,8 @@ _STEP = {
     "name": "the function, the tool or the agent",
 }
 
+_PRINT = {"fingerprint": "a salted hash of what the database recognises it by"}
+
 _TABLE = (
     # --- an ask, from the question to the decision ---
     EventKind(
@@ -579,6 +581,7 @@ _TABLE = (
             "expires_at": "until when it counts",
             "team": "of an agent: whose its asks are",
             "owner": "of an agent: the person who may not approve them",
+            **_PRINT,
         },
     ),
     EventKind(
@@ -593,7 +596,14 @@ _TABLE = (
         "access",
         ("person",),
         "A password was set, which ends the sessions of whoever it belongs to.",
-        {"name": "whose", "kept": "the session that did not end with it"},
+        {"name": "whose", "kept": "the session that did not end with it", **_PRINT},
+    ),
+    EventKind(
+        "password.rehashed",
+        "access",
+        ("person",),
+        "Somebody signed in, and the same password was hashed anew, by newer rules.",
+        {"name": "whose", **_PRINT},
     ),
     EventKind(
         "session.opened",
@@ -605,8 +615,17 @@ _TABLE = (
             "name": "who, unless it is whoever sits at the machine",
             "how": "what they showed",
             "address": "where they came from",
+            "opened_at": "when they showed it",
             "replaces": "the session before",
+            **_PRINT,
         },
+    ),
+    EventKind(
+        "link.made",
+        "access",
+        ("person",),
+        "A link was made that signs in whoever sits at the machine, once.",
+        {"until": "until when it does", **_PRINT},
     ),
     EventKind(
         "session.ended",
@@ -638,6 +657,8 @@ _TABLE = (
         {
             "id": "which webhook",
             "where": "scheme and host; never the path, never the secret",
+            "fingerprint": "a salted hash of the secret that signs what it is told",
+            "address": "a salted hash of that secret and the whole URL",
             "kinds": "of what it is told",
             "full": "whether it is told everything",
             "allow_private": "whether it may be in this network",

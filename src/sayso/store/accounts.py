@@ -15,6 +15,8 @@ from sayso.model.event import micros, moment
 from sayso.store.named import RowChange, SqlQueries
 
 ACCESS = "access"  # the stream that says who was let in, and by what
+LINK_DIGEST = 32  # bytes of the digest of a link; the mark of a sign-in at a provider is longer
+_STATE = b"state "  # before that digest, so that no link can pass for it
 
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -134,9 +136,19 @@ def drop_old_sessions(opened: datetime, seen: datetime) -> RowChange:
     return RowChange("drop_old_sessions", values, needed=False)
 
 
+def put_link(digest: bytes, until: datetime) -> RowChange:
+    """Keep a link that can be used once until then."""
+    return RowChange("put_link", {"digest": digest, "expires_at": micros(until)})
+
+
 def put_password(name: str, hashed: str) -> RowChange:
     """Keep the hash of a new password."""
     return RowChange("put_password", {"person": name, "hash": hashed})
+
+
+def rehash(name: str, *, before: str, after: str) -> RowChange:
+    """Keep another hash of the same password, unless it was changed meanwhile."""
+    return RowChange("rehash", {"person": name, "before": before, "hash": after})
 
 
 def put_identity(row: IdentityRow) -> RowChange:
@@ -243,8 +255,8 @@ class Accounts(Protocol):
         """Those of these people whom a provider can sign in."""
         ...
 
-    def rehash(self, name: str, *, before: str, after: str) -> bool:
-        """Keep another hash of the same password, unless it was changed meanwhile."""
+    def passwords(self) -> list[tuple[str, str]]:
+        """Everybody who has a password, with its hash."""
         ...
 
     def count_try(self, who: str, span: timedelta) -> Counted:
@@ -255,12 +267,24 @@ class Accounts(Protocol):
         """Begin to count anew."""
         ...
 
-    def put_link(self, digest: bytes, span: timedelta) -> None:
-        """Keep a link that can be used once within this span."""
+    def links(self) -> list[tuple[bytes, datetime]]:
+        """The digests of all links and states, and until when they can be used."""
         ...
 
     def take_link(self, digest: bytes) -> bool:
         """Use a link up; False if there is none, or somebody was faster."""
+        ...
+
+    def put_state(self, digest: bytes, until: datetime) -> None:
+        """Keep the state of a sign-in at a provider. It lets nobody in by itself."""
+        ...
+
+    def take_state(self, digest: bytes) -> bool:
+        """Use a state up; False if there is none, or somebody was faster."""
+        ...
+
+    def drop_old_links(self) -> None:
+        """Forget links and states that can no longer be used."""
         ...
 
     def identity(self, issuer: str, subject: str) -> str | None:
@@ -365,9 +389,9 @@ class SqlAccounts(SqlQueries):
         """Return those of these people whom a provider can sign in."""
         return [row[0] for row in self._rows("linked_of", ids=self._names(people))]
 
-    def rehash(self, name: str, *, before: str, after: str) -> bool:
-        """Keep another hash of the same password."""
-        return bool(self._unsynced("rehash", person=name, before=before, hash=after))
+    def passwords(self) -> list[tuple[str, str]]:
+        """Return everybody who has a password, with its hash."""
+        return [(row[0], row[1]) for row in self._rows("passwords")]
 
     def count_try(self, who: str, span: timedelta) -> Counted:
         """Count one more try within this span."""
@@ -380,14 +404,26 @@ class SqlAccounts(SqlQueries):
         """Begin to count anew."""
         self._unsynced("forget_tries", who=who)
 
-    def put_link(self, digest: bytes, span: timedelta) -> None:
-        """Keep a link that can be used once within this span."""
-        self._rows("drop_old_links")
-        self._rows("put_link", digest=digest, span=span // _MICROSECOND)
+    def links(self) -> list[tuple[bytes, datetime]]:
+        """Return the digests of all links and states, and until when they can be used."""
+        return [(bytes(digest), moment(until)) for digest, until in self._rows("links")]
 
     def take_link(self, digest: bytes) -> bool:
         """Use a link up."""
         return bool(self._rows("take_link", digest=digest))
+
+    def put_state(self, digest: bytes, until: datetime) -> None:
+        """Keep the state of a sign-in at a provider."""
+        self.drop_old_links()
+        self._rows("put_link", digest=_STATE + digest, expires_at=micros(until))
+
+    def take_state(self, digest: bytes) -> bool:
+        """Use a state up."""
+        return self.take_link(_STATE + digest)
+
+    def drop_old_links(self) -> None:
+        """Forget links and states that can no longer be used."""
+        self._rows("drop_old_links")
 
     def identity(self, issuer: str, subject: str) -> str | None:
         """Return whom a provider means by a subject."""

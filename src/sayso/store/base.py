@@ -61,6 +61,7 @@ from sayso.store.trust import SqlTrust
 
 Row = Sequence[Any]
 _EVENT = 9  # columns of an event, always the last ones of a row
+_NOTED = _EVENT + 1
 _STREAM = attrgetter("stream")
 
 
@@ -420,7 +421,7 @@ def _by_stream(rows: Sequence[Row]) -> list[list[Event]]:
 
 def event_of(row: Row, cursor: str | None = None) -> Event:
     """Return the event in the last columns of a row."""
-    return Event._make((*row[-_EVENT:], cursor))
+    return Event._make((*row[-_EVENT:], None, cursor))
 
 
 def run_of(row: Row) -> RunRow:
@@ -532,7 +533,12 @@ def woken_by(append: Append) -> str | None:
 
 
 def noted(event: Event) -> Row:
-    """Return what the query `note` takes: the columns of an event, in their order."""
+    """Return what the query `note` takes: the columns of an event, and the hash that it follows."""
+    return event[:_NOTED]
+
+
+def noted_next(event: Event) -> Row:
+    """Return what the query `note_next` takes, for an event that follows one of the same statement."""
     return event[:_EVENT]
 
 

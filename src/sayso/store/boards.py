@@ -111,4 +111,4 @@ def _journals(rows: Iterable[Sequence[Any]]) -> list[list[Event]]:
 
 
 def _event(row: Sequence[Any]) -> Event:
-    return Event._make((*row[-_EVENT:], None))
+    return Event(*row[-_EVENT:])

@@ -173,7 +173,7 @@ class SqlCasebook(SqlReaders):
     def journals(self, ids: Sequence[str]) -> list[list[Event]]:
         """Return the events of several streams."""
         rows = self._rows("journals", ids=self._names(ids)) if ids else []
-        events = [Event._make((*row, None)) for row in rows]
+        events = [Event(*row) for row in rows]
         return [list(group) for _, group in groupby(events, key=lambda event: event.stream)]
 
     def word_counts(self, words: Sequence[str]) -> dict[str, int]:

@@ -167,7 +167,7 @@ class SqlOutbox(SqlQueries):
         """Return the first two events of these streams."""
         found: dict[str, list[Event]] = {}
         for row in self._rows("beginnings", ids=self._names(streams)) if streams else []:
-            found.setdefault(row[0], []).append(Event._make((*row, None)))
+            found.setdefault(row[0], []).append(Event(*row))
         return list(found.values())
 
     def put_deliveries(

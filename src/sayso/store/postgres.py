@@ -33,6 +33,7 @@ from sayso.store.base import (
     change_of,
     event_of,
     noted,
+    noted_next,
     person_parameters,
     woken_by,
 )
@@ -293,10 +294,14 @@ class PostgresStore(SqlStore):
         ]
         for run_id, ask_id in sorted(wakes):
             parts.append(self._part(_WAKE, {"run_id": run_id, "woken": f"|{ask_id}|"}, now))
+        place: tuple[object, ...] = ()  # behind the last event
         for append in sorted(appends, key=lambda append: append.event.stream):
             if append.ask is not None:
                 parts.append(self._part(*ask_change_of(append, append.ask), now))
-            parts.append(("note", noted(append.event)))
+            event = append.event
+            next_ = place == (event.stream, event.seq, event.previous)
+            parts.append(("note_next", noted_next(event)) if next_ else ("note", noted(event)))
+            place = event.stream, event.seq + 1, event.hash
         return parts
 
     def _part(self, name: str, parameters: dict[str, object], now: int | None) -> Part:

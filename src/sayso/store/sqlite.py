@@ -303,7 +303,8 @@ class SQLiteStore(SqlStore):
             parameters["now"] = now
             if self._run(connection, name, parameters).rowcount == 0:
                 return False  # too late
-        connection.execute(self._note, noted(append.event))
+        if connection.execute(self._note, noted(append.event)).rowcount == 0:
+            return False  # it follows an event that is not here
         if append.person is not None:
             person = person_parameters(append.person, active=append.active)
             self._run(connection, "put_person", person)

@@ -151,7 +151,7 @@ class SqlTrail(SqlReaders):
     def events_at(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Event]:
         """Return the events at these places of the journal."""
         rows = self._rows("events_at", places=json.dumps(list(places))) if places else []
-        events = [Event._make((*row, None)) for row in rows]
+        events = [Event(*row) for row in rows]
         return {(event.stream, event.seq): event for event in events}
 
 

@@ -17,7 +17,7 @@ from sayso.insight.dataset import decisions
 from sayso.insight.trail import look, pass_by
 from sayso.insight.trailing import teams_of
 from sayso.model.event import Event
-from sayso.store.audit import Problem, Report, Seal, make_seal, verify
+from sayso.store.audit import NOT_COVERED, Problem, Report, Seal, make_seal, verify
 from sayso.web.bodies import VerificationPost
 from sayso.web.callers import Door, needs, shown
 from sayso.web.documents import (
@@ -191,7 +191,8 @@ class _Lines(EventStream):
 async def verify_audit(request: Request, caller: Caller = needs("audit:read")) -> Response:
     """Read the whole journal and name what is not as it was written. One reads at a time.
 
-    Problems name streams and places. Those in the streams of other teams are counted as `others`.
+    Problems name streams and places, those of credentials and webhooks also what differs. Those in
+    the streams of other teams are counted as `others`.
     """
     service, visit = service_of(request), visit_of(request, caller)
     with service.verifying.taking(caller.credential):
@@ -307,11 +308,15 @@ def told(visit: Visit, report: Report) -> dict[str, Any]:
         "streams": report.streams,
         "erased": report.erased,
         "sealed": report.sealed,
-        "problems": [
-            {"what": one.what, "stream": one.stream, "seq": one.seq} for one in found.problems
-        ],
+        "problems": [_problem(one) for one in found.problems],
         "others": found.others,
+        "not_covered": list(NOT_COVERED),
     }
+
+
+def _problem(one: Problem) -> dict[str, Any]:
+    named = {"what": one.what, "stream": one.stream, "seq": one.seq}
+    return named | ({"detail": one.detail} if one.of_credentials else {})
 
 
 def stands(visit: Visit, last: Verification | None) -> dict[str, Any]:

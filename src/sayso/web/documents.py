@@ -346,6 +346,7 @@ class AuditDocument(Document):
         description="In what one sees: one's teams' and nobody's."
     )
     others: int = Field(description="Problems that are not named: other teams', or too many.")
+    not_covered: list[str] = Field(description="What no verification finds.")
 
 
 class VerificationDocument(Document):

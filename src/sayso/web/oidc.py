@@ -105,7 +105,7 @@ class SignIns:
         """
         about = self._about()
         secret = secrets.token_urlsafe(32)
-        self._store.put_link(_digest(secret), WITHIN)
+        self._store.put_state(_digest(secret), self._store.now() + WITHIN)
         with self._client(about) as client:
             url, _ = client.create_authorization_url(
                 about["authorization_endpoint"],
@@ -130,7 +130,7 @@ class SignIns:
             _derived(secret, "state").encode(), answer.get("state", "").encode()
         ):
             raise Refused("the state is not the one this browser was sent away with")
-        if not self._store.take_link(_digest(secret)):
+        if not self._store.take_state(_digest(secret)):
             raise Refused("the state was used before, or is too old")
         if answer.get("iss", self.provider.issuer) != self.provider.issuer:
             raise Refused("the answer came from another issuer")

@@ -12,7 +12,7 @@ import pytest
 
 from sayso import Ask, Desk
 from sayso.insight import trail
-from sayso.store.audit import verify
+from sayso.store.audit import NOT_COVERED, verify
 from sayso.web import verifying
 from tests.places import Place
 from tests.served import Served
@@ -283,6 +283,29 @@ def test_verifying_goes_on_in_the_background_and_names_what_it_found(
     assert server.signed_in("anna").post("/api/v1/audit/verification").status_code == 202
     assert ended(root)["found"]["whole"] is True
     assert "The journal is whole" in root.go("/audit").page.one("section", id="proof").text
+
+
+def test_a_credential_that_was_swapped_is_named_to_administrators_with_what_is_not_covered_e44(
+    server: Served, root: Tab, desk: Desk, place: Place
+) -> None:
+    token, _ = desk.tokens.make("till")
+    change = "update tokens set digest = ? where id = ?"
+    [(digest,)] = place.sql("select digest from tokens where id = ?", token.id)
+    place.sql(change, b"x" * 32, token.id)
+    try:
+        press(root.go("/audit"), "Verify", seal="")
+        found = ended(root)["found"]
+        theirs = tab(server, "ben").client.get("/api/v1/audit/verify").json()
+    finally:
+        place.sql(change, digest, token.id)
+
+    detail = f"token {token.id} of till: its secret differs from what the journal recorded"
+    assert found["problems"] == [{"what": "index", "stream": "access", "seq": 0, "detail": detail}]
+    assert found["not_covered"] == list(NOT_COVERED)
+    proof = root.go("/audit").page.one("section", id="proof").text
+    assert f"Index : access : {detail}" in proof
+    assert all(each in proof for each in NOT_COVERED)
+    assert (theirs["problems"], theirs["others"]) == ([], 1)
 
 
 def test_a_verification_names_nobody_and_nothing_behind_a_wall(

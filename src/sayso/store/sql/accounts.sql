@@ -119,6 +119,9 @@ delete from passwords where name = :person
 -- name: with_password
 select name from passwords
 
+-- name: passwords
+select name, hash from passwords order by name
+
 -- name: passwords_of
 select name from passwords where name {among}
 
@@ -146,8 +149,11 @@ delete from tries where since <= {now} - cast(:span as bigint) and {unsynced}
 
 -- name: put_link
 -- May come twice, if the connection broke.
-insert into links (digest, expires_at) values (:digest, {now} + cast(:span as bigint))
+insert into links (digest, expires_at) values (:digest, :expires_at)
 on conflict (digest) do nothing
+
+-- name: links
+select digest, expires_at from links
 
 -- name: take_link
 -- Of any number who use it at once one finds it.

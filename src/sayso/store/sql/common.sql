@@ -265,10 +265,20 @@ on conflict (name) do update
 -- What is written: an event, and the row that it changes. Each of them ends with a condition, so
 -- that another one can be added.
 
--- name: note
--- Of any number of racers one finds the place (stream, seq) free; the others break its unique index.
+-- name: new_event
 insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash)
 select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
+
+-- name: note
+-- Of any number of racers one finds the place (stream, seq) free; the others break its unique index.
+-- An event that follows none that stands here is not written: what it followed was lost in a crash.
+{@new_event}
+ where (:seq = 1 or exists (select 1 from events b
+                             where b.stream = :stream and b.seq = :seq - 1 and b.hash = :previous))
+
+-- name: note_next
+-- What it follows is written by the same statement, which does not see its own rows.
+{@new_event}
  where true
 
 -- name: open

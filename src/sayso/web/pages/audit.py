@@ -21,7 +21,7 @@ from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.event_kinds import EVENTS, FAMILIES
 from sayso.model.folding import as_met
-from sayso.store.audit import SEALS, Seal
+from sayso.store.audit import NOT_COVERED, SEALS, Seal
 from sayso.web.audit import begin, begun_by, findings, seal_of, sealed
 from sayso.web.inbox.posting import one, posted
 from sayso.web.inbox.signed_out import InboxDoor
@@ -174,6 +174,7 @@ def _drawn(
         else findings(visit, last.report, _PROBLEMS),
         most=_PROBLEMS,
         what=WHAT,
+        not_covered=NOT_COVERED,
         seal=seal,
         sealed_since=_sealed_since(visit, last),
         seals="admin" in visit.caller.scopes,
