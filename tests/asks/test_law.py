@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from sayso import Ask, Desk
 from sayso.asks.lawbook import default_policy
+from sayso.asks.spending import begin
 from sayso.errors import (
     AskChanged,
     BadPolicy,
@@ -20,9 +22,12 @@ from sayso.errors import (
     UnknownRole,
     Unsatisfiable,
 )
+from sayso.model.call import Call
+from sayso.model.content import Risk
 from sayso.model.tally import missing
 from sayso.policy.reading import read
 from sayso.policy.rules import Policy
+from sayso.store.contract import Lease
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.test_gate import in_thread, opened
@@ -507,6 +512,83 @@ def test_a_program_that_asks_for_people_gets_people(office: Office) -> None:
 
     assert ask.open
     approved(desk, ask, "anna")
+
+
+@pytest.mark.parametrize(
+    ("law_text", "needs", "wanted", "may_refuse"),
+    [
+        ("", ["1 ben"], "1 ben", ["jun", "anna", "ada", "sec", "ben"]),
+        (STRICT, ["1 ben"], "1 senior and 1 security and 1 ben", ["anna", "ada", "sec", "ben"]),
+        (STRICT, ["1 senior"], "1 senior and 1 security", ["anna", "ada", "sec"]),
+        ('[tools]\nrefund = "high"', ["1 sec"], "1 senior and 1 sec", ["anna", "ada", "sec"]),
+    ],
+)
+def test_a_request_only_adds_and_all_whom_the_policy_asks_may_say_no_e43(
+    office: Office, law_text: str, needs: list[str], wanted: str, may_refuse: list[str]
+) -> None:
+    desk = office(law_text)
+    assert set(str(refund(desk, needs=needs).needs).split(" and ")) == set(wanted.split(" and "))
+
+    for amount, name in enumerate(PEOPLE):
+        ask = refund(desk, amount, needs=needs)
+        if name in may_refuse:
+            assert desk.reject(ask, by=name).decision is not None
+            continue
+        with pytest.raises(Forbidden):
+            desk.reject(ask, by=name)
+        assert desk.get(ask.id).open
+
+
+def test_whoever_may_only_refuse_says_neither_yes_nor_anything_else_e43(office: Office) -> None:
+    desk = office()
+    ask = refund(desk, needs=["1 ben"], requester="anna")
+
+    for name in ("anna", "sec"):
+        for say in (
+            lambda by: desk.approve(ask, by=by),
+            lambda by: desk.edit(ask, {"amount": 1}, by=by),
+            lambda by: desk.respond(ask, "Do it otherwise", by=by),
+        ):
+            with pytest.raises(Forbidden):
+                say(name)
+    assert desk.reject(ask, by="anna").decision is not None
+
+
+def test_a_policy_that_became_stricter_says_anew_who_may_refuse_e43(office: Office) -> None:
+    ask = refund(office(), needs=["1 ben"])
+    strict = office(STRICT)
+    with pytest.raises(AskChanged):
+        strict.approve(ask, by="ben")
+    ask = strict.get(ask.id)
+
+    with pytest.raises(Forbidden):
+        strict.reject(ask, by="jun")
+    assert strict.reject(ask, by="anna").decision is not None
+
+
+def test_a_risk_that_is_stated_when_it_begins_takes_nothing_away_e41(office: Office) -> None:
+    desk = office()
+    ask = approved(desk, refund(desk, risk="high"), "anna")
+    denying = office('[[rules]]\nname = "no"\nwhen = "risk == \'high\'"\neffect = "deny"\n')
+
+    for risk in ("low", "medium", "high", None):
+        with pytest.raises(NotApproved, match="the policy denies it by now"):
+            begun(denying, ask, risk)
+
+
+def test_a_risk_that_is_stated_when_it_begins_adds_e41(office: Office) -> None:
+    desk = office()
+    ask = approved(desk, refund(desk, risk="medium"), "jun")
+
+    with pytest.raises(NotApproved, match="Calls of high risk need 1 senior"):
+        begun(desk, ask, "high")
+    assert begun(desk, ask, "low").args == {"amount": 40}
+
+
+def begun(desk: Desk, ask: Ask, risk: Risk | None) -> Call:
+    """Begin a call with a risk of its own, as a program behind HTTP can."""
+    lease = Lease("me", timedelta(seconds=60))
+    return begin(desk.store, ask.id, origin=desk.origin, lease=lease, law=desk.law, risk=risk)
 
 
 # --- rules that say no, or cannot tell ---------------------------------------------------------

@@ -90,7 +90,7 @@ def decide(
             continue
         person = reviewer(at.ask, at.roster, by, origin)
         check_shown(at, ballot.verdict, seen)
-        _check_role(at, person, law)
+        _check_role(at, person, ballot.verdict, law)
         if at.ask.stake is not None and ballot.kind == "harmful":
             ballot = ballot._replace(hold=0.0)  # calls like it would run alone meanwhile
         said = _said(at.ask, ballot, seen, origin)
@@ -108,13 +108,13 @@ def decide(
             return ask
 
 
-def _check_role(at: Standing, person: Actor, law: Lawbook | None) -> None:
+def _check_role(at: Standing, person: Actor, verdict: Verdict, law: Lawbook | None) -> None:
     """Refuse a vote that could not count.
 
     While no policy can be used, the roles that it would give do not count: then that is the reason.
     """
     try:
-        check_role(at.ask, person, at.roster)
+        check_role(at.ask, person, at.roster, verdict=verdict)
     except Forbidden as error:
         broken = None if law is None else law.broken
         raise broken or error from None
