@@ -27,6 +27,7 @@ from sayso.asks.ruling import (
 from sayso.asks.spending import resolution
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.asks.vouching import learned
+from sayso.asks.withdrawing import check_stop
 from sayso.errors import (
     AskChanged,
     AskClosed,
@@ -94,6 +95,8 @@ def decide(
         if at.ask.stake is not None and ballot.kind == "harmful":
             ballot = ballot._replace(hold=0.0)  # calls like it would run alone meanwhile
         said = _said(at.ask, ballot, seen, origin)
+        if ballot.end and at.ask.content.run is not None:
+            check_stop(store, at.ask.content.run, by=by, origin=origin, but=ask_id)
         asked = law if ballot.verdict in CONSENTS else None
         if not fresh and not at.roster.solo:
             _check_critical(at, asked, said)
