@@ -797,9 +797,75 @@ def test_the_desk_can_be_read_and_refused_at_although_its_policy_no_longer_fits_
     late = office(file)
 
     assert [one.id for one in late.inbox()] == [ask.id]
-    with pytest.raises(BadPolicy):
-        late.approve(late.get(ask.id), by="ada")
+    assert late.approve(late.get(ask.id), by="ada").open, "nobody can be the second one"
     assert late.reject(late.get(ask.id), by="ada").status == "decided"
+
+
+LAWYERS = """
+[tools]
+refund = "high"
+sign = "legal"
+
+[tiers.legal]
+needs = ["1 lawyer"]
+"""
+
+
+def test_when_somebody_leaves_only_what_needs_them_stops_e59(
+    office: Office, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "law.toml"
+    file.write_text(LAWYERS)
+    at_work = office(file)
+    at_work.people.add("law", roles=["lawyer"])
+    asked, signed = refund(at_work), at_work.open("sign", {"page": 1})
+    assert any("tier legal" in one for one in at_work.people.stops("law"))
+    assert at_work.people.stops("ben") == ()
+    assert "1 open ask could then be decided by nobody." in at_work.people.stops("law")
+
+    at_work.people.remove("law")
+
+    for desk in (at_work, office(file)):
+        assert carried_out(desk, approved(desk, refund(desk, len(caplog.text)), "anna")) == "done"
+        with pytest.raises(UnknownRole, match="lawyer"):
+            desk.open("sign", {"page": 2})
+        assert "tier legal" in (desk.law.unmet or "")
+    late = office(file)
+    assert late.approve(asked, by="anna").decision
+    with pytest.raises(Forbidden):
+        late.approve(signed, by="anna")
+    assert "People have left" in caplog.text
+
+    late.people.add("law", roles=["lawyer"])
+    assert late.law.unmet is None
+    assert late.approve(signed, by="law").decision
+
+
+def test_a_file_that_changes_elsewhere_while_somebody_is_missing_is_in_force_e59(
+    office: Office, tmp_path: Path
+) -> None:
+    file = tmp_path / "law.toml"
+    file.write_text(LAWYERS)
+    desk = office(file)
+    desk.people.add("law", roles=["lawyer"])
+    assert refund(desk).open
+    desk.people.remove("law")
+
+    file.write_text(LAWYERS.replace('refund = "high"', 'refund = "critical"'))
+
+    assert still_needed(desk, refund(desk, 2)) == ["1 senior", "1 security"]
+
+
+def test_whom_the_desk_never_had_a_policy_cannot_ask_for_e59(
+    office: Office, tmp_path: Path
+) -> None:
+    """E21: that is a mistake of the policy, and not of whoever left."""
+    file = tmp_path / "law.toml"
+    file.write_text(LAWYERS)
+    desk = office(file)
+
+    with pytest.raises(BadPolicy, match="Nobody holds the role 'lawyer'"):
+        refund(desk)
 
 
 def test_a_bracket_in_the_name_of_a_tool_stands_for_itself(office: Office) -> None:

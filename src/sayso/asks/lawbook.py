@@ -3,7 +3,8 @@
 The file is looked at for each ruling, so that a change counts from the next one on (E54).
 A file that is broken when the desk opens is an error. One that breaks while the
 desk is at work changes nothing: the policy before it stays in force, loudly. So
-does one that asks for people whom the desk does not have (E21).
+does one that asks for people whom the desk never had (E21). If they were there and have left,
+it is in force, and only what needs them is refused (E59).
 """
 
 from __future__ import annotations
@@ -125,12 +126,13 @@ class Lawbook:
         settle: float = SETTLE,
         try_again: float = TRY_AGAIN,
         people: Callable[[], Roster] | None = None,
+        past: Callable[[], Roster] | None = None,
         coin: Callable[[], float] = toss,
     ) -> None:
         self.coin = coin  # decides which calls of a granted key are looked at all the same
         self._given = given if isinstance(given, Policy) else None
         self._policy: Policy | None = None
-        self._people = people
+        self._people, self._past = people, past
         # Absolute, so that a program that goes to another folder keeps its policy.
         self._path = None if isinstance(given, Policy) else Path(given or FILE).absolute()
         self._file = None if self._path is None else str(self._path)
@@ -241,20 +243,40 @@ class Lawbook:
         self._policy, self._seen, self._since = policy, state, time.monotonic()
         return policy
 
+    @property
+    def unmet(self) -> str | None:
+        """Say what of the policy in force the people of now could never do; `None` if nothing.
+
+        Only what needs those who are missing is refused.
+        """
+        try:
+            wrong = self._misfit(self.policy, self._people)
+        except (BadPolicy, StoreError):
+            return None
+        return None if wrong is None else str(wrong)
+
     def _hold(self, policy: Policy) -> None:
         """Hold a policy against the people of the desk.
 
         Raises:
-            BadPolicy: it asks for somebody who is not there.
+            BadPolicy: it asks for somebody who was never there.
             StoreError: they cannot be asked for.
         """
-        if self._people is None or policy is default_policy():
+        wrong = self._misfit(policy, self._people)
+        if wrong is None:
             return
+        if self._past is None or self._misfit(policy, self._past) is not None:
+            raise wrong
+        _log.error("People have left, so what needs them is refused until others come. %s", wrong)
+
+    def _misfit(self, policy: Policy, people: Callable[[], Roster] | None) -> BadPolicy | None:
+        """Return what to say of a policy that these people could never do; `None` if they could."""
+        if people is None or policy is default_policy():
+            return None
         from sayso.policy.checking import problems
 
-        wrong = [problem for problem in problems(policy, self._people()) if problem.fatal]
-        if wrong:
-            raise _misfit(policy, wrong)
+        wrong = [problem for problem in problems(policy, people()) if problem.fatal]
+        return _misfit(policy, wrong) if wrong else None
 
     def _read(self, path: Path) -> Policy:
         if not self._named and not speaks_of_policy(path):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from sayso.asks.attending import attend
 from sayso.asks.forms import Forms, check_team
+from sayso.asks.inbox import named_teams
 from sayso.asks.lawbook import Lawbook
-from sayso.asks.people import named_teams
 from sayso.channels.console import Console
 from sayso.errors import BadValue, Misuse
 from sayso.model.actor import Actor, Origin
