@@ -35,7 +35,7 @@ from sayso.channels.console import Console
 from sayso.errors import BadValue, StoreError
 from sayso.gate import Gates
 from sayso.insight.bounds import NEAR
-from sayso.model.actor import Actor, Origin
+from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.content import Proposal
 from sayso.model.span import Span, aware, span
@@ -99,7 +99,7 @@ class Desk(Asking, Gates, RunDesk):
         if token is not None or insecure:
             raise BadValue("token= and insecure= are for a desk behind HTTP: Desk('https://...').")
         self.url = url_of(url) if url is not None else find_url()
-        self.law = Lawbook(policy, people=lambda: self.store.register())
+        self.law = Lawbook(policy, people=lambda: self.store.register(), past=self._people_ever)
         self.origin = Origin(via, account or f"{_user()}@{os.uname().nodename}")
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
@@ -112,7 +112,7 @@ class Desk(Asking, Gates, RunDesk):
         # Commands it names need the address only where people would not find it by themselves.
         elsewhere = self._own.url if url is not None and not _is_default(self.url) else None
         self.console = Console(now=self.docket.now, desk=elsewhere)
-        self.people = People(lambda: self.store, self.origin)
+        self.people = People(lambda: self.store, self.origin, self.law)
         self.ears = Ears(self.docket)
         self.flows = ChainMap({}, AMBIENT, {})
         if workers:
@@ -141,6 +141,11 @@ class Desk(Asking, Gates, RunDesk):
     def __repr__(self) -> str:
         """Show which desk it is, without its password."""
         return f"Desk({self._own.url!r})"
+
+    def _people_ever(self) -> Roster:
+        from sayso.asks.past_people import people_ever
+
+        return people_ever(self.store)
 
     # --- asking ---
 

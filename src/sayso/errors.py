@@ -21,6 +21,7 @@ SaysoError
 │   ├── Settling           decided, and whoever did may still take it back
 │   ├── AskChanged         the digest named is not the one that is shown now
 │   ├── Claimed            somebody else is looking into it
+│   ├── WouldStop          something nobody could decide any more; `stops` says what
 │   ├── AlreadyReported    the harm of this call was reported before
 │   ├── TooManyAsks        an agent asks more of people than the policy lets it
 │   ├── TooManyTries       too many wrong passwords; `after` says when to try again
@@ -431,6 +432,24 @@ class Claimed(Conflict):
         )
         self.ask = ask
         self.by = by
+
+
+class WouldStop(Conflict):
+    """Without this person nobody could decide something: `stops` says what. Nothing was changed.
+
+    Next: give somebody else their roles first, or say that you are sure.
+    """
+
+    code = "would-stop"
+
+    def __init__(self, name: str, stops: tuple[str, ...]) -> None:
+        super().__init__(
+            f"{name} was not removed, because others cannot do all that they can. "
+            f"{' '.join(stops)} Give somebody else their roles first, or say that you are sure: "
+            f"sayso people remove {name} --yes, or sure=true."
+        )
+        self.name = name
+        self.stops = stops
 
 
 class AlreadyReported(Conflict):

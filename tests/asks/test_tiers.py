@@ -91,22 +91,29 @@ TABLE = {
     "requester": Case(
         [
             yes("anna", Forbidden),
-            no("anna", Forbidden),
             edit("anna", Forbidden),
             yes("ada", APPROVED),
         ],
         "high",
         terms={"requester": "anna"},
     ),
+    "the no of a requester, E43": Case(
+        [yes("anna", Forbidden), no("anna", REJECTED)], "high", terms={"requester": "anna"}
+    ),
     "owner": Case(
         [
             yes("anna", Forbidden),
-            no("anna", Forbidden),
             edit("anna", Forbidden),
             yes("ada", APPROVED),
         ],
         "high",
         terms={"owner": "anna"},
+    ),
+    "the no of an owner, E43": Case(
+        [yes("anna", Forbidden), no("anna", REJECTED)], "high", terms={"owner": "anna"}
+    ),
+    "the no of a requester who could not review": Case(
+        [no("jun", Forbidden)], "high", terms={"requester": "jun"}
     ),
     "requester and owner": Case(
         [yes("anna", Forbidden), yes("ann2", Forbidden), yes("ada", APPROVED)],

@@ -567,6 +567,20 @@ def test_a_pick_whose_program_died_before_it_asked_is_put_to_people(
     assert call(alone).decision
 
 
+def test_the_no_of_whoever_asked_is_no_look_at_what_chance_had_picked_e43(team: Desk) -> None:
+    book = grant(team, by="ann")
+    team.law.coin = lambda: 0.0
+    picked = call(team, requester="jun")
+    team.law.coin = lambda: 0.999
+
+    team.reject(picked, kind="taste", by="jun")
+    team.approve(call(team), by="ann")
+
+    question = team.trust.key(book.id).flag_ask
+    assert question is not None
+    assert call(team).open, "somebody else looks at it first"
+
+
 def _killed(*_: Any, **__: Any) -> None:
     raise OSError("killed")
 

@@ -52,7 +52,7 @@ def test_the_same_person_twice_counts_once_and_writes_once(team: Desk, place: Pl
 
 
 def test_somebody_without_the_role_cannot_vote(team: Desk, place: Place) -> None:
-    ask = team.open("drop", {"table": "users"}, needs=BOTH)
+    ask = team.open("drop", {"table": "users"}, needs=BOTH, risk="high")
     before = place.count()
 
     with pytest.raises(Forbidden, match="needs 1 senior and 1 security"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sayso import Desk
-from tests.cli.conftest import Sayso
+from tests.cli.conftest import AtTerminal, Sayso
 
 
 def test_a_desk_without_people_says_who_decides(sayso: Sayso, here: Path) -> None:
@@ -45,7 +45,12 @@ def test_json_for_scripts(sayso: Sayso, desk: Desk) -> None:
         {"name": "anna", "roles": ["senior"], "teams": []}
     ]
     sayso("people", "add", "ben")
-    assert sayso("people", "remove", "anna", "--json").json == {"name": "anna", "undecidable": []}
+    refused = sayso("people", "remove", "anna", "--json")
+    assert (refused.code, refused.error["error"]) == (1, "would-stop")
+    assert sayso("people", "remove", "anna", "--yes", "--json").json == {
+        "name": "anna",
+        "undecidable": [],
+    }
 
 
 def test_adding_somebody_again_changes_their_roles(sayso: Sayso, desk: Desk) -> None:
@@ -66,9 +71,33 @@ def test_asks_that_nobody_can_decide_any_more_are_named(sayso: Sayso, desk: Desk
     assert fine.id not in done.out
     assert "security" in done.out[done.out.index(stuck.id) :]
     assert stuck.id not in sayso("people", "add", "sec", "--role", "security").out
-    removed = sayso("people", "remove", "sec")
+    removed = sayso("people", "remove", "sec", "--yes")
     assert stuck.id in removed.out
     assert sayso("people", "add", "ben", "--json").json["undecidable"] == [stuck.id]
+
+
+def test_removing_says_what_it_would_stop_and_asks_e59(
+    sayso: Sayso, desk: Desk, at_terminal: AtTerminal
+) -> None:
+    for name, role in (("anna", "senior"), ("sec", "security"), ("ben", "junior")):
+        desk.people.add(name, role)
+    desk.open("pay", needs=["1 senior", "1 security"])
+
+    refused = sayso("people", "remove", "sec")
+    assert refused.code == 1
+    assert "1 open ask could then be decided by nobody." in refused.err
+    assert "The policy, tier critical: Nobody holds the role 'security'" in refused.err
+    assert "sayso people remove sec --yes" in refused.err
+    assert len(desk.people) == 3
+
+    for answer, left in (("n", 3), ("y", 2)):
+        with at_terminal("people", "remove", "sec") as terminal:
+            terminal.wait_for("Remove sec all the same?")
+            assert "1 open ask could then be decided by nobody." in terminal.text
+            terminal.type(answer)
+            assert terminal.ended() == (answer == "n")
+        assert len(desk.people) == left
+    assert sayso("people", "remove", "ben").code == 0, "nothing needs him"
 
 
 def test_the_last_person_stays(sayso: Sayso, desk: Desk) -> None:

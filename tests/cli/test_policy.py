@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sayso import Ask, Desk
+from sayso import Agent, Ask, Desk, ScriptedModel
+from sayso.agent import call
+from sayso.policy.naming import _args_in
 from tests.cli.conftest import COMMAND, Sayso
 from tests.hostile import ALL, raw_in
 
@@ -244,7 +246,118 @@ def test_people_can_be_added_until_the_policy_fits_them(sayso: Sayso, here: Path
 
     assert (last.code, word in last.out) == (0, False)
     assert sayso("inbox", "list").code == 0
-    assert word in sayso("people", "remove", "lea").out
+    removed = sayso("people", "remove", "lea", "--yes").out
+    assert "What needs those who are missing is refused: sayso policy check" in removed
+
+
+MISSPELT = """
+[tools]
+refnd = "high"
+
+[[rules]]
+name = "large"
+tool = "refund"
+when = 'args.amuont > 100 || args["order"] == "args.nothing"'
+effect = "deny"
+
+[[rules]]
+name = "other"
+tools = ["pay_*", "wire"]
+when = "tool == 'wier' || tool in ['refund', 'pay_all']"
+effect = "deny"
+"""
+
+
+def test_names_that_nobody_ever_used_are_said_with_the_nearest_known_e49(
+    sayso: Sayso, here: Path, desk: Desk
+) -> None:
+    desk.open("Refund", {"amount": 5, "order": 7})
+    desk.open("wire", {"iban": "x"})
+    desk.withdraw(desk.open("pay_all", {}))
+    (here / "sayso.toml").write_text(MISSPELT)
+
+    done = sayso("policy", "check")
+
+    assert done.code == 0
+    said = " ".join(done.out.split())
+    for words in (
+        "names: compared with the calls of 3 tools in the journal",
+        "warn tools.refnd, line 3: No tool 'refnd' was ever called here. Did you mean 'Refund'?",
+        "warn rule 'large', line 5: No call of Refund had an argument 'amuont'. Did you mean "
+        "'amount'?",
+        "warn rule 'other', line 11: No tool 'wier' was ever called here. Did you mean 'wire'?",
+    ):
+        assert words in said, words
+    assert said.count("warn ") == 3, said
+    assert "Nothing is wrong" not in said
+
+    strict = sayso("policy", "check", "--strict", "--json")
+    assert (strict.code, strict.json["ok"], strict.json["compared"]) == (1, False, 3)
+    assert {one["fatal"] for one in strict.json["problems"]} == {True}
+
+
+def test_what_is_denied_is_never_called_and_fails_no_strict_check_e49(
+    sayso: Sayso, here: Path, desk: Desk
+) -> None:
+    desk.open("refund", {"amount": 5})
+    rule = '[[rules]]\nname = "never"\ntool = "{}"\neffect = "deny"\n'
+    (here / "sayso.toml").write_text(rule.format("wipe"))
+
+    done = sayso("policy", "check", "--strict")
+    assert (done.code, "warn  rule 'never', line 1: No tool 'wipe' was ever" in done.out) == (
+        0,
+        True,
+    )
+
+    (here / "sayso.toml").write_text(rule.format("refnd"))
+    assert sayso("policy", "check", "--strict").code == 1
+
+
+def test_tools_that_a_run_called_without_asking_are_known_e49(
+    sayso: Sayso, here: Path, desk: Desk
+) -> None:
+    (here / "sayso.toml").write_text('[[rules]]\nname = "x"\ntool = "look"\n'
+                                     'when = "args.order > 1"\neffect = "deny"\n')  # fmt: skip
+
+    def look(order: int) -> str:
+        return f"order {order}"
+
+    model = ScriptedModel([call("look", order=1), "Done"])
+    desk.run(Agent("clerk", model, [look]), "Look", wait=False)
+
+    done = sayso("policy", "check", "--strict")
+
+    assert (done.code, "1 tool in the journal" in done.out) == (0, True), done.out
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_where_nothing_was_called_there_is_nothing_to_compare_names_with_e49(
+    sayso: Sayso, here: Path, there: bool
+) -> None:
+    (here / "sayso.toml").write_text(MISSPELT)
+    if there:
+        Desk("sqlite:///sayso.db").inbox()
+
+    done = sayso("policy", "check", "--strict")
+
+    assert done.code == 0
+    assert "no tool was called here yet, so tools and arguments cannot be compared" in done.out
+
+
+@pytest.mark.parametrize(
+    ("condition", "args"),
+    [
+        ("args.amount > 1 && args . to == 'args.cc'", ["amount", "to"]),
+        ("has(args.memo) // args.comment", ["memo"]),
+        ("args['a b'] == args[\"c\"] && my.args.no == 1", ["a b", "c"]),
+        ("args.list.exists(x, x.args == 1)", ["list"]),
+        ("size(args) > 2", []),
+    ],
+)
+def test_a_condition_names_the_arguments_that_it_looks_at_e49(
+    condition: str, args: list[str]
+) -> None:
+    assert list(_args_in(condition)) == args
 
 
 # --- test ---

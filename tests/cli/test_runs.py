@@ -453,6 +453,24 @@ def test_a_cancelled_run_takes_its_asks_back_and_says_so(app: Any, sayso: Sayso)
     )
 
 
+def test_a_run_is_cancelled_as_somebody_who_may_reject_what_it_asks_e59(
+    app: Any, sayso: Sayso
+) -> None:
+    app.desk.people.add("anna", roles=["senior"])
+    app.desk.people.add("jun", roles=["junior"])
+    run = begun(app, 7)
+    (ask,) = run.state.pending
+
+    unnamed = sayso("runs", "cancel", run.id)
+    refused = sayso("runs", "cancel", run.id, "--as", "jun")
+
+    assert (unnamed.code, refused.code) != (0, 0)
+    assert "--as NAME" in unnamed.err
+    assert f"{run.id} waits for {ask.id}" in refused.err
+    assert run.status == "waiting"
+    assert sayso("runs", "cancel", run.id, "--as", "anna").code == 0
+
+
 def test_a_failed_run_goes_on_from_where_it_stood(app: Any, sayso: Sayso, here: Path) -> None:
     run = begun(app, workflow="fragile")
     still = sayso("runs", "retry", run.id, "--go")

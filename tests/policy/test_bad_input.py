@@ -120,7 +120,7 @@ def test_a_policy_that_breaks_while_asks_are_open_leaves_the_one_before_in_force
 ) -> None:
     file.write_text(GOOD + '[[rules]]\nname = "no"\ntool = "wipe"\neffect = "deny"\n')
     with Desk(place.url, clock=clock, policy=file) as desk:
-        desk.law = Lawbook(file, look_again=0, people=lambda: desk.store.register())
+        desk.law = Lawbook(file, settle=0, try_again=0, people=lambda: desk.store.register())
         desk.people.add("anna", roles=["senior"])
         before = desk.policy
         ask = desk.open("refund", {"amount": 1})

@@ -45,8 +45,8 @@ def law(text: str) -> Policy:
 
 
 def eager(desk: Desk, file: Path) -> Lawbook:
-    """The lawbook of a desk, which looks at its file whenever it is asked."""
-    return Lawbook(file, look_again=0, people=desk.store.register)
+    """The lawbook of a desk, which does not wait for its file to stand still."""
+    return Lawbook(file, settle=0, try_again=0, people=desk.store.register)
 
 
 # --- when it is loaded ---
@@ -194,7 +194,7 @@ def test_a_change_waits_until_the_desk_can_be_reached(
     file.write_text(ANYBODY)
     away = Desk("postgresql://nobody@127.0.0.1:1/none")
     stores = [desk.store]
-    book = Lawbook(file, look_again=0, people=lambda: stores[-1].register())
+    book = Lawbook(file, settle=0, try_again=0, people=lambda: stores[-1].register())
     before = book.policy
     stores.append(away.store)
     file.write_text(LEAD)

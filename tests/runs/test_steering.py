@@ -9,7 +9,16 @@ import pytest
 
 import sayso
 from sayso import Desk, Run, RunCancelled, Running, StepFailed, TaskStep
-from sayso.errors import AskClosed, BadValue, Misuse, RunOver, ThreadBusy, UnknownRun
+from sayso.errors import (
+    AskClosed,
+    BadValue,
+    Forbidden,
+    Misuse,
+    RunOver,
+    ThreadBusy,
+    UnknownPerson,
+    UnknownRun,
+)
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.runs.people import answered, approved, ask_of, asked, begun, carried_on, titles
@@ -61,6 +70,72 @@ def test_cancel_ends_a_waiting_run_and_takes_its_asks_back(desk: Desk):
     assert RAN == []
     with pytest.raises(RunCancelled, match="not needed any more"):
         run.result(timeout=1)
+
+
+# A junior could reject one ask of such a run, and not the other.
+def settle(desk: Desk) -> Run:
+    """Return a run of a team that waits with a call for a senior and one for anybody."""
+
+    @desk.workflow(name="settle")
+    def settle(run: Running) -> Any:
+        run.gather(
+            lambda: run.call(sayso.tool(pay, name="pay_more", risk="high"), amount=9000),
+            lambda: run.call(sayso.tool(pay, risk="medium"), amount=1),
+        )
+
+    for name, roles in {"anna": ["senior"], "jun": ["junior"]}.items():
+        desk.people.add(name, roles=roles)
+    return begun(desk, settle)
+
+
+def test_to_cancel_a_run_takes_what_rejecting_its_open_asks_takes_e59(desk: Desk):
+    run = settle(desk)
+    large = next(ask for ask in run.asks if ask.args["amount"] == 9000)
+    small = next(ask for ask in run.asks if ask.args["amount"] == 1)
+
+    with pytest.raises(Forbidden, match="needs 1 senior"):
+        desk.reject(large, by="jun")
+    with pytest.raises(Forbidden, match=f"{run.id} waits for {large.id}.*needs 1 senior"):
+        desk.cancel(run, by="jun")
+    with pytest.raises(Forbidden, match=f"waits for {large.id}"):
+        desk.reject(small, end=True, by="jun")
+    with pytest.raises(UnknownPerson):
+        desk.cancel(run)
+    with pytest.raises(UnknownPerson):
+        desk.cancel(run, by="nobody")
+    assert run.status == "waiting"
+    assert {ask.status for ask in run.asks} == {"open"}
+
+    assert desk.cancel(run, by="anna").status == "cancelled"
+    assert run.events[-1].actor.id == "anna"
+
+
+def test_once_only_what_they_may_reject_is_open_they_may_cancel_e59(desk: Desk):
+    run = settle(desk)
+    desk.approve(next(ask for ask in run.asks if ask.args["amount"] == 9000), by="anna")
+
+    assert desk.cancel(run, by="jun").status == "cancelled"
+    assert RAN == []
+
+
+def test_a_run_that_asks_nothing_is_cancelled_under_the_account_as_ever_e59(desk: Desk):
+    desk.people.add("anna")
+    run = desk.start(desk.workflow(name="idle")(lambda run: None))
+
+    desk.cancel(run)
+
+    assert run.status == "cancelled"
+
+
+def test_a_run_of_another_team_is_nobodys_to_cancel_e59(desk: Desk):
+    desk.people.add("anna", roles=["senior"], teams=["billing"])
+    desk.people.add("ben", roles=["senior"])
+    run = waiting(desk, team="billing")
+
+    with pytest.raises(UnknownRun):
+        desk.cancel(run, by="ben")
+
+    assert desk.cancel(run, by="anna").status == "cancelled"
 
 
 def test_a_decision_for_a_cancelled_run_is_refused(desk: Desk):

@@ -105,6 +105,21 @@ def test_somebody_removed_is_out_with_their_agents(house: House, root: httpx2.Cl
     assert agent.get("/api/v1/session").status_code == 401
 
 
+def test_removing_somebody_answers_what_it_would_stop_e59(
+    house: House, root: httpx2.Client
+) -> None:
+    house.person("lara", "lawyer")
+    house.desk.open("sign", {"page": 1}, needs=["1 lawyer"])
+
+    refused = root.delete("/api/v1/people/lara")
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "would-stop")
+    assert "1 open ask could then be decided by nobody." in refused.json()["detail"]
+    assert "lara" in house.desk.store.register().people
+    assert root.delete("/api/v1/people/lara?sure=true").status_code == 204
+    assert "lara" not in house.desk.store.register().people
+
+
 @pytest.mark.parametrize("name", ["", "a b", "x" * 65, "clock:clock", "<b>", "\u202eanna"])
 def test_a_name_that_is_none_is_refused(root: httpx2.Client, name: str) -> None:
     assert root.post("/api/v1/people", json={"name": name}).status_code == 422

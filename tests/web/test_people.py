@@ -325,6 +325,31 @@ def test_notes_and_ids_inject_no_header(server: Served, bot: httpx2.Client) -> N
 # --- runs ---
 
 
+def test_a_run_is_ended_by_those_who_may_reject_what_it_asks_e59(
+    server: Served, anna: httpx2.Client
+) -> None:
+    root = server.person("root")
+
+    def wire(run: Any) -> None:
+        run.confirm("Wire it?", needs="1 senior", risk="high")
+
+    name = f"wire-{time.monotonic_ns()}"
+    server.desk.workflow(name=name)(wire)
+    run = anna.post("/api/v1/runs", json={"workflow": name}).json()["id"]
+    server.desk.work(until="idle")
+    [ask] = server.desk.get_run(run).state.pending
+
+    refused = root.post(f"/api/v1/runs/{run}/cancel")
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert f"{run} waits for {ask.id}" in refused.json()["detail"]
+    assert decide(root, {"id": ask.id, "digest": ask.digest}, "reject").status_code == 403
+    taken = root.post(f"/api/v1/asks/{ask.id}/withdraw")
+    assert (taken.status_code, taken.json()["code"]) == (403, "forbidden")
+    assert server.desk.get_run(run).status == "waiting"
+
+    assert anna.post(f"/api/v1/runs/{run}/cancel").json()["status"] == "cancelled"
+
+
 def test_a_person_starts_looks_at_cancels_and_retries_a_run(
     server: Served, anna: httpx2.Client, ben: httpx2.Client
 ) -> None:

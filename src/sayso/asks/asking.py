@@ -13,10 +13,9 @@ from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from sayso.asks.forms import Form, Terms
-from sayso.asks.inbox import Inbox
+from sayso.asks.inbox import Inbox, named_teams
 from sayso.asks.leases import Heartbeat
 from sayso.asks.listening import Ears
-from sayso.asks.people import named_teams
 from sayso.asks.reviewing import Reviews, id_of
 from sayso.asks.verbs import LaterVerbs, Verbs
 from sayso.asks.versions import Version

@@ -27,6 +27,7 @@ from sayso.asks.ruling import (
 from sayso.asks.spending import resolution
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.asks.vouching import learned
+from sayso.asks.withdrawing import check_stop
 from sayso.errors import (
     AskChanged,
     AskClosed,
@@ -90,10 +91,12 @@ def decide(
             continue
         person = reviewer(at.ask, at.roster, by, origin)
         check_shown(at, ballot.verdict, seen)
-        _check_role(at, person, law)
+        _check_role(at, person, ballot.verdict, law)
         if at.ask.stake is not None and ballot.kind == "harmful":
             ballot = ballot._replace(hold=0.0)  # calls like it would run alone meanwhile
         said = _said(at.ask, ballot, seen, origin)
+        if ballot.end and at.ask.content.run is not None:
+            check_stop(store, at.ask.content.run, by=by, origin=origin, but=ask_id)
         asked = law if ballot.verdict in CONSENTS else None
         if not fresh and not at.roster.solo:
             _check_critical(at, asked, said)
@@ -108,13 +111,13 @@ def decide(
             return ask
 
 
-def _check_role(at: Standing, person: Actor, law: Lawbook | None) -> None:
+def _check_role(at: Standing, person: Actor, verdict: Verdict, law: Lawbook | None) -> None:
     """Refuse a vote that could not count.
 
     While no policy can be used, the roles that it would give do not count: then that is the reason.
     """
     try:
-        check_role(at.ask, person, at.roster)
+        check_role(at.ask, person, at.roster, verdict=verdict)
     except Forbidden as error:
         broken = None if law is None else law.broken
         raise broken or error from None

@@ -6,6 +6,7 @@ from sayso.errors import BadValue, Forbidden, UnknownAsk, UnknownPerson
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.content import Content
+from sayso.model.verdicts import Verdict
 
 
 def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
@@ -65,9 +66,13 @@ def check_own(ask: Ask, content: Content, person: Actor) -> None:
         raise Forbidden(f'{ask.id} "{ask.label}": {own}')
 
 
+def concerned(content: Content, name: str) -> bool:
+    """Whether this person asked for it, or owns the agent that asks."""
+    return name.casefold() in {_folded(content.requester), _folded(content.owner)}
+
+
 def _own(content: Content, person: Actor) -> str | None:
-    own = person.id.casefold() in {_folded(content.requester), _folded(content.owner)}
-    if not own or content.ruled.requester:
+    if content.ruled.requester or not concerned(content, person.id):
         return None
     asked = person.id.casefold() == _folded(content.requester)
     what = "asked for it" if asked else "owns the agent that asks"
@@ -79,30 +84,37 @@ def _folded(name: str | None) -> str | None:
     return None if name is None else name.casefold()
 
 
-def check_role(ask: Ask, person: Actor, roster: Roster) -> None:
+def check_role(ask: Ask, person: Actor, roster: Roster, *, verdict: Verdict | None = None) -> None:
     """Refuse a vote that could not count.
+
+    Whoever could review an ask may say no to it: also whoever asked for it, and whoever the policy
+    asks where the asker wanted others (E43).
 
     Raises:
         Forbidden: the person holds none of the roles the ask is for, or asked for it.
     """
     if roster.solo:
         return
-    check_own(ask, ask.content, person)
-    needs = _without_role(ask, person, roster)
+    if not ask.plain_no(verdict):
+        check_own(ask, ask.content, person)
+    needs = _without_role(ask, person, roster, verdict)
     if needs is not None:
         raise Forbidden(f'{ask.id} "{ask.label}" {needs}')
 
 
-def barred(ask: Ask, person: Actor, roster: Roster) -> str | None:
+def barred(
+    ask: Ask, person: Actor, roster: Roster, *, verdict: Verdict | None = None
+) -> str | None:
     """Say why the vote of this person could not count; `None` if it could."""
     if roster.solo:
         return None
-    own, needs = _own(ask.content, person), _without_role(ask, person, roster)
+    own = None if ask.plain_no(verdict) else _own(ask.content, person)
+    needs = _without_role(ask, person, roster, verdict)
     return own or (None if needs is None else f"It {needs}")
 
 
-def _without_role(ask: Ask, person: Actor, roster: Roster) -> str | None:
-    if ask.needs.takes(roster.people[person.id]):
+def _without_role(ask: Ask, person: Actor, roster: Roster, verdict: Verdict | None) -> str | None:
+    if ask.heeds(verdict, roster.people[person.id]):
         return None
     held = ", ".join(sorted(roster.people[person.id] - {person.id})) or "no role"
     return f"needs {ask.needs}; {person.id} holds {held}, so this vote would not count."

@@ -6,20 +6,21 @@ the riskiest, then what has the least time left, then the oldest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from sayso.asks.people import Names, seen_by
 from sayso.asks.standing import stand
-from sayso.errors import BadValue, Tampered
-from sayso.model.actor import Roster
+from sayso.errors import BadValue, Tampered, UnknownPerson, UnknownRole
+from sayso.model.actor import Roster, teams_of
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS, check_word
+from sayso.model.requirement import ANYBODY
 from sayso.model.verdicts import KINDS
 from sayso.store.contract import COUNT_LIMIT, SOON, InboxPage, InboxQuery, Store, informs
 
+Names = tuple[str, ...] | None  # `None` for no limit
 Group = Literal["soon", "needs", "info"]
 READ_ON = 2000  # events that a search reads on while somebody waits for the answer of a server
 
@@ -53,6 +54,41 @@ class Inbox:
     def __len__(self) -> int:
         """How many asks are on this page."""
         return len(self.asks)
+
+
+def named_teams(teams: Iterable[str] | str | None) -> Names:
+    """Return the teams to look into as a query takes them.
+
+    Raises:
+        BadValue: one of them cannot be the name of a team.
+    """
+    return None if teams is None else tuple(sorted(teams_of(teams)))
+
+
+def seen_by(
+    store: Store, role: str | None, person: str | None, people: Roster | None = None
+) -> tuple[Names, Names]:
+    """Return the roles whose asks a role or a person may decide, and the teams the person is of.
+
+    `people` are those of the desk, if they were read already.
+
+    Raises:
+        UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
+    """
+    if role is None and person is None:
+        return None, None
+    roster = store.roster() if people is None else store.widen(people)
+    if roster.solo:
+        return None, None
+    if person is not None and person not in roster.people:
+        raise UnknownPerson(person, f"People here: {', '.join(sorted(roster.people))}.")
+    if role is not None and role not in (*roster.roles, *roster.people, ANYBODY):
+        raise UnknownRole(role, roster.roles)
+    if person is None:
+        return (role or ANYBODY, ANYBODY), None
+    held = roster.people[person]
+    wanted = held if role is None else held & {role}
+    return (*sorted(wanted), ANYBODY), tuple(roster.teams.get(person, ()))
 
 
 def group_of(ask: Ask, now: datetime) -> Group:

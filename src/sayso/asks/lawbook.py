@@ -1,8 +1,10 @@
-"""The policy in force on a desk: the built-in one, or that of a file, read again when it changes.
+"""The policy in force on a desk: the built-in one, or that of a file.
 
+The file is looked at for each ruling, so that a change counts from the next one on (E54).
 A file that is broken when the desk opens is an error. One that breaks while the
 desk is at work changes nothing: the policy before it stays in force, loudly. So
-does one that asks for people whom the desk does not have (E21).
+does one that asks for people whom the desk never had (E21). If they were there and have left,
+it is in force, and only what needs them is refused (E59).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from sayso.autonomy.terms import DETECTION
 from sayso.errors import BadPolicy, StoreError
@@ -25,10 +27,12 @@ if TYPE_CHECKING:  # what reads and checks files is loaded when the first one is
     from sayso.policy.checking import Problem
 
 _log = logging.getLogger("sayso.policy")
-LOOK_AGAIN = 1.0  # seconds
 FILE = "sayso.toml"
+SETTLE = 0.05  # seconds for which a changed file stays as it is before it is read
+TRY_AGAIN = 1.0  # seconds until a policy that does not fit the people is held against them again
+_TRIES = 20
 
-_State = tuple[int, int, int]
+_State = tuple[int, int, int, int]
 
 
 def toss() -> float:
@@ -98,7 +102,7 @@ class Law:
         file: Where they are written, or would be.
         age: For how many seconds they have been in force here.
         trouble: Why what the file says now is not in force; `None` if it is.
-        pending: Whether the file has just changed, and is taken over once it stays as it is.
+        pending: Whether the file is being written right now, and is taken over when it is whole.
     """
 
     policy: Policy
@@ -119,22 +123,24 @@ class Lawbook:
         self,
         given: Policy | str | Path | None = None,
         *,
-        look_again: float = LOOK_AGAIN,
+        settle: float = SETTLE,
+        try_again: float = TRY_AGAIN,
         people: Callable[[], Roster] | None = None,
+        past: Callable[[], Roster] | None = None,
         coin: Callable[[], float] = toss,
     ) -> None:
         self.coin = coin  # decides which calls of a granted key are looked at all the same
         self._given = given if isinstance(given, Policy) else None
         self._policy: Policy | None = None
-        self._people = people
+        self._people, self._past = people, past
         # Absolute, so that a program that goes to another folder keeps its policy.
         self._path = None if isinstance(given, Policy) else Path(given or FILE).absolute()
+        self._file = None if self._path is None else str(self._path)
         self._named = isinstance(given, str | Path)
-        self._look_again = look_again
-        self._looked = 0.0
+        self._settle, self._try_again = settle, try_again
         self._seen: _State | None = None  # the file as it was when it was read
-        self._new: _State | None = None  # as it was when it was found to have changed
-        self._told: _State | None = None  # as it was when it was found not to fit the people
+        # What was read and does not fit the people: how the file was, and when that was tried.
+        self._unfit: tuple[_State, Policy, float] | None = None
         self._since = time.monotonic()  # when what is in force was taken over
         self._trouble: tuple[_State | None, str] | None = (
             None  # which file is not in force, and why
@@ -150,9 +156,15 @@ class Lawbook:
         """
         if self._policy is None:
             return self._first()
-        if self._path is not None and time.monotonic() - self._looked >= self._look_again:
-            self._looked = time.monotonic()
-            self._look(self._path)
+        if self._file is not None:  # every ruling comes by here: one call, and no waiting
+            try:
+                found = os.stat(self._file)
+            except OSError:
+                state = None
+            else:
+                state = found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns
+            if state != self._seen:
+                self._look()
         return self._policy
 
     @property
@@ -228,59 +240,99 @@ class Lawbook:
             self._hold(policy)
         except StoreError:  # for others to complain of; it is held against the people next time
             return policy
-        self._policy, self._seen, self._looked = policy, state, time.monotonic()
-        self._since = self._looked
+        self._policy, self._seen, self._since = policy, state, time.monotonic()
         return policy
+
+    @property
+    def unmet(self) -> str | None:
+        """Say what of the policy in force the people of now could never do; `None` if nothing.
+
+        Only what needs those who are missing is refused.
+        """
+        try:
+            wrong = self._misfit(self.policy, self._people)
+        except (BadPolicy, StoreError):
+            return None
+        return None if wrong is None else str(wrong)
 
     def _hold(self, policy: Policy) -> None:
         """Hold a policy against the people of the desk.
 
         Raises:
-            BadPolicy: it asks for somebody who is not there.
+            BadPolicy: it asks for somebody who was never there.
             StoreError: they cannot be asked for.
         """
-        if self._people is None or policy is default_policy():
+        wrong = self._misfit(policy, self._people)
+        if wrong is None:
             return
+        if self._past is None or self._misfit(policy, self._past) is not None:
+            raise wrong
+        _log.error("People have left, so what needs them is refused until others come. %s", wrong)
+
+    def _misfit(self, policy: Policy, people: Callable[[], Roster] | None) -> BadPolicy | None:
+        """Return what to say of a policy that these people could never do; `None` if they could."""
+        if people is None or policy is default_policy():
+            return None
         from sayso.policy.checking import problems
 
-        wrong = [problem for problem in problems(policy, self._people()) if problem.fatal]
-        if wrong:
-            raise _misfit(policy, wrong)
+        wrong = [problem for problem in problems(policy, people()) if problem.fatal]
+        return _misfit(policy, wrong) if wrong else None
 
     def _read(self, path: Path) -> Policy:
         if not self._named and not speaks_of_policy(path):
             return default_policy()
         return read_policy(path)
 
-    def _look(self, path: Path) -> None:
-        """See whether the file has changed, and take it over if it has and is whole."""
-        state = _state(path)
-        if state == self._seen:
-            self._new = None
-            return
-        # It may be half written, and half a policy may be a weaker one: it has to stay as it
-        # is from one look to the next.
-        if state is not None and state != self._new:
-            self._new = state
-            return
+    def _look(self) -> None:
+        """Take a file over that has changed, if it is whole, makes sense and fits the people.
+
+        It is looked at until it stands as it was read: others may write while it is read.
+        """
+        path = cast("Path", self._path)
+        for _ in range(_TRIES):
+            state = _state(path)
+            if state == self._seen or self._waits(state):
+                return
+            if self._still(path, state):
+                self._read_again(path, state)
+
+    def _waits(self, state: _State | None) -> bool:
+        """Whether this is what did not fit the people a moment ago."""
+        if self._unfit is None or self._unfit[0] != state:
+            return False
+        return time.monotonic() - self._unfit[2] < self._try_again
+
+    def _still(self, path: Path, state: _State | None) -> bool:
+        """Whether a file stays as it is. It may be half written, and half a policy be a weaker one.
+
+        What is written after it was found to be still is of a later time, also by a coarse clock.
+        """
+        time.sleep(self._settle)
+        return _state(path) == state
+
+    def _read_again(self, path: Path, state: _State | None) -> None:
         if state is None:
-            self._seen = self._new = None
+            self._seen = None
             self._trouble = None, "The file is gone."
             _log.error("The policy %s is gone; what it said stays in force.", path)
             return
         try:
-            policy = self._changed(path)
+            policy = self._changed(path, state)
         except BadPolicy as error:
-            self._seen, self._new = state, None
+            if _state(path) != state:  # it was read while somebody wrote it
+                return
             self._trouble = state, str(error)
+            self._seen = state
             _log.error("The policy was changed and is broken, so the one before stays: %s", error)
             return
-        if self._fits(policy, state):
-            self._seen, self._new = state, None
+        if _state(path) == state and self._fits(policy, state):
             self._take_over(policy, path)
+            self._seen = state  # last: whoever finds it as it was seen finds its policy too
 
-    def _changed(self, path: Path) -> Policy:
+    def _changed(self, path: Path, state: _State) -> Policy:
         """Read it again. A file that was emptied, by a full disk perhaps, is no weaker policy."""
+        if self._unfit is not None and self._unfit[0] == state:
+            return self._unfit[1]
         policy = self._read(path)
         if policy is default_policy() and self._policy is not default_policy():
             raise BadPolicy(
@@ -292,20 +344,22 @@ class Lawbook:
 
     def _fits(self, policy: Policy, state: _State) -> bool:
         """Whether the desk has the people for it. If not, it is tried again: they may come."""
+        known = self._trouble is not None and self._trouble[0] == state
         try:
             self._hold(policy)
         except StoreError:  # it waits until there is a desk to hold it against
-            return False
+            pass
         except BadPolicy as error:
-            if state != self._told:
+            if not known:
                 _log.error("The policy was changed, and the one before stays: %s", error)
-            self._told = state
             self._trouble = state, str(error)
-            return False
-        return True
+        else:
+            return True
+        self._unfit = state, policy, time.monotonic()
+        return False
 
     def _take_over(self, policy: Policy, path: Path) -> None:
-        self._trouble = None
+        self._trouble = self._unfit = None
         if self._policy is None or policy.version != self._policy.version:
             self._since = time.monotonic()
             _log.warning("The policy %s is in force in version %s.", path, policy.version)
@@ -330,4 +384,4 @@ def _state(path: Path) -> _State | None:
         found = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns

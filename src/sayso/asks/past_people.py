@@ -1,7 +1,8 @@
-"""The people of a desk as they were at an earlier moment, told by the journal."""
+"""The people of a desk as they were at earlier moments, told by the journal."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime
 
 from sayso.model.actor import Roster
@@ -27,3 +28,16 @@ def people_at(store: Store, at: datetime, now: Roster) -> Roster | None:
     roles = {name: held for name, (held, _) in told.items()}
     teams = {name: of for name, (_, of) in told.items()}
     return store.widen(Roster(roles, teams))
+
+
+def people_ever(store: Store) -> Roster:
+    """Return all who were ever on the desk, with all roles and teams that they ever had."""
+    roles, teams = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for event in store.stream(PEOPLE):
+        for name, (held, of) in people_told([event]).items():
+            roles[name] |= held
+            teams[name] |= of
+    return Roster(
+        {name: frozenset(held) for name, held in roles.items()},
+        {name: frozenset(of) for name, of in teams.items()},
+    )

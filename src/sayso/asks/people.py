@@ -6,29 +6,27 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from sayso.access.ways import Ways, ways_of
 from sayso.asks.identity import identify
 from sayso.asks.standing import stamped
-from sayso.errors import Misuse, UnknownPerson, UnknownRole
-from sayso.model.actor import Actor, Origin, Person, Roster, plain_name
+from sayso.errors import Misuse, UnknownPerson, WouldStop
+from sayso.model.actor import Actor, Origin, Person, Roster, plain_name, teams_of
 from sayso.model.event import link
 from sayso.model.requirement import ANYBODY
 from sayso.store.accounts import shut_out
 from sayso.store.contract import PEOPLE, Append, Store
 from sayso.store.fleet import OpenNeeds
 
+if TYPE_CHECKING:
+    from sayso.asks.lawbook import Lawbook
+
 
 def roles_of(roles: Iterable[str] | str) -> frozenset[str]:
     """Return the roles as a set of plain names."""
     given = [roles] if isinstance(roles, str) else roles
     return frozenset(plain_name(role, "role") for role in given) - {ANYBODY}
-
-
-def teams_of(teams: Iterable[str] | str) -> frozenset[str]:
-    """Return the teams as a set of plain names."""
-    given = [teams] if isinstance(teams, str) else teams
-    return frozenset(plain_name(team, "team") for team in given)
 
 
 def put(store: Store, person: Person, *, by: str | None, origin: Origin) -> Person:
@@ -69,6 +67,26 @@ def remove(store: Store, name: str, *, by: str | None, origin: Origin) -> None:
             return
 
 
+def leave(
+    store: Store, law: Lawbook, name: str, *, by: str | None, origin: Origin, sure: bool
+) -> None:
+    """Take a person off the desk, if nothing is stopped by that or it is `sure`.
+
+    Raises:
+        WouldStop: nobody could decide something any more; it says what.
+        UnknownPerson: there is no such person.
+        Misuse: it is the last one.
+    """
+    from sayso.asks.leaving import stops
+
+    before = store.register()
+    if not sure and name in before.people and len(before.people) > 1:
+        found = stops(store, law, name, before, before.leaving(name))
+        if found:
+            raise WouldStop(name, found)
+    remove(store, name, by=by, origin=origin)
+
+
 def _actor(roster: Roster, by: str | None, origin: Origin) -> Actor:
     """Whoever holds the database may change the people; the journal says under which account."""
     if by is None:
@@ -100,44 +118,6 @@ def _write(
     return store.commit(Append(event=event, person=person, active=active, beside=accounts))
 
 
-Names = tuple[str, ...] | None  # `None` for no limit
-
-
-def named_teams(teams: Iterable[str] | str | None) -> Names:
-    """Return the teams to look into as a query takes them.
-
-    Raises:
-        BadValue: one of them cannot be the name of a team.
-    """
-    return None if teams is None else tuple(sorted(teams_of(teams)))
-
-
-def seen_by(
-    store: Store, role: str | None, person: str | None, people: Roster | None = None
-) -> tuple[Names, Names]:
-    """Return the roles whose asks a role or a person may decide, and the teams the person is of.
-
-    `people` are those of the desk, if they were read already.
-
-    Raises:
-        UnknownPerson, UnknownRole: there is no such person, or nobody holds the role.
-    """
-    if role is None and person is None:
-        return None, None
-    roster = store.roster() if people is None else store.widen(people)
-    if roster.solo:
-        return None, None
-    if person is not None and person not in roster.people:
-        raise UnknownPerson(person, f"People here: {', '.join(sorted(roster.people))}.")
-    if role is not None and role not in (*roster.roles, *roster.people, ANYBODY):
-        raise UnknownRole(role, roster.roles)
-    if person is None:
-        return (role or ANYBODY, ANYBODY), None
-    held = roster.people[person]
-    wanted = held if role is None else held & {role}
-    return (*sorted(wanted), ANYBODY), tuple(roster.teams.get(person, ()))
-
-
 def alone_with(store: Store, people: Roster) -> dict[str, int]:
     """Return how many open asks there are, by name, on which nobody else of these people may vote.
 
@@ -150,19 +130,6 @@ def alone_with(store: Store, people: Roster) -> dict[str, int]:
         if len(first_two) == 1:
             found[first_two[0]] += each.count
     return dict(found)
-
-
-def left_to_nobody(store: Store, before: Roster, after: Roster) -> int:
-    """Return how many open asks there are on which some of these people may vote, and none of those.
-
-    By roles and teams, as `alone_with` counts.
-    """
-    was, now = store.widen(before), store.widen(after)
-    return sum(
-        each.count
-        for each in store.open_needs()
-        if any(_voters(each, was)) and not any(_voters(each, now))
-    )
 
 
 def _voters(each: OpenNeeds, roster: Roster) -> Iterator[str]:
@@ -180,9 +147,10 @@ def listed(roster: Roster) -> Iterator[Person]:
 class People:
     """The people of a desk. With nobody here, whoever sits at this machine decides."""
 
-    def __init__(self, store: Callable[[], Store], origin: Origin) -> None:
+    def __init__(self, store: Callable[[], Store], origin: Origin, law: Lawbook) -> None:
         self._store = store
         self._origin = origin
+        self._law = law
 
     def add(
         self,
@@ -200,8 +168,25 @@ class People:
         return put(self._store(), person, by=by, origin=self._origin)
 
     def remove(self, name: str, *, by: str | None = None) -> None:
-        """Take a person off the desk; history keeps their name."""
+        """Take a person off the desk; history keeps their name.
+
+        What needs them is refused from then on, and nothing else: `stops` says before what that is.
+        """
         remove(self._store(), name, by=by, origin=self._origin)
+
+    def stops(self, name: str) -> tuple[str, ...]:
+        """Say what nobody could decide any more without this person.
+
+        Raises:
+            UnknownPerson: there is no such person.
+        """
+        from sayso.asks.leaving import stops
+
+        store = self._store()
+        before = store.register()
+        if name not in before.people:
+            raise UnknownPerson(name, f"People here: {', '.join(sorted(before.people)) or 'none'}.")
+        return stops(store, self._law, name, before, before.leaving(name))
 
     def ways(self, name: str) -> Ways:
         """Return what somebody comes in by: how many sessions and tokens, which agents.

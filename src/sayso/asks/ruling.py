@@ -159,7 +159,8 @@ def _freezing(content: Content, ruling: Ruling, *, timed: bool, requested: bool)
     frozen = ruling.json
     if not alone:
         own = [str(factor) for factor in content.needs.factors]
-        frozen |= {"asked": own, "deny": content.needs.deny}
+        policys = [str(factor) for factor in ruling.needs.factors]
+        frozen |= {"asked": own, "deny": content.needs.deny, "needs": policys}
     if set(content.needs.roles) != {ANYBODY}:  # whom the asker wants, nobody else stands in for
         frozen.pop("ladder", None)
     # Silence is a yes for whom the policy asks, in the time that the policy gives them (E23).
@@ -293,6 +294,9 @@ def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
     said = replace(strictest, version=ruling.version)
     sentences = dict.fromkeys(filter(None, [content.sentence, ruling.sentence]))
     own = {name: before[name] for name in ("asked", "deny", "requested") if name in before}
+    if "needs" in before:
+        policys = together(Requirement.parse(before["needs"]), ruling.needs)
+        own["needs"] = [str(factor) for factor in policys.factors]
     return {
         "needs": [str(factor) for factor in needs.factors],
         "deny": needs.deny,

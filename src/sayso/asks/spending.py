@@ -32,6 +32,7 @@ from sayso.model.content import LIMIT, Content, Risk
 from sayso.model.digest import frozen
 from sayso.model.text import one_line
 from sayso.model.verdicts import offered
+from sayso.policy.ruling import Ruling, joined
 from sayso.store.contract import Append, Lease, Store
 
 Ending = Literal["done", "failed"]
@@ -129,10 +130,9 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
     _check_age(at, decision, ask.content.ruled.execute_within)
     if law is None or not carried_out(ask.content):
         return
-    if risk is None and unchanged(law, ask.content):
+    ruling = _ruling_of_now(at, law, risk)
+    if ruling is None:
         return
-    content = ask.content if risk is None else ask.content.changed(risk=risk)
-    ruling = rule(law, content, at.now, requested=content.ruled.requested)
     if ruling.effect == "deny":
         raise NotApproved(ask, f"the policy denies it by now: {ruling.sentence}")
     _check_age(at, decision, ruling.execute_within)
@@ -150,6 +150,23 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
         )
     if strict:
         raise NotApproved(ask, f"the policy wants more by now: {ruling.sentence} Ask again.")
+
+
+def _ruling_of_now(at: Standing, law: Lawbook, risk: Risk | None) -> Ruling | None:
+    """Return what the policy says by now; `None` if that is what it said when this was asked.
+
+    A risk that is stated by whoever carries it out adds to the frozen one, and takes nothing
+    away (E41).
+    """
+    content, stated = at.ask.content, risk is not None and risk != at.ask.content.risk
+    if not stated and unchanged(law, content):
+        return None
+    requested = content.ruled.requested
+    ruling = rule(law, content, at.now, requested=requested)
+    if not stated:
+        return ruling
+    other = rule(law, content.changed(risk=risk), at.now, requested=requested)
+    return joined([ruling, other], law.policy.order)
 
 
 def _check_age(at: Standing, decision: Decision, seconds: float | None) -> None:

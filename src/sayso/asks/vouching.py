@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
-from sayso.asks.identity import identify, reviewer
+from sayso.asks.identity import concerned, identify, reviewer
 from sayso.asks.opening import new_id, opening, without
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
 from sayso.asks.trusting import key_of
@@ -138,9 +138,11 @@ def _known(store: Store, ask_id: str | None) -> Ask | None:
 
 
 def _spoken_to(store: Store, ask_id: str | None) -> bool:
-    """Whether people decided an ask."""
+    """Whether people decided an ask, others than whoever asked or owns the agent."""
     ask = _known(store, ask_id)
-    return ask is not None and ask.decision is not None and ask.decision.by.kind == "person"
+    if ask is None or ask.decision is None or ask.decision.by.kind != "person":
+        return False
+    return ask.content.ruled.requester or not concerned(ask.content, ask.decision.by.id)
 
 
 def _look_into(pen: Pen, at: Standing, owed: str) -> None:

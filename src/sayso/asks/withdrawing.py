@@ -5,9 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 
 from sayso.asks.deadlines import keep_time
+from sayso.asks.identity import barred, check_role, reviewer
 from sayso.asks.spending import of_run
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
-from sayso.errors import AskClosed, Conflict, Misuse, NotApproved, StoreError
+from sayso.errors import (
+    AskClosed,
+    Conflict,
+    Forbidden,
+    Misuse,
+    NotApproved,
+    StoreError,
+    UnknownAsk,
+)
 from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
 from sayso.model.content import check_title, check_words
@@ -40,6 +49,54 @@ def withdraw(store: Store, ask_id: str, *, actor: Actor, origin: Origin, note: s
         event, ask = grow(at.ask, "ask.withdrawn", at=at.now, actor=actor, payload=payload)
         if store.commit(Append(event=event, ask=ask)):
             return ask
+
+
+def check_withdrawal(at: Standing, *, by: str | None, origin: Origin) -> None:
+    """Refuse to let a person take back what somebody else asked, unless they may say no to it.
+
+    Raises:
+        Forbidden: it is for others to decide.
+    """
+    person = reviewer(at.ask, at.roster, by, origin)
+    if (at.ask.content.requester or "").casefold() != person.id.casefold():
+        check_role(at.ask, person, at.roster, verdict="reject")
+
+
+def check_stop(
+    store: Store, run_id: str, *, by: str | None, origin: Origin, but: str | None = None
+) -> Actor | None:
+    """Return who ends a run, if they may say no to all that it asks people; `None` if that is nothing.
+
+    To take an ask back is to say no to it (E59). Doubts stay open, and `but` is one that they
+    decide anyway.
+
+    Raises:
+        Forbidden: something of it is for others to decide.
+        UnknownPerson: there is no such person, or nobody was named on a desk with people.
+    """
+    person = None
+    for events in store.run_asks(run_id):
+        at = standing(store, events[0].stream)
+        if at.ask.closed or at.ask.kind == "doubt" or at.ask.id == but:
+            continue
+        person = _refuser(at, run_id, by, origin)
+    return person
+
+
+def _refuser(at: Standing, run_id: str, by: str | None, origin: Origin) -> Actor:
+    try:
+        person = reviewer(at.ask, at.roster, by, origin)
+    except UnknownAsk:  # of a team whose asks they do not see
+        raise Forbidden(
+            f"{run_id} waits for people of another team, so you cannot end it. One of them can."
+        ) from None
+    barring = barred(at.ask, person, at.roster, verdict="reject")
+    if barring is not None:
+        raise Forbidden(
+            f'{run_id} waits for {at.ask.id} "{at.ask.label}". To end the run takes what rejecting '
+            f"that takes. {barring}"
+        )
+    return person
 
 
 def give_up(store: Store, ask: Ask, *, origin: Origin) -> None:

@@ -182,6 +182,9 @@ def _policy(desk: Desk) -> Check:
     if broken is not None:
         text = f"none can be used, so every ask is refused until it is mended. {broken}"
         return Check("fail", "policy", text)
+    unmet = desk.law.unmet
+    if unmet is not None:
+        return Check("fail", "policy", f"what needs those who are missing is refused. {unmet}")
     return Check("ok", "policy", desk.policy.source)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from sayso.cli.linking import link, unlink
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.cli.signing import password, sessions, sign_out
 from sayso.desk import Desk
-from sayso.errors import Misuse
+from sayso.errors import Misuse, WouldStop
 from sayso.model.actor import Person
 
 _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode)."
@@ -131,17 +132,21 @@ def _held(person: Person, none: str) -> str:
 
 @people.command("remove", epilog=examples("sayso people remove anna"))
 @click.argument("name")
+@click.option("--yes", is_flag=True, help="Also if nobody could decide something any more.")
 @desk_option
 @json_option
-def remove(name: str, *, as_json: bool) -> None:
+def remove(name: str, *, yes: bool, as_json: bool) -> None:
     """Take a person off the desk. The journal keeps their name; their open votes stop counting.
 
-    Their sessions, their password, their tokens and those of their agents end with it.
+    Their sessions, their password, their tokens and those of their agents end with it. If nobody
+    could decide something any more, you are asked before.
     """
     with open_desk() as desk:
         was = {person.name: person for person in desk.people}
         if len(was) > 1:  # of the last person there is more to say
             _check_administered(was, name, "Name")
+        if not yes and len(was) > 1:
+            _make_sure(name, desk.people.stops(name))
         desk.people.remove(name)
         if as_json:
             emit({"name": name, **_warnings(desk)})
@@ -153,6 +158,23 @@ def remove(name: str, *, as_json: bool) -> None:
 
 for command in (password, sessions, sign_out, link, unlink):
     people.add_command(command)
+
+
+def _make_sure(name: str, stops: tuple[str, ...]) -> None:
+    """Say what would stop without a person, and ask at a terminal whether they leave all the same.
+
+    Raises:
+        WouldStop: there is nobody here who could be asked.
+    """
+    if not stops:
+        return
+    if not sys.stdin.isatty():
+        raise WouldStop(name, stops)
+    say(f"Without {name}:", "yellow", err=True)
+    for one in stops:
+        say(f"  {one}", "yellow", err=True)
+    question = f"Remove {name} all the same?"
+    click.confirm(question, abort=True, prompt_suffix=" ", err=True)
 
 
 def _warnings(desk: Desk) -> dict[str, object]:
@@ -167,13 +189,15 @@ def _misfit(desk: Desk) -> str | None:
     The change is made, and may be the first of several that mend it.
     """
     broken = desk.law.broken
-    return None if broken is None else str(broken)
+    return desk.law.unmet if broken is None else str(broken)
 
 
 def _warn(desk: Desk) -> None:
     found = stuck(desk.store).nobody
-    if _misfit(desk) is not None:
+    if desk.law.broken is not None:
         say("Nothing is approved here until the policy is in order: sayso policy check", "yellow")
+    elif desk.law.unmet is not None:
+        say("What needs those who are missing is refused: sayso policy check", "yellow")
     if not found:
         return
     many = "one open ask" if len(found) == 1 else f"{len(found):,} open asks"

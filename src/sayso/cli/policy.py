@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.text import Text
@@ -20,6 +20,7 @@ from sayso.cli.policy_asks import explained, explanation
 from sayso.cli.policy_calls import simulated
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
 from sayso.errors import BadPolicy, BadValue, StoreError
+from sayso.insight.called import called
 from sayso.model.actor import Roster
 from sayso.model.span import aware
 from sayso.model.text import one_line, visible
@@ -27,6 +28,7 @@ from sayso.model.unreadable import undecodable
 from sayso.policy.cases import Difference, differences, read_cases
 from sayso.policy.checking import Problem, problems
 from sayso.policy.facts import Facts
+from sayso.policy.naming import Called, unknown
 from sayso.policy.rules import Policy
 from sayso.policy.trying import trial_record, tried
 from sayso.policy.words import (
@@ -42,6 +44,10 @@ from sayso.store import SystemClock
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from sayso.desk import Desk
+
+T = TypeVar("T")
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -84,47 +90,76 @@ def _people() -> tuple[Roster, str]:
 
     A policy can be checked where there is no desk; then there are no people to check it against.
     """
+    return _looked_at(lambda desk: desk.store.register(), Roster({}))
+
+
+def _people_and_calls() -> tuple[Roster, Called, str]:
+    """Return the people of the desk, the tools that were called there, and a line about the desk."""
+    (roster, calls), where = _looked_at(
+        lambda desk: (desk.store.register(), called(desk.store)), (Roster({}), {})
+    )
+    return roster, calls, where
+
+
+def _looked_at(look: Callable[[Desk], T], nothing: T) -> tuple[T, str]:
+    """Return what is read from the desk, if there is one, and a line that says which it is."""
     where = address()
     if not where.there:
-        return Roster({}), f"desk: none at {named(where.url)}, so no people to check against"
+        return nothing, f"desk: none at {named(where.url)}, so no people to check against"
     try:
         with open_desk() as desk:
-            roster = desk.store.register()  # also under a policy that the people do not fit
+            found = look(desk)
+            count = len(desk.store.register().people)  # under any policy, fitting or not
             name = desk_name(desk)
     except StoreError as error:
-        return Roster({}), f"desk: no people to check against: {error}"
-    count = len(roster.people)
-    return roster, f"desk: {name}, {count} {'person' if count == 1 else 'people'}"
+        return nothing, f"desk: no people to check against: {error}"
+    return found, f"desk: {name}, {count} {'person' if count == 1 else 'people'}"
 
 
 # --- check ---
 
 
-@policy.command("check", epilog=examples("sayso policy check", "sayso policy check strict.toml"))
+@policy.command(
+    "check",
+    epilog=examples(
+        "sayso policy check", "sayso policy check strict.toml", "sayso policy check --strict"
+    ),
+)
 @click.argument("file", type=_FILE, required=False)
+@click.option("--strict", is_flag=True, help="Fail for names that nobody ever used, too.")
 @desk_option
 @json_option
-def check(file: Path | None, *, as_json: bool) -> None:
+def check(file: Path | None, *, strict: bool, as_json: bool) -> None:
     """Say what the rules mean, and what is wrong with them.
 
     FILE is sayso.toml of this folder unless given. Requirements are checked against the people
-    of the desk too. Exit 1 if anything is wrong.
+    of the desk too, and names of tools and arguments against the calls in its journal. Exit 1 if
+    anything is wrong.
     """
     found = _found(file)
-    roster, where = _people()
-    wrong = problems(found, roster)
+    roster, calls, where = _people_and_calls()
+    names = unknown(found, calls, strict=strict) if calls else []
+    wrong = [*problems(found, roster), *names]
     fatal = any(problem.fatal for problem in wrong)
     if as_json:
         told = [problem_record(problem) for problem in wrong]
-        emit({"ok": not fatal, "policy": policy_record(found), "problems": told})
+        said = {"ok": not fatal, "policy": policy_record(found), "problems": told}
+        emit(said | {"compared": len(calls)})
     else:
         say(_headline(found), "dim")
         say(where, "dim")
+        say(_compared(calls), "dim")
         show(*_described(found), *_problems(wrong))
         if not wrong:
             say("Nothing is wrong with it.", "green")
     if fatal:
         click.get_current_context().exit(1)
+
+
+def _compared(calls: Called) -> str:
+    if not calls:
+        return "names: no tool was called here yet, so tools and arguments cannot be compared"
+    return f"names: compared with the calls of {_many(len(calls), 'tool')} in the journal"
 
 
 def _described(found: Policy) -> Iterator[RenderableType]:

@@ -37,6 +37,7 @@ from sayso.cli.run_words import (
     went_well,
 )
 from sayso.cli.telling import QUIET, Telling, volume_options
+from sayso.cli.who import as_option, decider
 from sayso.desk import Desk
 from sayso.errors import Misuse, RunOver, StoreError
 from sayso.model.lifecycle import RunStatus
@@ -314,22 +315,26 @@ def told(desk: Desk, run: Run, *, as_json: bool) -> None:
 @runs.command(
     "cancel",
     epilog=examples(
-        "sayso runs cancel r-7f3k2a", 'sayso runs cancel r-7f3k2a --note "Ordered twice"'
+        "sayso runs cancel r-7f3k2a",
+        'sayso runs cancel r-7f3k2a --as anna --note "Ordered twice"',
     ),
 )
 @run_argument
 @click.option("--note", help="Why; it is kept in the journal.")
+@as_option
 @desk_option
 @json_option
-def cancel(run_id: str, *, note: str | None, as_json: bool) -> None:
+def cancel(run_id: str, *, note: str | None, person: str | None, as_json: bool) -> None:
     """End a run before its next effect, and take its open asks back.
 
-    What it did stays done, and a doubt whether something happened stays open.
+    It takes what rejecting its open asks takes. What it did stays done, and a doubt whether
+    something happened stays open.
     """
     with open_desk() as desk:
         was = desk.get_run(run_id)
         open_before = [ask for ask in was.state.pending if ask.kind != "doubt"]
-        run = desk.cancel(run_id, note)
+        by = decider(desk, person) if open_before or person else None
+        run = desk.cancel(run_id, note, by=by)
         if as_json:
             emit({"desk": desk_name(desk)} | run_record(run))
             return

@@ -244,6 +244,10 @@ def _warn_of_the_policy(desk: Desk) -> None:
     if broken is not None:
         say(f"No policy can be used, so every ask is refused until it is mended. {broken}", "red")
         say(f"See what is wrong: {typed()} policy check", "red")
+        return
+    unmet = desk.law.unmet
+    if unmet is not None:
+        say(f"What needs those who are missing is refused. {unmet}", "yellow")
 
 
 def _warn_of_nobody(desk: Desk) -> None:

@@ -84,6 +84,12 @@ class Roster:
         seeing = {name: roles for name, roles in self.people.items() if self.sees(name, team)}
         return Roster(seeing, self.teams, team)
 
+    def leaving(self, name: str) -> Roster:
+        """Return the people who are left once this one has gone."""
+        people = {one: roles for one, roles in self.people.items() if one != name}
+        teams = {one: of for one, of in self.teams.items() if one != name}
+        return Roster(people, teams, self.team)
+
     def knows(self, name: str) -> bool:
         """Whether somebody of this name is on the desk, in whatever team."""
         return name in self.people or name in self.teams
@@ -121,3 +127,9 @@ def plain_name(text: str, what: str) -> str:
             "beginning with a letter or digit."
         )
     return text
+
+
+def teams_of(teams: Iterable[str] | str) -> frozenset[str]:
+    """Return the teams as a set of plain names."""
+    given = [teams] if isinstance(teams, str) else teams
+    return frozenset(plain_name(team, "team") for team in given)

@@ -190,6 +190,24 @@ class Ask:
         needs = self.content.needs
         return replace(needs, others=self.stand_ins) if self.stand_ins else needs
 
+    def heeds(self, verdict: Verdict | None, roles: frozenset[str]) -> bool:
+        """Whether this verdict of somebody with these roles counts.
+
+        A no of everybody whom the policy asks does, also where the asker wanted others.
+        """
+        if self.needs.takes(roles):
+            return True
+        policys = self.content.ruled.needs if self.plain_no(verdict) else None
+        return policys is not None and Requirement.parse(policys).takes(roles)
+
+    def plain_no(self, verdict: Verdict | None) -> bool:
+        """Whether this verdict only keeps something from happening.
+
+        To leave a doubt, and to overturn a flag, says more than that.
+        """
+        flag = self.stake is not None and self.stake.settles == "flag"
+        return verdict == "reject" and self.kind != "doubt" and not flag
+
     @property
     def over(self) -> bool:
         """Whether nobody has anything left to do: refused, withdrawn, or carried out."""

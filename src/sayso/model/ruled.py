@@ -63,7 +63,7 @@ class Ruled:
     """The ruling that an ask is put under, without what its card says elsewhere.
 
     `asked` and `deny` are whom the asker wanted and how many refusals were to end it, before the
-    policy added its own. `requested` is noted where nobody may have to agree: somebody asked for it
+    policy added its own; beside them `needs` is whom the policy wanted by itself. `requested` is noted where nobody may have to agree: somebody asked for it
     in so many words, and what the call says of itself lowers nothing. `critical` is whether that
     was among the tiers, of which `tier` is the highest. `rank` is where a tier of the policy's own
     stood among the others then.
@@ -80,6 +80,7 @@ class Ruled:
     requester: bool = False
     asked: tuple[str, ...] | None = None
     deny: int = 1
+    needs: tuple[str, ...] | None = None
     requested: bool = False
     critical: bool = False
     rank: int | None = None
@@ -97,6 +98,8 @@ NOTHING = Ruled()
 def ruled(text: str) -> Ruled:
     """Read a ruling from the text it was frozen as."""
     said = read(text)
-    lists = {name: tuple(said[name]) for name in ("rules", "remind", "asked") if name in said}
+    lists = {
+        name: tuple(said[name]) for name in ("rules", "remind", "asked", "needs") if name in said
+    }
     ladder = tuple((after, tuple(roles)) for after, roles in said.get("ladder", ()))
     return Ruled(**{**said, **lists, "ladder": ladder})

@@ -19,7 +19,7 @@ from sayso.runs.journal import Journal, prefixes
 from sayso.runs.lanes import inside
 from sayso.runs.passages import Leader
 from sayso.runs.running import Running
-from sayso.runs.steering import cancel
+from sayso.runs.steering import end
 from sayso.runs.stops import Ended, Fenced, NotStarted, Parked, Paused, Released, Stop
 from sayso.runs.work import Came
 from sayso.runs.workflow import Workflow
@@ -218,7 +218,7 @@ def _cancelled(journal: Journal, ask: Ask) -> RunStatus:
     reason = f"{who} rejected {ask.id}" + (f": {note}" if note else "")
     journal.flush()
     actor = decision.by if decision is not None else journal.actor
-    cancel(journal.store, journal.id, actor=actor, origin=journal.origin, note=reason)
+    end(journal.store, journal.id, actor=actor, origin=journal.origin, note=reason)
     return "cancelled"
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from sayso.asks.attending import attend
 from sayso.asks.forms import Forms, check_team
+from sayso.asks.inbox import named_teams
 from sayso.asks.lawbook import Lawbook
-from sayso.asks.people import named_teams
 from sayso.channels.console import Console
 from sayso.errors import BadValue, Misuse
 from sayso.model.actor import Actor, Origin
@@ -354,16 +354,24 @@ class RunDesk(ABC):
                 break
         return Memory(tuple(steps))
 
-    def cancel(self, run: Run | str, note: str | None = None) -> Run:
+    def cancel(self, run: Run | str, note: str | None = None, *, by: str | None = None) -> Run:
         """End a run before its next effect, and take its open asks back.
+
+        Args:
+            run: The run, or its id.
+            note: Why; it is kept in the journal.
+            by: Who ends it. It takes what rejecting its open asks takes, so on a desk with people
+                it must be said where there are any.
 
         Raises:
             RunOver: it has ended already.
+            Forbidden: an open ask of it is for others to decide.
+            UnknownPerson: there is no such person, or nobody was named though asks are open.
         """
         from sayso.runs.steering import cancel
 
         run_id = run if isinstance(run, str) else run.id
-        cancel(self.store, run_id, actor=self._somebody(), origin=self.origin, note=note)
+        cancel(self.store, run_id, by=by, origin=self.origin, note=note)
         return self.get_run(run_id)
 
     def retry(self, run: Run | str) -> Run:

@@ -6,7 +6,9 @@ import os
 from datetime import timedelta
 from typing import Any
 
+from sayso.asks.identity import identify
 from sayso.asks.standing import grow, stamped, standing, tries
+from sayso.asks.withdrawing import check_stop
 from sayso.errors import RunOver, ThreadBusy, UnknownRun
 from sayso.model.actor import Actor, Origin
 from sayso.model.content import check_word, check_words
@@ -120,24 +122,69 @@ def known(store: Store, run_id: str) -> RunRow:
 
 
 def cancel(
-    store: Store, run_id: str, *, actor: Actor, origin: Origin, note: str | None = None
+    store: Store,
+    run_id: str,
+    *,
+    by: str | None,
+    origin: Origin,
+    note: str | None = None,
 ) -> RunRow:
     """End a run before its next effect, and take its open asks back. Doubts stay.
+
+    That takes what rejecting its open asks takes (E59). Where nothing of it is open, and nobody
+    is named, it is done under the account.
+
+    Raises:
+        RunOver: it has ended already.
+        Forbidden: an open ask of it is for others to decide.
+        UnknownRun: it belongs to a team that this person is not of.
+        UnknownPerson: there is no such person, or nobody was named though something is open.
+    """
+    for _ in tries(run_id):
+        row = _endable(store, run_id)
+        named = None if by is None else _seeing(store, row, by, origin)
+        actor = check_stop(store, run_id, by=by, origin=origin) or named
+        if actor is None:
+            actor = Actor("person", origin.account.partition("@")[0])
+        if _ended(store, row, actor, origin, note):
+            return known(store, run_id)
+    raise AssertionError("unreachable: trying ends with an error")
+
+
+def end(store: Store, run_id: str, *, actor: Actor, origin: Origin, note: str) -> None:
+    """End a run as a decision said that was made by whoever may: `check_stop` was asked then.
 
     Raises:
         RunOver: it has ended already.
     """
-    check_words(note, "note")
     for _ in tries(run_id):
-        row = known(store, run_id)
-        if row.status in _OVER:
-            raise RunOver(run_id, row.status, "cancel")
-        withdrawn = _withdrawals(store, run_id, actor, origin)
-        said = stamped(origin, reason=note or "cancelled")
-        if steered(store, row, "cancelled", "run.cancelled", said, actor, withdrawn):
-            _leave_nothing(store, run_id, actor, origin)
-            return known(store, run_id)
-    raise AssertionError("unreachable: trying ends with an error")
+        if _ended(store, _endable(store, run_id), actor, origin, note):
+            return
+
+
+def _seeing(store: Store, row: RunRow, by: str, origin: Origin) -> Actor:
+    roster = store.register()
+    if roster.knows(by) and not roster.sees(by, row.team):
+        raise UnknownRun(row.id)
+    return identify(roster, by, origin)
+
+
+def _endable(store: Store, run_id: str) -> RunRow:
+    row = known(store, run_id)
+    if row.status in _OVER:
+        raise RunOver(run_id, row.status, "cancel")
+    return row
+
+
+def _ended(store: Store, row: RunRow, actor: Actor, origin: Origin, note: str | None) -> bool:
+    """Write that a run was ended, with what it takes back; False on a lost race."""
+    check_words(note, "note")
+    withdrawn = _withdrawals(store, row.id, actor, origin)
+    said = stamped(origin, reason=note or "cancelled")
+    if not steered(store, row, "cancelled", "run.cancelled", said, actor, withdrawn):
+        return False
+    _leave_nothing(store, row.id, actor, origin)
+    return True
 
 
 def _leave_nothing(store: Store, run_id: str, actor: Actor, origin: Origin) -> None:

@@ -17,9 +17,9 @@ from sayso.access.caller import ADMIN, Caller, Kind
 from sayso.access.sessions import Session, end_session, list_sessions, session_of
 from sayso.access.tokens import Token, is_agent, list_tokens, make_token, revoke_token, token_of
 from sayso.access.ways import Ways, ways_of
-from sayso.asks.people import alone_with, put, remove, roles_of, teams_of
+from sayso.asks.people import alone_with, leave, put, roles_of
 from sayso.errors import BadValue, Forbidden, Misuse, SignInAgain, UnknownPerson
-from sayso.model.actor import Person, Roster, plain_name
+from sayso.model.actor import Person, Roster, plain_name, teams_of
 from sayso.model.span import span
 from sayso.web.problems import Problem
 from sayso.web.service import service_of
@@ -171,15 +171,17 @@ def put_person(
     return put(visit.store, person, by=visit.caller.name, origin=visit.origin)
 
 
-def remove_person(visit: Visit, fresh: timedelta, name: str) -> None:
+def remove_person(visit: Visit, fresh: timedelta, name: str, *, sure: bool) -> None:
     """Take somebody off the desk: all that they and their agents came in by ends.
 
     Raises:
+        WouldStop: nobody could decide something any more, and the caller is not `sure`.
         SignInAgain: the caller has not just signed in.
         UnknownPerson, Misuse: there is no such person, or it is the last one.
     """
     check_fresh(visit, fresh, _PEOPLE)
-    remove(visit.store, name, by=visit.caller.name, origin=visit.origin)
+    by, law = visit.caller.name, visit.desk.law
+    leave(visit.store, law, name, by=by, origin=visit.origin, sure=sure)
 
 
 # --- tokens ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
@@ -203,13 +203,21 @@ async def put_person(request: Request, who: Admin, body: PersonBody) -> Response
     summary="Take somebody off the desk",
     responses=answers(*READING),
 )
-async def remove_person(request: Request, who: Admin, name: str) -> Response:
+async def remove_person(
+    request: Request,
+    who: Admin,
+    name: str,
+    sure: Annotated[  # noqa: FBT002 - in the address
+        bool, Query(description="Also if nobody could decide something any more.")
+    ] = False,
+) -> Response:
     """Take a person off the desk: their sessions and tokens, and those of their agents, end.
 
-    It needs an administrator who has just signed in; a token does not suffice.
+    It needs an administrator who has just signed in; a token does not suffice. If nobody could
+    decide something any more, it answers 409 `would-stop` with what that is, unless it is `sure`.
     """
     visit, fresh = visit_of(request, who), fresh_of(request)
-    await service_of(request).work(lambda: accounts.remove_person(visit, fresh, name))
+    await service_of(request).work(lambda: accounts.remove_person(visit, fresh, name, sure=sure))
     return Response(status_code=204)
 
 

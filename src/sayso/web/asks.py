@@ -19,7 +19,7 @@ from sayso.asks.taking_back import take_back
 from sayso.asks.versions import Version, versions
 from sayso.asks.vouching import incident
 from sayso.asks.waiting import wait_async
-from sayso.asks.withdrawing import withdraw
+from sayso.asks.withdrawing import check_withdrawal, withdraw
 from sayso.errors import BadValue, Forbidden, StillOpen, UnknownPerson
 from sayso.model.ask import Ask
 from sayso.model.content import Risk
@@ -421,11 +421,16 @@ async def withdraw_ask(
     caller: Caller = needs("asks:run"),
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Close an ask that nobody has decided. An agent can take back its own."""
+    """Close an ask that nobody has decided. An agent can take back its own.
+
+    So can a person what they asked by hand. Of what others asked, to take it back is to say no.
+    """
     sent = body or NotePost()
     visit = visit_of(request, caller, idempotency_key, sent.said())
 
     def act() -> Ask:
+        if caller.kind == "person":
+            check_withdrawal(visit.standing(id), by=caller.name, origin=visit.origin)
         return withdraw(visit.store, id, actor=visit.actor, origin=visit.origin, note=sent.note)
 
     return await _done(request, lambda: visit.once(id, ("ask.withdrawn",), act))

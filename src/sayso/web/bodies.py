@@ -118,7 +118,9 @@ class AskPost(Sent):
     agent: str | None = Field(
         default=None, description="Who asks; of an agent's token, its own name."
     )
-    requester: str | None = Field(default=None, description="For whom; they cannot decide it.")
+    requester: str | None = Field(
+        default=None, description="For whom; they may say no to it, and not yes."
+    )
     tags: list[str] | None = Field(default=None, max_length=MOST)
     conflicts: list[str] | None = Field(default=None, max_length=MOST)
     files: list[PostedFile] | None = Field(
@@ -129,7 +131,9 @@ class AskPost(Sent):
         default=None,
         description="The ask whose draft or plan this one replaces, or whose result is rated.",
     )
-    needs: list[str] | None = Field(default=None, max_length=MOST, description="Who must agree.")
+    needs: list[str] | None = Field(
+        default=None, max_length=MOST, description="Who must agree, besides whom the policy asks."
+    )
     deny: int | None = Field(default=None, description="1: how many end it, the policy says.")
     allow: list[Verdict] | None = Field(
         default=None, max_length=MOST, description="The verdicts that are offered."
@@ -201,7 +205,9 @@ class BeginPost(Sent):
         le=86_400,
         description="How long until people are asked whether it happened.",
     )
-    risk: Risk | None = Field(default=None, description="The risk of the call as edited.")
+    risk: Risk | None = Field(
+        default=None, description="The risk of the call as edited; it adds to that of the ask."
+    )
 
 
 class FinishPost(Sent):

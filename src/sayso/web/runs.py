@@ -234,13 +234,16 @@ async def cancel_run(
     body: NotePost | None = None,
     caller: Caller = needs("runs:write"),
 ) -> Response:
-    """End a run before its next effect, and take its open asks back. Doubts stay."""
+    """End a run before its next effect, and take its open asks back. Doubts stay.
+
+    It takes what rejecting its open asks takes: 403 if one of them is for others to decide.
+    """
     visit = visit_of(request, caller)
     note = None if body is None else body.note
 
     def act() -> dict[str, Any]:
         visit.run(id)
-        row = cancel(visit.store, id, actor=visit.actor, origin=visit.origin, note=note)
+        row = cancel(visit.store, id, by=visit.caller.name, origin=visit.origin, note=note)
         return _row(visit, row)
 
     return JSONResponse(await service_of(request).work(act))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sayso import Agent, Ask, Desk, File, Run, ScriptedModel
+from sayso import Agent, Ask, Desk, File, Run, ScriptedModel, tool
 from sayso.agent import call
 from sayso.channels.story import story
 from sayso.model.actor import Actor
@@ -358,6 +358,22 @@ def test_a_run_is_stopped_in_two_steps_without_a_script_and_the_note_is_kept(
     assert not anna.page.all("details", id=f"stop-{run.id}")
     last = json.loads(desk.store.stream(run.id)[-1].text or "")
     assert (last["via"], desk.store.stream(run.id)[-1].actor.id) == ("web", "anna")
+
+
+def test_a_run_that_waits_for_others_is_not_stopped_and_the_page_says_why_e59(
+    server: Served, desk: Desk
+) -> None:
+    model = ScriptedModel([call("refund", order=9, amount=40)])
+    run = carried(desk, Agent("clerk", model, [tool(refund, risk="high")]), "Pay", team="billing")
+    [ask] = run.state.pending
+    root = tab(server, "root")
+    page = root.go(f"/runs/{run.id}").page
+
+    root.press(page.one("details", id=f"stop-{run.id}").one("button"))
+
+    assert root.direct.status_code == 403
+    assert f"{run.id} waits for {ask.id}" in root.page.text
+    assert run.status == "waiting"
 
 
 def test_a_run_can_be_stopped_beside_its_ask(desk: Desk, anna: Tab) -> None:

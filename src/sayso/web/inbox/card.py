@@ -134,6 +134,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         banner=banner_of(at, me, entry.seen),
         buttons=_buttons(ask),
         barred=bar,
+        refusable=bar is not None and barred(ask, me, at.roster, verdict="reject") is None,
         confirm=confirmation(ask) if ask.open else None,
         hold=max(hold_of(ask, at.now, HOLD), content.ruled.cool_off),
         form=form,

@@ -363,6 +363,7 @@ class AskView:
     banner: Banner | None = None
     buttons: tuple[Button, ...] = ()
     barred: str | None = None
+    refusable: bool = False  # barred from a yes, and may still say no
     confirm: str | None = None
     hold: float = 0.0
     form: Form | None = None

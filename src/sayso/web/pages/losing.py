@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sayso.access.caller import ADMIN
-from sayso.asks.people import left_to_nobody
-from sayso.errors import BadPolicy
+from sayso.asks.leaving import stops
 from sayso.model.actor import Person, Roster
-from sayso.policy.checking import problems
 from sayso.web.accounts import PersonView, known_person
 from sayso.web.pages.sure import Sure
 from sayso.web.visit import Visit
@@ -36,7 +34,9 @@ def removal_of(visit: Visit, name: str) -> Sure:
     return Sure(
         title=f"Take {name} off the desk?",
         follows=(_LAST,) if last else tuple(_ended(view)),
-        beware=() if last else (*beware, *_lost(visit, roster, _without(roster, name))),
+        beware=()
+        if last
+        else (*beware, *stops(visit.store, visit.desk.law, name, roster, roster.leaving(name))),
         action=f"/people/person/{name}/remove",
         button=f"Remove {name}",
         back=f"/people/person/{name}",
@@ -51,13 +51,6 @@ def _ended(view: PersonView) -> Iterator[str]:
         yield f"The tokens of their agents end too: {_listed(view.agents)}."
     yield "Their password, and what an identity provider knows them by, are forgotten."
     yield "Their votes on asks that are still open no longer count. History keeps their name."
-
-
-def _without(roster: Roster, name: str) -> Roster:
-    return Roster(
-        {one: roles for one, roles in roster.people.items() if one != name},
-        {one: teams for one, teams in roster.teams.items() if one != name},
-    )
 
 
 # --- losing roles and teams --------------------------------------------------------------------
@@ -76,7 +69,10 @@ def change_of(visit: Visit, to: Person) -> Sure | None:
     return Sure(
         title=f"Change the roles and teams of {name}?",
         follows=tuple(_changed(was, to)),
-        beware=(*([_DEMOTED] if demoted else ()), *_lost(visit, roster, changed)),
+        beware=(
+            *([_DEMOTED] if demoted else ()),
+            *stops(visit.store, visit.desk.law, name, roster, changed),
+        ),
         action="/people",
         hidden=(
             ("was", name),
@@ -101,33 +97,6 @@ def _changed(was: Person, to: Person) -> Iterator[str]:
     if was.teams - to.teams:
         yield "What belongs to a team that they are no longer of, they no longer see."
     yield "Their votes on asks that are still open count only where their roles and teams allow it."
-
-
-# --- what nobody could do any more -------------------------------------------------------------
-
-
-def _lost(visit: Visit, before: Roster, after: Roster) -> Iterator[str]:
-    if _administered(before) and not _administered(after):
-        yield "Nobody else is an administrator. Then people are changed at the machine only."
-    count = left_to_nobody(visit.store, before, after)
-    if count:
-        yield f"{_many(count, 'open ask')} could then be decided by nobody."
-    try:
-        policy = visit.desk.policy
-    except BadPolicy:
-        yield (
-            "The policy cannot be used as it is, so nobody can tell what of it could then never be "
-            "decided. The page Policies says why."
-        )
-        return
-    known = set(problems(policy, before))
-    for one in problems(policy, after):
-        if one not in known:
-            yield f"The policy, {one.about}: {one.reason}"
-
-
-def _administered(roster: Roster) -> bool:
-    return any(ADMIN in roles for roles in roster.people.values())
 
 
 def _many(count: int, what: str) -> str:

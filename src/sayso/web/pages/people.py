@@ -239,7 +239,7 @@ async def remove_form(request: Request, name: Name, who: Caller = _ADMIN) -> Res
     def made() -> Response:
         sure = removal_of(visit, name)
         try:
-            remove_person(visit, fresh_of(request), name)
+            remove_person(visit, fresh_of(request), name, sure=True)
         except SaysoError as error:
             return sure_page(request, visit, sure, refused(error, sure.action))
         return RedirectResponse("/people", 303)

@@ -379,7 +379,7 @@ async def cancel_run(
     visit = visit_of(request, who)
 
     def act() -> None:
-        cancel(visit.store, id, actor=visit.actor, origin=visit.origin, note=note)
+        cancel(visit.store, id, by=visit.caller.name, origin=visit.origin, note=note)
 
     return await service_of(request).work(lambda: _done(request, visit, id, act, "cancelled"))
 
@@ -407,9 +407,10 @@ def _done(
     try:
         act()
     except SaysoError as error:
-        if status_of(error) != 409:
+        status = status_of(error)
+        if status not in (403, 409):
             raise
         return _shown(
-            request, visit, visit.run(run_id), "timeline", None, status=409, wrong=str(error)
+            request, visit, visit.run(run_id), "timeline", None, status=status, wrong=str(error)
         )
     return RedirectResponse(f"/runs/{run_id}?said={word}", 303)
