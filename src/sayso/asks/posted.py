@@ -115,6 +115,7 @@ _CALL = frozenset(
     {"tool", "args", "schema", "returns", "facts", "impact", "reversible", "affects"}
     | {"preview", "hidden", "unseen", "version"}
 )
+SCHEMAS = frozenset(("schema", "answer", "returns"))  # fields that take a while to check
 _TAKES: Mapping[Kind, frozenset[str]] = {
     "action": _CALL,
     "plan": frozenset({"args", "about"}),
