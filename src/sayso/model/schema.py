@@ -15,7 +15,7 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sayso.errors import BadValue
-from sayso.model.digest import Json, canonical, frozen, path_text
+from sayso.model.digest import Json, canonical, path_text, read, written
 from sayso.model.kept import Kept
 from sayso.model.text import one_line
 
@@ -96,7 +96,14 @@ def inferred_schema(args: dict[str, Any]) -> Schema:
     Raises:
         BadValue: the arguments are not plain data.
     """
-    return _shape(frozen(args, what="arguments"), _INFERRED_DEPTH)
+    return read(inferred(canonical(args, what="arguments")))  # type: ignore[no-any-return]
+
+
+def _inferred(args_text: str) -> str:
+    return written(_shape(read(args_text), _INFERRED_DEPTH))
+
+
+inferred = Kept(_inferred, most=64, room=2_000_000)  # a page asks for it several times
 
 
 def check_schema(schema: object) -> None:
