@@ -16,6 +16,10 @@ import pytest
 
 from sayso import Desk
 from sayso.asks import posted
+from sayso.asks.lawbook import default_policy
+from sayso.errors import TooManyAsks
+from sayso.policy.reading import read
+from sayso.testing import FakeClock
 from tests.served import QUICK, Served, served
 from tests.together import at_once, until
 
@@ -143,3 +147,47 @@ def test_a_schema_that_takes_too_long_is_refused_at_the_door_e46(
     assert (answer.status_code, [*said["fields"]]) == (422, [field])
     assert "takes too long to check" in said["detail"]
     assert server.desk.inbox().count == 0
+
+
+# --- the pace ----------------------------------------------------------------------------------
+
+
+def test_a_flood_hears_when_to_come_back_and_people_hear_of_it_e46(tmp_path: Path) -> None:
+    law = read('[agents]\nasks = "3 per minute"\n', source="law", default=default_policy())
+    clock = FakeClock()
+    with (
+        Desk(f"sqlite:///{tmp_path}/desk.db", policy=law, clock=clock) as desk,
+        served(desk) as server,
+    ):
+        desk.people.add("anna", roles=["admin"])
+        bot = server.agent("bot")
+        for n in range(3):
+            assert post(bot, n).status_code == 201
+            clock.advance("10s")
+
+        refused = [post(bot, n) for n in range(3, 9)]
+
+        assert {answer.status_code for answer in refused} == {429}
+        assert {answer.headers["Retry-After"] for answer in refused} == {"30"}
+        said = refused[0].json()
+        assert (said["code"], said["more"]["after"]) == ("too-many-asks", 30.0)
+        assert "bot has asked 3 times within 1 min" in said["detail"]
+        page = server.signed_in("anna").get("/overview").text
+        assert "bot asked 3 times within 1 min and is slowed down" in page
+        clock.advance("30s")
+        assert post(bot, 3).status_code == 201, "nothing was lost"
+
+
+def test_the_remote_desk_says_when_to_come_back_e46(tmp_path: Path) -> None:
+    law = read("[agents]\nwaiting = 1\n", source="law", default=default_policy())
+    with (
+        Desk(f"sqlite:///{tmp_path}/desk.db", policy=law) as desk,
+        served(desk) as server,
+        Desk(server.url, token=server.token("bot", kind="agent")) as remote,
+    ):
+        remote.open("refund", {"order": 1})
+
+        with pytest.raises(TooManyAsks, match="once some of them are decided") as refused:
+            remote.open("refund", {"order": 2})
+
+        assert (refused.value.agent, refused.value.after) == ("bot", None)

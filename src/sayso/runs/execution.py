@@ -10,7 +10,7 @@ from typing import Any
 
 from sayso.asks.standing import stamped
 from sayso.asks.withdrawing import give_up
-from sayso.errors import BadValue, Diverged
+from sayso.errors import BadValue, Diverged, TooManyAsks
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
@@ -143,6 +143,8 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
     if run.waits:
         waits = tuple(run.waits)
         return "waiting" if journal.leave("waiting", waits=waits, wake=journal.wake) else None
+    if isinstance(came.error, TooManyAsks):  # nothing is wrong with it: it goes on where it was
+        return park(journal, str(came.error))
     output, error = _storable(workflow, came)
     return _ended(journal, "done", output=output) if error is None else _failed(run, error)
 

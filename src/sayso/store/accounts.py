@@ -259,6 +259,10 @@ class Accounts(Protocol):
         """Keep a link that can be used once within this span."""
         ...
 
+    def has_link(self, digest: bytes) -> bool:
+        """Whether a link can be used."""
+        ...
+
     def take_link(self, digest: bytes) -> bool:
         """Use a link up; False if there is none, or somebody was faster."""
         ...
@@ -384,6 +388,10 @@ class SqlAccounts(SqlQueries):
         """Keep a link that can be used once within this span."""
         self._rows("drop_old_links")
         self._rows("put_link", digest=digest, span=span // _MICROSECOND)
+
+    def has_link(self, digest: bytes) -> bool:
+        """Whether a link can be used."""
+        return bool(self._rows("has_link", digest=digest))
 
     def take_link(self, digest: bytes) -> bool:
         """Use a link up."""

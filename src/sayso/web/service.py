@@ -10,6 +10,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import HTTPConnection, Request
 
+from sayso.access.passwords import place_of
 from sayso.desk import Desk
 from sayso.store.contract import Store
 from sayso.web.gauge import Gauge
@@ -73,7 +74,7 @@ class Service:
         Raises:
             Problem: there were too many from there (429).
         """
-        self.strangers.take(connection.client.host if connection.client else "")
+        self.strangers.take(place_of(connection.client.host if connection.client else ""))
 
     def start(self) -> None:
         """Begin, on the event loop that serves."""
