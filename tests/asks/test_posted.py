@@ -259,5 +259,5 @@ def test_as_many_values_as_may_be_sent_are_taken_e46() -> None:
 
 @pytest.mark.parametrize("levels", [65, 300])
 def test_arguments_that_nest_too_deep_are_refused_in_plain_words_e46(levels: int) -> None:
-    with pytest.raises(BadValue, match="more than 64 levels deep. Flatten it"):
+    with pytest.raises(BadValue, match=r"more than 64 levels deep\. Flatten it"):
         read_post({"tool": "refund", "args": _nest(levels)}, FORMS)

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.errors import BadValue
-from sayso.model import bounded, schema
+from sayso.model import bounded
 from sayso.model.bounded import MOST, MOST_FAULTS
 from sayso.model.digest import canonical
 from sayso.model.faults import violations
 from sayso.model.kept import Kept
 from sayso.model.pattern import LONGEST, check_pattern, fits, weight
-from sayso.model.schema import check_schema, validator_of
+from sayso.model.schema import LONGEST as LONGEST_SCHEMA
+from sayso.model.schema import MOST_PARTS, check_schema, validator_of
 
 DECIMAL = r"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$"  # as some versions of Pydantic write it
 PASSWORD = r"^(?=.*[A-Z])(?=.*\d).{8,}$"
@@ -144,7 +145,9 @@ def test_parts_that_refer_to_each_other_twice_are_refused_at_the_door_e46(keywor
     with pytest.raises(BadValue, match="takes too long to check"):
         check_schema(_doubling(keyword))
     with pytest.raises(BadValue, match="takes too long"):
-        violations(_doubling(keyword), "x" if keyword == "allOf" else 7)  # also if it came past the door
+        violations(
+            _doubling(keyword), "x" if keyword == "allOf" else 7
+        )  # also if it came past the door
 
 
 def test_what_refers_to_the_same_part_often_is_taken() -> None:
@@ -163,8 +166,8 @@ def test_a_schema_that_refers_to_itself_is_taken() -> None:
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ({"properties": {str(n): {} for n in range(schema.MOST_PARTS)}}, "5,000 parts"),
-        ({"description": "x" * schema.LONGEST}, "characters; at most 500,000"),
+        ({"properties": {str(n): {} for n in range(MOST_PARTS)}}, "5,000 parts"),
+        ({"description": "x" * LONGEST_SCHEMA}, "characters; at most 500,000"),
         ({"required": [*map(str, range(90_000))]}, "characters; at most 500,000"),
         ({"patternProperties": {rf"^{n}\w{{200}}": {} for n in range(9)}}, "patterns .* too large"),
     ],
@@ -210,7 +213,12 @@ def test_a_list_of_different_things_that_must_differ_is_no_work_e46() -> None:
 def test_what_is_remembered_of_schemas_is_bounded_in_size_e46() -> None:
     """256 of a megabyte each stayed for good."""
     made: list[str] = []
-    kept = Kept[str](lambda text: made.append(text) or text, most=3, room=100)
+
+    def make(text: str) -> str:
+        made.append(text)
+        return text
+
+    kept = Kept(make, most=3, room=100)
 
     for text in ("a" * 40, "b" * 40, "a" * 40, "c" * 40, "x" * 101):
         assert kept(text) == text

@@ -18,6 +18,7 @@ from sayso import Desk
 from sayso.asks import posted
 from sayso.asks.lawbook import default_policy
 from sayso.errors import TooManyAsks
+from sayso.model.schema import check_schema
 from sayso.policy.reading import read
 from sayso.testing import FakeClock
 from tests.served import QUICK, Served, served
@@ -57,7 +58,7 @@ class Held:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
-    held = Held(posted.check_schema)
+    held = Held(check_schema)
     monkeypatch.setattr(posted, "check_schema", held)
     yield held
     held.let_go.set()
@@ -75,7 +76,7 @@ def test_schemas_of_one_credential_are_checked_one_at_a_time_e46(
     answers: list[int] = []
 
     def flood() -> None:
-        calls = [lambda n=n: post(bot, n, schema=SCHEMA).status_code for n in range(20)]  # type: ignore[misc]
+        calls = [lambda n=n: post(bot, n, schema=SCHEMA).status_code for n in range(20)]
         answers.extend(at_once(calls))
 
     flooding = threading.Thread(target=flood)
@@ -94,7 +95,9 @@ def test_schemas_of_one_credential_are_checked_one_at_a_time_e46(
 
 def test_another_credential_checks_beside_it_e46(server: Served, held: Held) -> None:
     bots = [server.agent(f"bot{n}") for n in range(2)]
-    posts = [threading.Thread(target=post, args=(bot, 7), kwargs={"schema": SCHEMA}) for bot in bots]
+    posts = [
+        threading.Thread(target=post, args=(bot, 7), kwargs={"schema": SCHEMA}) for bot in bots
+    ]
     for one in posts:
         one.start()
     until(lambda: held.most == 2)

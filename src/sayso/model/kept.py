@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -26,32 +25,22 @@ class Kept(Generic[T]):
         self._most = most
         self._room = room
         self._size = size
-        self._taken = 0
-        self._values: dict[str, T | Kept[T]] = {}
-        self._lock = threading.Lock()
+        self._values: dict[str, T] = {}
 
     def __call__(self, text: str) -> T:
         """Return what the text makes, made now or before."""
-        found = self._values.get(text, self)
+        found: Any = self._values.get(text, self)
         if found is not self:
-            return found  # type: ignore[return-value]
-        value = self._make(text)
-        with self._lock:
-            self._keep(text, value)
+            return cast("T", found)
+        value: T = self._make(text)
+        if self._size(text) <= self._room:
+            self._values[text] = value
+            # Two threads may drop one more than they must, and never keep too many.
+            while len(self._values) > self._most or self.taken > self._room:
+                self._values.pop(list(self._values)[0], None)  # noqa: RUF015 - others may change it
         return value
 
     @property
     def taken(self) -> int:
         """How much of the room is taken."""
-        return self._taken
-
-    def _keep(self, text: str, value: T) -> None:
-        size = self._size(text)
-        if text in self._values or size > self._room:
-            return
-        self._values[text] = value
-        self._taken += size
-        while self._taken > self._room or len(self._values) > self._most:
-            oldest = next(iter(self._values))
-            del self._values[oldest]
-            self._taken -= self._size(oldest)
+        return sum(map(self._size, list(self._values)))

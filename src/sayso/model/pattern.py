@@ -63,9 +63,9 @@ _CLASS = re.compile(r"\\[wWdDsSpPbB]|\[\^|\.")
 
 
 def weight(pattern: str) -> int:
-    """Return about how many bytes a pattern takes once it is compiled.
+    r"""Return about how many bytes a pattern takes once it is compiled.
 
-    Each copy of a class such as `\\w` lists all the letters there are.
+    Each copy of a class such as `\w` lists all the letters there are.
     """
     copies = 1
     for least, most in _COUNT.findall(pattern):

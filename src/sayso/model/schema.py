@@ -153,10 +153,10 @@ def _check_extent(schema: dict[str, Any]) -> None:
         if parts > MOST_PARTS:
             raise BadValue(
                 f"The schema has more than {MOST_PARTS:,} parts (objects and lists). Describe "
-                "fewer fields, or several that are alike once, under \"$defs\"."
+                'fewer fields, or several that are alike once, under "$defs".'
             )
     raise BadValue(
-        f"The schema nests more than {DEEPEST} levels deep. Put inner parts under \"$defs\" and "
+        f'The schema nests more than {DEEPEST} levels deep. Put inner parts under "$defs" and '
         'refer to them as "#/$defs/...".'
     )
 
@@ -197,7 +197,7 @@ def _validator_of_schemas() -> Draft202012Validator:
     As they come, each part of a schema is gone through once for each of the seven.
     """
     from jsonschema import Draft202012Validator
-    from jsonschema_specifications import REGISTRY
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
     from referencing import Registry
 
     from sayso.model.bounded import bounded_validator
@@ -317,7 +317,8 @@ def _resolver(schema: Schema) -> Resolver[Any]:
     from referencing.jsonschema import DRAFT202012
 
     resource = DRAFT202012.create_resource(schema)
-    return Registry().with_resource("", resource).resolver()
+    resolver: Resolver[Any] = Registry().with_resource("", resource).resolver()
+    return resolver
 
 
 def _references(node: Json) -> Iterator[str]:

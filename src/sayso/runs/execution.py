@@ -143,8 +143,6 @@ def _judged(workflow: Workflow, run: Running, came: Came) -> RunStatus | None:
     if run.waits:
         waits = tuple(run.waits)
         return "waiting" if journal.leave("waiting", waits=waits, wake=journal.wake) else None
-    if isinstance(came.error, TooManyAsks):  # nothing is wrong with it: it goes on where it was
-        return park(journal, str(came.error))
     output, error = _storable(workflow, came)
     return _ended(journal, "done", output=output) if error is None else _failed(run, error)
 
@@ -207,6 +205,8 @@ def _ended(journal: Journal, status: RunStatus, **said: Any) -> RunStatus:  # no
 
 def _failed(run: Running, error: BaseException) -> RunStatus:
     """End the run with an error, and note which step a retry has to forget."""
+    if isinstance(error, TooManyAsks):  # nothing is wrong with it: it goes on where it was
+        return park(run.journal, str(error))
     forgets = run.failed_at(behind(error))
     text = text_of(error)
     _log.warning("%s failed: %s", run.id, text)

@@ -21,7 +21,9 @@ from sayso.store.boards import COUNTED
 from sayso.store.contract import InboxQuery, RunRow, Store
 from sayso.store.fleet import ALIVE, Backlog
 
-Need = Literal["policy", "slowed", "doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
+Need = Literal[
+    "policy", "slowed", "doubts", "parked", "failed", "unserved", "undecidable", "undelivered"
+]
 LATELY = timedelta(days=1)  # for which a run that failed is worth a look
 _STUCK = 50  # open asks that are looked at one by one
 _FAILED = 100

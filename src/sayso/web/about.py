@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from sayso.errors import SaysoError
@@ -52,19 +52,13 @@ async def health() -> Response:
     summary="Whether it can work",
     responses={200: {"model": Health}, **answers(503)},
 )
-async def ready(
-    request: Request,
-    link: Annotated[
-        str | None,
-        Query(
-            pattern="^[0-9a-f]{64}$",
-            description="The SHA-256 of a one-time link: whether this service's database has it.",
-        ),
-    ] = None,
-) -> Response:
-    """Answer 200 if the database answers and has the tables of this version, else 503."""
+async def ready(request: Request) -> Response:
+    """Answer 200 if the database answers and has the tables of this version, else 503.
+
+    With `?link=`, the SHA-256 of a one-time link in hexadecimal, also say whether it has this link.
+    """
     service = service_of(request)
-    said = await service.work(lambda: _readiness(service, link))
+    said = await service.work(lambda: _readiness(service, request.query_params.get("link")))
     return JSONResponse(said, 200 if said["status"] == "ok" else 503)
 
 
@@ -73,8 +67,15 @@ def _readiness(service: Service, link: str | None) -> dict[str, Any]:
         return {"status": "stopping"}
     try:
         found, known = service.store.schema()
-        if link is not None and not service.store.has_link(bytes.fromhex(link)):
+        if link is not None and not _has_link(service, link):
             return {"status": "unknown-link"}
     except SaysoError as error:
         return {"status": error.code}
     return {"status": "ok" if found == known else "schema-mismatch"}
+
+
+def _has_link(service: Service, digest: str) -> bool:
+    try:
+        return service.store.has_link(bytes.fromhex(digest))
+    except ValueError:
+        return False
