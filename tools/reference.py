@@ -137,6 +137,7 @@ _STREAMS = {
     "people": ("Of the people", "In the stream `people`."),
     "access": ("Of tokens, passwords and sessions", "In the stream `access`. No secret is in it."),
     "webhooks": ("Of webhooks", "In the stream `webhooks`."),
+    "agents": ("Of agents", "In the stream `agents`."),
     "seals": ("Of the journal itself", "In the stream `seals`."),
     "desk": ("Of the desk", "In the stream `desk`."),
 }

@@ -13,7 +13,7 @@ from argon2.exceptions import VerifyMismatchError
 
 from sayso import Desk
 from sayso.access import passwords
-from sayso.access.passwords import TRIES, check_password, set_password
+from sayso.access.passwords import TRIES, check_password, place_of, set_password
 from sayso.access.recording import recorded
 from sayso.errors import BadValue, TooManyTries, UnknownPerson
 from sayso.model.actor import Actor
@@ -263,3 +263,30 @@ def test_passwords_are_hashed_with_argon2id_at_full_strength(
 
     assert place.one("select hash from passwords").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
     assert check_password(office.store, "anna", PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:DB8:1:2::1", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("testclient", "testclient"),
+        ("", ""),
+    ],
+)
+def test_an_ipv6_address_counts_as_the_network_it_is_of(address: str, place: str) -> None:
+    assert place_of(address) == place
+
+
+def test_whoever_has_a_64_of_addresses_has_no_more_tries(known: Desk) -> None:
+    for n in range(TRIES):
+        address = f"2001:db8:1:2::{n:x}"
+        assert not check_password(known.store, "anna", "wrong", address=address)
+
+    with pytest.raises(TooManyTries):
+        check_password(known.store, "anna", PASSWORD, address="2001:db8:1:2:ffff::1")
+    assert check_password(known.store, "anna", PASSWORD, address="2001:db8:1:3::1")

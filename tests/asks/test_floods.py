@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
 
 from sayso import Desk
+from sayso.asks import pacing
+from sayso.asks.pacing import AGENTS
 from sayso.errors import TooManyAsks
+from sayso.policy.paces import DEFAULT
+from sayso.store.contract import Paced
 from sayso.testing import FakeClock
 from tests.asks.test_law import Office, approved, office, refund
 from tests.places import Place
@@ -157,7 +163,7 @@ def test_an_agent_that_asks_too_often_is_told_when_to_come_back(
         refund(desk, 99)
 
     assert caught.value.after == 1800
-    assert place.count() == before, "nothing was opened"
+    assert place.count() == before + 1, "nothing was opened; that it was refused is written"
     clock.advance("30m")
     assert refund(desk, 99).open
 
@@ -193,6 +199,149 @@ def test_what_the_policy_allows_bothers_nobody_and_is_not_counted(
 
     assert [look_up(n) for n in range(5)] == [0, 1, 2, 3, 4]
     assert refund(desk).open
+
+
+# --- the pace of whoever nothing is said of ------------------------------------------------------
+
+
+def slowed(desk: Desk) -> list[dict[str, object]]:
+    return [e.payload or {} for e in desk.store.stream(AGENTS)]
+
+
+def looked_at(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the agents of which somebody looks up from now on how much they have asked."""
+    looks, look = list[str](), desk.store.paced
+
+    def paced(agent: str, since: datetime) -> Paced:
+        looks.append(agent)
+        return look(agent, since)
+
+    monkeypatch.setattr(desk.store, "paced", paced)
+    return looks
+
+
+def test_a_flood_is_slowed_down_without_any_setting_e46(desk: Desk, clock: FakeClock) -> None:
+    """2,885 asks in 25 s, and nobody said a word."""
+    for n in range(DEFAULT.asks):
+        refund(desk, n)
+        clock.advance(timedelta(milliseconds=40))
+
+    with pytest.raises(TooManyAsks, match="shop has asked 600 times within 1 min") as caught:
+        refund(desk, -1)
+
+    assert caught.value.after == 36.0
+    assert [one["says"] for one in slowed(desk)] == [
+        "shop asked 600 times within 1 min and is slowed down"
+    ]
+    clock.advance("36s")
+    assert refund(desk, -1).open
+    assert desk.verify()
+
+
+def test_whoever_tries_a_refused_flood_again_is_refused_cheaply_and_said_once_e46(
+    office: Office, clock: FakeClock, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = office(PACED)
+    for n in range(3):
+        refund(desk, n)
+    with pytest.raises(TooManyAsks):
+        refund(desk, 3)
+    before, looks = place.count(), looked_at(desk, monkeypatch)
+
+    for n in range(4, 24):
+        with pytest.raises(TooManyAsks, match="3600 s"):
+            refund(desk, n)
+
+    assert place.count() == before, "one event for them all"
+    assert not looks, "the answer was known"
+    clock.advance("61m")
+    assert [refund(desk, n).open for n in range(30, 33)] == [True] * 3
+    with pytest.raises(TooManyAsks):
+        refund(desk, 33)
+    assert len(slowed(desk)) == 2, "once an hour"
+
+
+def test_processes_that_refuse_at_once_say_it_once_e46(office: Office) -> None:
+    desk = office(PACED)
+    for n in range(3):
+        refund(desk, n)
+    others = [office(PACED) for _ in range(4)]
+
+    refused = at_once([partial(refund, one, 9) for one in others])
+
+    assert {type(one) for one in refused} == {TooManyAsks}
+    assert len(slowed(desk)) == 1
+    assert desk.verify()
+
+
+def test_far_below_its_limit_an_agent_costs_no_statement_e46(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refund(desk, 0)
+    looks = looked_at(desk, monkeypatch)
+    for n in range(1, 50):
+        refund(desk, n)
+
+    assert not looks
+
+
+def test_several_processes_together_stay_near_the_limit_e46(office: Office) -> None:
+    """Each lets an eighth of what is left pass without looking: near the limit, none at all."""
+    desks = [office("") for _ in range(3)]
+    let_in = 0
+    for n in range(3 * DEFAULT.asks):
+        with suppress(TooManyAsks):
+            refund(desks[n % 3], n)
+            let_in += 1
+
+    assert DEFAULT.asks <= let_in < DEFAULT.asks * 1.2
+
+
+def test_a_changed_pace_counts_from_the_next_ask_on_e46(office: Office) -> None:
+    desk, strict = office('[agents]\nasks = "5 per hour"'), office('[agents]\nasks = "2 per hour"')
+    refund(desk, 0)
+    refund(strict, 1)
+
+    with pytest.raises(TooManyAsks, match="may 2 times"):
+        refund(strict, 2)
+    assert refund(desk, 2).open
+
+
+def test_a_limit_that_was_lifted_lets_a_flood_in(office: Office) -> None:
+    desk = office("[agents]\nasks = false\n")
+
+    assert sum(refund(desk, n).open for n in range(DEFAULT.asks + 1)) == DEFAULT.asks + 1
+
+
+def test_the_overview_says_who_is_slowed_down_e46(office: Office, clock: FakeClock) -> None:
+    desk = office(PACED)
+    for n in range(4):
+        with suppress(TooManyAsks):
+            refund(desk, n)
+    for n in range(3):
+        with suppress(TooManyAsks):
+            refund(desk, n, agent="bulk")
+
+    (said,) = [one for one in desk.outlook()["attention"] if one["need"] == "slowed"]
+
+    assert (said["count"], said["text"]) == (
+        2,
+        "shop asked 3 times within 1 h and is slowed down, and 1 other agent",
+    )
+    clock.advance("61m")
+    assert not [one for one in desk.outlook()["attention"] if one["need"] == "slowed"]
+
+
+def test_an_agent_of_another_team_is_slowed_down_behind_its_wall_e46(office: Office) -> None:
+    desk = office(PACED)
+    desk.people.add("carl", teams=["billing"])
+    for n in range(4):
+        with suppress(TooManyAsks):
+            refund(desk, n, team="billing")
+
+    assert list(pacing.slowed(desk.store, ("support",))) == []
+    assert len(list(pacing.slowed(desk.store, ("billing",)))) == 1
+    assert len(list(pacing.slowed(desk.store, None))) == 1
 
 
 # --- the queue ---------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from sayso import Option
 from sayso.asks.carrying import gated
 from sayso.asks.forms import Forms
-from sayso.asks.posted import Post, read_post, write_post
+from sayso.asks.posted import MOST_VALUES, Post, read_post, write_post
 from sayso.errors import BadValue
 from sayso.model.content import Content
 from sayso.model.verdicts import KINDS
@@ -215,3 +215,49 @@ def test_every_field_is_known_to_some_kind() -> None:
     for content in CONTENTS.values():
         taken |= sent(content, key="k", lease=Lease("h", timedelta(seconds=30))).keys()
     assert taken | {"team", "files"} == {*Post.__annotations__}
+
+
+def _nest(levels: int) -> dict[str, Any]:
+    inner: dict[str, Any] = {}
+    for _ in range(levels):
+        inner = {"a": inner}
+    return inner
+
+
+@pytest.mark.parametrize("field", ["args", "facts", "preview"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {f"f{n}": n for n in range(60_000)},
+        {"rows": [{"order": n, "amount": n, "why": ""} for n in range(MOST_VALUES // 4 + 1)]},
+        {"deep": [[[n] for n in range(MOST_VALUES // 2 + 1)]]},
+    ],
+    ids=["names", "rows", "lists"],
+)
+def test_more_values_than_people_look_through_are_refused_e46(
+    field: str, values: dict[str, Any]
+) -> None:
+    """60,000 arguments took 5 s to draw, each time that somebody opened the page."""
+    body = {"tool": "refund", "args": {}, field: values}
+    with pytest.raises(BadValue, match=r"more than 5,000 values, .* pass a reference") as refused:
+        read_post(body, FORMS)
+    assert refused.value.path == field
+
+
+def test_options_that_hold_more_than_people_look_through_are_refused_e46() -> None:
+    values = {f"f{n}": n for n in range(200)}
+    options = [{"label": f"Option {n}", "value": values} for n in range(30)]
+    with pytest.raises(BadValue, match="more than 5,000 values"):
+        read_post({"kind": "choice", "title": "Which?", "options": options}, FORMS)
+
+
+def test_as_many_values_as_may_be_sent_are_taken_e46() -> None:
+    args = {"ids": [*range(MOST_VALUES - 1)]}
+
+    assert read_post({"tool": "refund", "args": args}, FORMS).content.proposal.args == args
+
+
+@pytest.mark.parametrize("levels", [65, 300])
+def test_arguments_that_nest_too_deep_are_refused_in_plain_words_e46(levels: int) -> None:
+    with pytest.raises(BadValue, match=r"more than 64 levels deep\. Flatten it"):
+        read_post({"tool": "refund", "args": _nest(levels)}, FORMS)

@@ -163,6 +163,31 @@ def test_asking_for_a_link_where_nothing_or_something_else_answers_says_so(
     assert "?t=" not in done.out
 
 
+def test_no_link_is_printed_to_a_service_whose_database_is_gone_e60(
+    sayso: Sayso, serve: Serve, here: Path
+) -> None:
+    """It was printed, and let nobody in: the desk that it was made for was not the one served."""
+    service = serve()
+    for file in here.glob("sayso.db*"):
+        file.unlink()
+    done = sayso("serve", "--url", "--port", str(service.port))
+
+    assert done.code == 1
+    assert f"No link to {service.url} can work: its database is gone" in done.err
+    assert "?t=" not in done.out
+
+
+def test_no_link_is_printed_to_a_service_of_another_database_e60(
+    sayso: Sayso, serve: Serve
+) -> None:
+    service = serve()
+    done = sayso("serve", "--url", "--desk", "sqlite:///other.db", "--port", str(service.port))
+
+    assert done.code == 1
+    assert f"No link to {service.url} can work: it serves another database" in done.err
+    assert "?t=" not in done.out
+
+
 def test_no_link_is_made_for_a_desk_with_people(sayso: Sayso, serve: Serve) -> None:
     person("sqlite:///sayso.db", "anna", "admin")
     service = serve()

@@ -16,7 +16,7 @@ from sayso.access.passwords import check_password, set_password
 from sayso.access.sessions import end_session, make_link, open_session, sign_out
 from sayso.asks.books import ORIGIN, Pen
 from sayso.channels.courier import _disable
-from sayso.errors import AskChanged, FinishedLate, StepFailed
+from sayso.errors import AskChanged, FinishedLate, StepFailed, TooManyAsks
 from sayso.model.actor import Actor
 from sayso.model.event import Event
 from sayso.runs.restoring import restore
@@ -52,6 +52,7 @@ def told() -> list[Event]:
         _asks(desk, clock)
         _effects(desk, clock)
         _runs(desk)
+        _flood(clock)
         _trust(clock)
         _access(desk)
         _upkeep(desk)
@@ -199,6 +200,14 @@ def _look() -> str:
 
 
 _look.__name__ = "look"
+
+
+def _flood(clock: FakeClock) -> None:
+    law = Path("pace.toml")
+    law.write_text('[agents.eager]\nasks = "1 per hour"\n')
+    with sayso.Desk(URL, clock=clock, policy=law) as desk, suppress(TooManyAsks):
+        for order in (1, 2):
+            desk.open("refund", {"order": order}, agent="eager", team="billing")
 
 
 def _access(desk: sayso.Desk) -> None:

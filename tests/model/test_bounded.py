@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,10 +12,13 @@ from hypothesis import strategies as st
 
 from sayso.errors import BadValue
 from sayso.model import bounded
-from sayso.model.bounded import MOST
+from sayso.model.bounded import MOST, MOST_FAULTS
+from sayso.model.digest import canonical
 from sayso.model.faults import violations
-from sayso.model.pattern import LONGEST, check_pattern, fits
-from sayso.model.schema import check_schema
+from sayso.model.kept import Kept
+from sayso.model.pattern import LONGEST, check_pattern, fits, weight
+from sayso.model.schema import LONGEST as LONGEST_SCHEMA
+from sayso.model.schema import MOST_PARTS, check_schema, validator_of
 
 DECIMAL = r"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$"  # as some versions of Pydantic write it
 PASSWORD = r"^(?=.*[A-Z])(?=.*\d).{8,}$"
@@ -99,26 +103,31 @@ def test_a_field_may_be_called_pattern() -> None:
 # --- the number of steps -----------------------------------------------------------------------
 
 
-def _doubling(keyword: str) -> dict[str, Any]:
-    step = {f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(60)}
-    return {"$defs": {**step, "d60": {"type": "string"}}, "$ref": "#/$defs/d0"}
+def _doubling(keyword: str, times: int = 60) -> dict[str, Any]:
+    step = {f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(times)}
+    return {"$defs": {**step, f"d{times}": {"type": "string"}}, "$ref": "#/$defs/d0"}
+
+
+DEEP: dict[str, Any] = {"$ref": "#/$defs/tree", "$defs": {"tree": {}}}
+DEEP["$defs"]["tree"] = {"anyOf": [{"items": {"$ref": "#/$defs/tree"}, "type": "array"}] * 2}
+
+
+def _nested(levels: int, value: object) -> Any:
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
-        (_doubling("allOf"), "x"),
-        (_doubling("anyOf"), 7),
-        (_doubling("oneOf"), 7),
+        (DEEP, _nested(20, 7)),
         ({"items": {"enum": list(range(5000))}}, [-1] * 5000),
-        ({"items": {"properties": {str(n): {} for n in range(5000)}}}, [{}] * 5000),
-        ({"allOf": [{"additionalProperties": {}}] * 3000}, {str(n): n for n in range(3000)}),
-        (
-            {"$schema": "https://json-schema.org/draft/2020-12/schema", **_doubling("allOf")},
-            "x",
-        ),
+        ({"items": {"properties": {str(n): {} for n in range(4000)}}}, [{}] * 4000),
+        ({"allOf": [{"additionalProperties": {}}] * 2000}, {str(n): n for n in range(3000)}),
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema", **DEEP}, _nested(20, 7)),
     ],
-    ids=["all", "any", "one", "enum", "properties", "additional", "named draft"],
+    ids=["any", "enum", "properties", "additional", "named draft"],
 )
 def test_a_schema_that_multiplies_the_work_is_given_up(
     schema: dict[str, Any], value: Any, monkeypatch: pytest.MonkeyPatch
@@ -126,13 +135,104 @@ def test_a_schema_that_multiplies_the_work_is_given_up(
     monkeypatch.setattr(bounded, "MOST", MOST // 20)  # all of them below, once
     check_schema(schema)
 
-    with pytest.raises(BadValue, match="too much work"):
+    with pytest.raises(BadValue, match="takes too long"):
         violations(schema, value)
 
 
-def test_it_is_given_up_after_all_the_steps_there_are() -> None:
-    with pytest.raises(BadValue, match="too much work"):
-        violations(_doubling("allOf"), "x")
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+def test_parts_that_refer_to_each_other_twice_are_refused_at_the_door_e46(keyword: str) -> None:
+    """Each step doubled the work: 16 of them took half a minute."""
+    with pytest.raises(BadValue, match="takes too long to check"):
+        check_schema(_doubling(keyword))
+    with pytest.raises(BadValue, match="takes too long"):
+        violations(
+            _doubling(keyword), "x" if keyword == "allOf" else 7
+        )  # also if it came past the door
+
+
+def test_what_refers_to_the_same_part_often_is_taken() -> None:
+    money = {"type": "object", "properties": {"amount": {}, "currency": {"$ref": "#/$defs/iso"}}}
+    fields = {f"f{n}": {"$ref": "#/$defs/money"} for n in range(500)}
+    check_schema({"properties": fields, "$defs": {"money": money, "iso": {"type": "string"}}})
+
+
+def test_a_schema_that_refers_to_itself_is_taken() -> None:
+    tree = {"properties": {"children": {"items": {"$ref": "#"}}}}
+    check_schema(tree)
+
+    assert violations(tree, {"children": [{"children": [{"children": 7}]}]}) == {}
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"properties": {str(n): {} for n in range(MOST_PARTS)}}, "5,000 parts"),
+        ({"description": "x" * LONGEST_SCHEMA}, "characters; at most 500,000"),
+        ({"required": [*map(str, range(90_000))]}, "characters; at most 500,000"),
+        ({"patternProperties": {rf"^{n}\w{{200}}": {} for n in range(9)}}, "patterns .* too large"),
+    ],
+    ids=["parts", "characters", "one list", "patterns"],
+)
+def test_a_schema_that_is_too_large_is_refused_before_it_is_looked_at_e46(
+    schema: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BadValue, match=words):
+        check_schema(schema)
+
+
+@pytest.mark.parametrize("levels", [65, 300, 100_000])
+@pytest.mark.parametrize("step", [lambda inner: {"not": inner}, lambda inner: {"allOf": [inner]}])
+def test_a_schema_of_300_levels_is_refused_in_plain_words_e46(
+    step: Callable[[Any], dict[str, Any]], levels: int
+) -> None:
+    inner: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        inner = step(inner)
+
+    with pytest.raises(BadValue, match=r"^The schema nests more than 64 levels deep\."):
+        check_schema(inner)
+
+
+def test_of_each_form_that_does_not_fit_only_the_first_faults_are_kept_e46() -> None:
+    """They were all kept until the check ended: 16 at once took more than a gigabyte."""
+    form = {"type": "array", "items": {"type": "integer"}}
+    (fault,) = validator_of(canonical({"anyOf": [form, {"type": "null"}]})).iter_errors(["x"] * 900)
+
+    assert len(fault.context) == MOST_FAULTS + 1
+
+
+def test_a_list_of_different_things_that_must_differ_is_no_work_e46() -> None:
+    """What is compared two by two takes the square of its length."""
+    with pytest.raises(BadValue, match="not a JSON Schema"):
+        check_schema({"required": [*map(str, range(20_000)), *range(20_000), {}]})
+
+
+# --- what is remembered of them ----------------------------------------------------------------
+
+
+def test_what_is_remembered_of_schemas_is_bounded_in_size_e46() -> None:
+    """256 of a megabyte each stayed for good."""
+    made: list[str] = []
+
+    def make(text: str) -> str:
+        made.append(text)
+        return text
+
+    kept = Kept(make, most=3, room=100)
+
+    for text in ("a" * 40, "b" * 40, "a" * 40, "c" * 40, "x" * 101):
+        assert kept(text) == text
+    assert (len(made), kept.taken) == (4, 80)
+    assert (kept("b" * 40), kept("c" * 40), len(made)) == ("b" * 40, "c" * 40, 4)
+    for text in "defg":
+        kept(text)
+    assert kept.taken == 3
+
+
+def test_a_pattern_weighs_what_it_takes_once_it_is_compiled() -> None:
+    light, heavy = weight("^[a-z0-9-]{1,64}$"), weight(r"^\w{200}$")
+
+    assert light < 100_000 < 5_000_000 < heavy
 
 
 def test_no_part_of_a_schema_brings_a_validator_of_its_own() -> None:

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from sayso.asks.lawbook import default_policy
 from sayso.errors import BadPolicy
 from sayso.model.requirement import Requirement
-from sayso.policy.paces import Pace
+from sayso.policy.paces import DEFAULT, NO_LIMIT
 from sayso.policy.places import Path, places
 from sayso.policy.reading import read
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import Rung
 from sayso.policy.tiers import BUILT_IN, IMPLIED
+from sayso.policy.words import pace_told
 
 
 def policy(text: str) -> Policy:
@@ -174,7 +175,7 @@ def test_no_cool_off_can_be_said(cool_off: str) -> None:
     ],
 )
 def test_how_many_asks_in_which_time(asks: str, per: float) -> None:
-    assert policy(f'[agents]\nasks = "{asks}"').pace("shop") == Pace(100, per, None)
+    assert policy(f'[agents]\nasks = "{asks}"').pace("shop") == (100, per, 1000)
 
 
 def test_what_is_said_of_one_agent_replaces_what_is_said_of_each() -> None:
@@ -190,15 +191,26 @@ def test_what_is_said_of_one_agent_replaces_what_is_said_of_each() -> None:
         """
     )
 
-    assert found.pace("shop") == Pace(100, 3600, 50)
-    assert found.pace("crawler") == Pace(5, 60, 50)
-    assert found.pace("night shift") == Pace(100, 3600, 2)
+    assert found.pace("shop") == (100, 3600, 50)
+    assert found.pace("crawler") == (5, 60, 50)
+    assert found.pace("night shift") == (100, 3600, 2)
 
 
-def test_an_agent_of_which_nothing_is_said_has_no_pace() -> None:
-    assert policy("").pace("shop") is None
-    assert policy("[agents.crawler]\nwaiting = 1\n").pace("shop") is None
-    assert policy("[agents.crawler]\nwaiting = 1\n").pace("crawler") == Pace(None, None, 1)
+def test_an_agent_of_which_nothing_is_said_has_the_default_pace_e46() -> None:
+    assert tuple(DEFAULT) == (600, 60, 1000)
+    assert policy("").pace("shop") == DEFAULT
+    assert policy("[agents.crawler]\nwaiting = 1\n").pace("shop") == DEFAULT
+    assert policy("[agents.crawler]\nwaiting = 1\n").pace("crawler") == (600, 60, 1)
+
+
+def test_a_limit_can_be_lifted() -> None:
+    found = policy("[agents]\nasks = false\n[agents.crawler]\nwaiting = false\n")
+
+    assert found.pace("shop") == (NO_LIMIT, 60, 1000)
+    assert found.pace("crawler") == (NO_LIMIT, 60, NO_LIMIT)
+    assert pace_told(found.pace("shop")) == "as many asks as it likes, at most 1,000 open at once"
+    assert pace_told(found.pace("crawler")) == "as many asks as it likes, any number open at once"
+    assert pace_told(DEFAULT) == "at most 600 asks in 1 min, at most 1,000 open at once"
 
 
 def test_a_stand_in_for_one_of_several_places_may_count_as_another() -> None:

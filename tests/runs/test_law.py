@@ -450,3 +450,28 @@ def test_a_run_ends_although_an_optional_review_is_open(desk: Desk) -> None:
     (draft,) = run.asks
     assert desk.reject(draft, "Too stiff").decision is not None
     assert desk.verify()
+
+
+# --- how much it asks --------------------------------------------------------------------------
+
+
+def test_a_run_that_asks_too_much_is_parked_and_goes_on_where_it_was_e46(
+    desk: Desk, clock: FakeClock
+) -> None:
+    """It would fail: of two thousand runs started at once most would be lost."""
+
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        first = run.call(look, order=7)
+        return [first, run.question("Which one?"), run.question("And now?")]
+
+    under(desk, '[agents]\nasks = "1 per hour"\n')
+    run = answered(desk, begun(desk, flow), "this one")
+
+    assert (run.status, RAN) == ("parked", [7])
+    assert "has asked 1 times within 1 h" in str(run.error)
+    clock.advance("1h")
+    desk.retry(run)
+    answered(desk, carried_on(desk, run), "nothing")
+    assert (run.output, RAN) == (["order 7", "this one", "nothing"], [7])
+    assert desk.verify()

@@ -281,3 +281,24 @@ def test_pages_carry_no_script_and_no_style_of_their_own(public: House, local: H
 )
 def test_an_address_is_compared_with_its_port(url: str, origin: str) -> None:
     assert origin_of(url) == origin
+
+
+# --- where a body ends -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/health", "/api/v1/asks", "/sign-in"])
+def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(
+    local: House, path: str
+) -> None:
+    """A proxy that goes by the other one would take the rest for somebody else's request."""
+    smuggled = f"GET /ready HTTP/1.1\nHost: 127.0.0.1:{local.port}\n\n"
+    said = raw(
+        local,
+        f"POST {path} HTTP/1.1\nHost: 127.0.0.1:{local.port}\nContent-Type: application/json\n"
+        f"Content-Length: 5\nTransfer-Encoding: chunked\n\n0\n\n{smuggled}",
+    )
+
+    assert said.startswith("HTTP/1.1 400 ")
+    assert '"code":"two-lengths"' in said
+    assert "connection: close" in said.lower()
+    assert said.count("HTTP/1.1 ") == 1, "what came behind it was not answered"

@@ -14,6 +14,7 @@ import unicodedata
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache
+from ipaddress import IPv4Address, IPv6Network, ip_address
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -105,11 +106,28 @@ def check_password(store: Store, name: str, password: str, *, address: str | Non
     return right
 
 
+def place_of(address: str) -> str:
+    """Return what counts as one place: an IPv4 address, or the /64 network of an IPv6 address.
+
+    Each connection has a /64 to itself: its owner would never run out of addresses.
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(IPv6Network((int(found) >> 64 << 64, 64)))
+
+
 def _counted(store: Store, name: str, address: str | None) -> tuple[str, ...]:
     """Count a try for the name from there, and for the address."""
     if address is None:
         return ()
-    counted = _digest(name, address), _digest(address)
+    place = place_of(address)
+    counted = _digest(name, place), _digest(place)
     for who, most in zip(counted, (TRIES, TRIES_OF_ADDRESS), strict=True):
         count = store.count_try(who, WINDOW)
         if count.tries > most:

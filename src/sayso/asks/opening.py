@@ -14,7 +14,7 @@ from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled, weighed
 from sayso.asks.standing import grow, stamped, standing, tries
 from sayso.asks.trusting import granted, spared, staked
-from sayso.errors import KeyConflict, UnknownRole, Unsatisfiable
+from sayso.errors import KeyConflict, TooManyAsks, UnknownRole, Unsatisfiable
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.asked import write
@@ -110,7 +110,7 @@ def _decided_or_paced(
 ) -> tuple[Ask, Opening | None, list[Append]]:
     """Return the ask and how it is written: decided at once, if the policy allows it.
 
-    Of an agent that is limited, what is open already is counted and needs no writing.
+    Of an agent that asks too much, what is open already is counted all the same.
 
     Raises:
         TooManyAsks: the agent asks more of people than the policy lets it.
@@ -118,12 +118,15 @@ def _decided_or_paced(
     if ruling is not None and ruling.effect == "allow":
         ask, event = _allowed(append.ask, ruling, store)
         return ask, replace(append, ask=ask), [Append(event=event)]
-    if law is None or law.policy.pace(append.ask.content.agent) is None:
+    if law is None:
         return append.ask, append, []
-    known = _counted(store, append.ask, origin)
-    if known is not None:
+    try:
+        check_pace(store, law, append.ask.content)
+    except TooManyAsks:
+        known = _counted(store, append.ask, origin)
+        if known is None:
+            raise
         return known, None, []
-    check_pace(store, law, append.ask.content.agent)
     return append.ask, replace(append, paced=True), []
 
 

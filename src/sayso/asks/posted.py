@@ -8,7 +8,7 @@ checks that the verbs of a desk use.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -37,6 +37,7 @@ from sayso.model.text import one_line
 from sayso.model.verdicts import Kind, Verdict, offered
 from sayso.store.contract import Lease
 
+MOST_VALUES = 5_000  # in the arguments, facts or preview of an ask: entries of objects and lists
 LEAST_LEASE, MOST_LEASE = 1.0, 86_400.0
 
 
@@ -115,6 +116,7 @@ _CALL = frozenset(
     {"tool", "args", "schema", "returns", "facts", "impact", "reversible", "affects"}
     | {"preview", "hidden", "unseen", "version"}
 )
+SCHEMAS = frozenset(("schema", "answer", "returns"))  # fields that take a while to check
 _TAKES: Mapping[Kind, frozenset[str]] = {
     "action": _CALL,
     "plan": frozenset({"args", "about"}),
@@ -347,6 +349,37 @@ def _check_object(value: object) -> None:
         raise BadValue(f"It is an object with names and values, not {type(value).__name__}.")
 
 
+def _check_values(value: object) -> None:
+    _check_object(value)
+    _check_few(value)
+
+
+def _check_options(value: object) -> None:
+    _check_list(value)
+    _check_few(value)
+
+
+def _check_few(value: object) -> None:
+    """Refuse more than anybody looks through: a page draws it each time somebody opens it (E46)."""
+    count, level = 0, [value]
+    while level:
+        count += sum(len(cast("list[object]", node)) for node in level)
+        if count > MOST_VALUES:
+            raise BadValue(
+                f"It holds more than {MOST_VALUES:,} values, which nobody can look through. Store the "
+                "data elsewhere, and pass a reference and its digest."
+            )
+        level = [inner for node in level for inner in _inside(node) if _holds(inner)]
+
+
+def _inside(node: object) -> Iterable[object]:
+    return node.values() if isinstance(node, dict) else cast("list[object]", node)
+
+
+def _holds(value: object) -> bool:
+    return isinstance(value, dict | list | tuple)
+
+
 def _check_schema(value: object) -> None:
     _check_object(value)
     check_schema(cast("dict[str, Any]", value))
@@ -375,15 +408,15 @@ def _check_names(value: object) -> None:
 
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "tool": lambda value: check_title(value, "The tool's name"),
-    "args": _check_object,
+    "args": _check_values,
     "schema": _check_schema,
     "title": lambda value: check_title(value, "The title"),
     "reversible": _check_yes_or_no,
     "affects": lambda value: check_words(value, "affects"),
     "impact": lambda value: check_words(value, "impact"),
-    "preview": _check_object,
-    "facts": _check_object,
-    "options": _check_list,
+    "preview": _check_values,
+    "facts": _check_values,
+    "options": _check_options,
     "answer": _check_schema,
     "returns": _check_schema,
     "hidden": _check_names,

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -33,7 +33,14 @@ _HEADERS = {
     "Connection": "close",
 }
 _NAT64 = IPv6Network("64:ff9b::/96")
-_INWARD = (IPv6Network("::/96"), IPv6Network("64:ff9b:1::/48"))  # IPv4 of old, and a network's own
+# Said here, as what `is_global` says of them differs between versions of Python.
+_INWARD: tuple[IPv4Network | IPv6Network, ...] = (
+    IPv6Network("::/96"),  # IPv4 of old
+    IPv6Network("64:ff9b:1::/48"),  # a network's own
+    IPv4Network("192.0.0.0/24"),  # protocol assignments
+    IPv6Network("3fff::/20"),  # documentation
+    IPv6Network("5f00::/16"),  # segment routing
+)
 
 Address = IPv4Address | IPv6Address
 
@@ -127,8 +134,8 @@ def _public(address: Address) -> bool:
             return _public(inner)
         if address.teredo is not None or address.is_site_local:
             return False
-        if any(address in network for network in _INWARD):
-            return False
+    if any(address in network for network in _INWARD):
+        return False
     return address.is_global and not address.is_multicast
 
 

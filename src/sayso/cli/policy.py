@@ -34,6 +34,7 @@ from sayso.policy.trying import trial_record, tried
 from sayso.policy.words import (
     earning_told,
     pace_told,
+    paced,
     policy_record,
     problem_record,
     sentence,
@@ -198,13 +199,11 @@ def _gathered(head: str, lists: Any, form: str) -> Iterator[Text]:  # noqa: ANN4
 
 
 def _paces(found: Policy) -> Iterator[Text]:
-    if found.paces:
-        yield Text("")
-        yield Text("How fast agents may ask", style="bold")
-    for name in found.paces:
-        pace = found.pace(name)
-        if pace is not None:
-            yield Text(f"  {one_line(name, 64) if name else 'each agent'}: {pace_told(pace)}")
+    yield Text("")
+    yield Text("How fast agents may ask", style="bold")
+    for name in paced(found):
+        who = one_line(name, 64) if name else "each agent"
+        yield Text(f"  {who}: {pace_told(found.pace(name))}")
 
 
 def _problems(wrong: Sequence[Problem]) -> Iterator[RenderableType]:

@@ -21,6 +21,8 @@ from sayso.errors import Misuse
 from sayso.web.doors import HOST, PORT, Door, check_door, listen
 
 if TYPE_CHECKING:  # the server is loaded by those who serve
+    from urllib.request import OpenerDirector
+
     from sayso.web.provider import Provider
     from sayso.web.settings import Settings
     from sayso.web.stops import Tour
@@ -281,18 +283,34 @@ def _again(door: Door, port: int, named: str | None) -> str:
 
 def _print_link(desk: Desk, door: Door) -> None:
     """Print a link to the service that runs already; nothing else on stdout, for scripts."""
-    url = door.url(door.port)
-    if not _answers(f"{door.scheme}://{door.host}:{door.port}/api/v1/about"):
+    from sayso.access.secrets import digest_of
+
+    url, near = door.url(door.port), f"{door.scheme}://{door.host}:{door.port}"
+    if _said(f"{near}/api/v1/about").get("name") != "sayso":
         raise Misuse(
             f"No sayso answers at {url}. Start it (sayso serve), or name its address with the same "
             "--host, --port and --public-url."
         )
-    say(_link(desk, url))
+    link = _link(desk, url)
+    digest = digest_of(link.rpartition("=")[2]).hex()
+    stands = _said(f"{near}/ready?link={digest}").get("status")
+    if stands != "ok":
+        raise Misuse(
+            f"No link to {url} can work: {_WHY.get(str(stands), f'it is not ready ({stands})')}. "
+            "Start it again on the desk you mean, or name its desk: --desk."
+        )
+    say(link)
     say("It works once, for five minutes.", "dim", err=True)
 
 
-def _answers(url: str) -> bool:
-    """Whether it is sayso that would get the link. Nothing secret is said, so any certificate will do."""
+_WHY = {
+    "unknown-link": "it serves another database than this one",
+    "store-unavailable": "its database is gone",
+}
+
+
+def _said(url: str) -> dict[str, Any]:
+    """Return what answers there, as JSON. Nothing secret is said, so any certificate will do."""
     import json
     import ssl
     from urllib.request import HTTPSHandler, ProxyHandler, build_opener
@@ -301,7 +319,17 @@ def _answers(url: str) -> bool:
     anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
     opener = build_opener(ProxyHandler({}), HTTPSHandler(context=anybody))
     try:
-        with opener.open(url, timeout=_ANSWERS_WITHIN) as answer:
-            return bool(json.load(answer)["name"] == "sayso")
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+        with _opened(opener, url) as answer:
+            said = json.load(answer)
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _opened(opener: OpenerDirector, url: str) -> Any:  # noqa: ANN401 - as urllib returns it
+    from urllib.error import HTTPError
+
+    try:
+        return opener.open(url, timeout=_ANSWERS_WITHIN)
+    except HTTPError as refusal:  # an answer, too: 503 says why it is not ready
+        return refusal

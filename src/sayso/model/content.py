@@ -19,7 +19,7 @@ from sayso.model.digest import canonical, frozen, read, text_digest, written
 from sayso.model.file import FileNote
 from sayso.model.requirement import ONE_REVIEWER, Factor, Requirement
 from sayso.model.ruled import NOTHING, Level, Ruled, level_of, ruled
-from sayso.model.schema import inferred_schema
+from sayso.model.schema import inferred
 from sayso.model.text import one_line
 from sayso.model.verdicts import Kind, Verdict
 
@@ -64,7 +64,7 @@ class Proposal:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema the arguments must fit, freshly decoded."""
         if self.shape is None:
-            return inferred_schema(self.args)
+            return read(inferred(self.arguments))  # type: ignore[no-any-return]
         return read(self.shape)  # type: ignore[no-any-return]
 
     @classmethod

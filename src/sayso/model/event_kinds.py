@@ -15,7 +15,7 @@ from typing import Literal
 from sayso.errors import BadValue
 from sayso.model.actor import ActorKind
 
-Stream = Literal["ask", "run", "trust", "people", "access", "webhooks", "seals", "desk"]
+Stream = Literal["ask", "run", "trust", "people", "access", "webhooks", "agents", "seals", "desk"]
 
 ALL = "*"
 
@@ -678,6 +678,21 @@ _TABLE = (
         ("clock",),
         "A courier gave a receiver up.",
         {"id": "which webhook", "reason": "its receiver answered 410"},
+    ),
+    EventKind(
+        "agent.slowed",
+        "agents",
+        ("policy",),
+        "An agent asked more of people than its pace allows, so it was refused. It is said once an "
+        "hour for each agent, however often it tries again.",
+        {
+            "agent": "which agent",
+            "team": "its team",
+            "asks": "how many times it has asked",
+            "per": "in how many seconds before",
+            "waiting": "how many of its asks are open",
+            "says": "the same in words",
+        },
     ),
     EventKind(
         "journal.sealed",

@@ -11,14 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from sayso.errors import BadValue
-from sayso.model.bounded import bounded
 from sayso.model.digest import Json, canonical, frozen, path_text
-from sayso.model.pattern import fits
 from sayso.model.schema import Schema, validator_of
 from sayso.model.text import one_line
 
 Finding: TypeAlias = tuple[tuple[str | int, ...], str]
-_MOST_VIOLATIONS = 50
 
 
 # What a plain schema, as canonical JSON, takes without a further look.
@@ -53,12 +50,12 @@ def findings(schema: Schema | str, value: object) -> list[Finding]:
         return []
     from referencing.exceptions import Unresolvable
 
+    from sayso.model.bounded import MOST_FAULTS, bounded
+
     validator = validator_of(text)
     try:
         with bounded():
-            faults: list[Any] = list(
-                itertools.islice(validator.iter_errors(plain), _MOST_VIOLATIONS)
-            )
+            faults: list[Any] = list(itertools.islice(validator.iter_errors(plain), MOST_FAULTS))
         return [finding for fault in faults for finding in _findings(fault)]
     except RecursionError:
         raise BadValue(
@@ -141,6 +138,8 @@ def _findings(fault: _Fault) -> Iterator[Finding]:
 
 
 def _unknown_fields(fault: _Fault, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    from sayso.model.pattern import fits
+
     known = fault.schema.get("properties", {})
     patterns = fault.schema.get("patternProperties", {})
     names = one_line(", ".join(known) or "none", 80)

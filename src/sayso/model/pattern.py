@@ -8,14 +8,16 @@ of a `Decimal`, only says that two patterns fit, and is read so.
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from sayso.errors import BadValue
+from sayso.model.kept import Kept
 from sayso.model.text import one_line
 
 LONGEST = 1000  # characters of a pattern
+_HEAVIEST = 12 * 1024 * 1024  # bytes; the engine itself takes no heavier one
+ROOM = 32 * 1024 * 1024  # bytes that all compiled patterns may take together, as we reckon
 _AHEAD = ("(?=", "(?!")
 
 
@@ -24,6 +26,21 @@ def fits(pattern: str, text: str) -> bool:
     found = _linear(pattern)
     # Not checked, so not from elsewhere: it came with a type of this program.
     return bool(re.search(pattern, text)) if found is None else found(text)
+
+
+def check_patterns(patterns: Collection[str]) -> None:
+    """Refuse the patterns of a schema that could keep whoever applies them busy.
+
+    Raises:
+        BadValue: as `check_pattern`, or together they take too much room once they are compiled.
+    """
+    if sum(map(weight, patterns)) > ROOM:
+        raise BadValue(
+            "The patterns of the schema are too large together. Use fewer of them, or smaller "
+            r"counts: [0-9]{1,100} takes less than \d{1,100}."
+        )
+    for pattern in patterns:
+        check_pattern(pattern)
 
 
 def check_pattern(pattern: str) -> None:
@@ -41,8 +58,22 @@ def check_pattern(pattern: str) -> None:
         )
 
 
-@functools.lru_cache(maxsize=256)
-def _linear(pattern: str) -> Callable[[str], bool] | None:
+_COUNT = re.compile(r"\{([0-9]+)(?:,([0-9]*))?\}")
+_CLASS = re.compile(r"\\[wWdDsSpPbB]|\[\^|\.")
+
+
+def weight(pattern: str) -> int:
+    r"""Return about how many bytes a pattern takes once it is compiled.
+
+    Each copy of a class such as `\w` lists all the letters there are.
+    """
+    copies = 1
+    for least, most in _COUNT.findall(pattern):
+        copies *= max(int((most or least)[:9]), 1)
+    return min(10_000 + 50_000 * copies * len(_CLASS.findall(pattern)), _HEAVIEST)
+
+
+def _compiled(pattern: str) -> Callable[[str], bool] | None:
     """Return what finds a pattern without going back; `None` if nothing can."""
     from pydantic_core import SchemaError, SchemaValidator, core_schema
 
@@ -55,6 +86,9 @@ def _linear(pattern: str) -> Callable[[str], bool] | None:
     except SchemaError:
         return None
     return lambda text: all(piece.isinstance_python(text) is yes for yes, piece in found)
+
+
+_linear = Kept(_compiled, most=256, room=ROOM, size=weight)
 
 
 def _pieces(pattern: str) -> list[tuple[bool, str]]:

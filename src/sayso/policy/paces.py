@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sayso.errors import BadValue
 from sayso.model.span import span
@@ -19,24 +19,45 @@ PACE = ("asks", "waiting")
 _ASKS = re.compile(r"\s*([0-9]{1,6})\s+per\s+(\S.*)")
 _UNITS = {"minute": "1m", "hour": "1h", "day": "1d"}
 _MOST = 1_000_000
+NO_LIMIT = 1_000_000_000  # more than anybody asks
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """At most so many asks in so many seconds, and so many open at once; `None` is no limit."""
+    """At most so many asks in so many seconds, and so many open at once.
+
+    `None` says nothing of it: then the pace of every agent counts, and where that says nothing
+    either, `DEFAULT`. `NO_LIMIT` lifts it.
+    """
 
     asks: int | None = None
     per: float | None = None
     waiting: int | None = None
 
 
-def pace_of(agent: str, paces: Mapping[str, Pace]) -> Pace | None:
-    """Return the pace of one agent: what is said of it, and of every agent where it says nothing."""
-    own, each = paces.get(agent), paces.get(EACH)
-    if own is None or each is None:
-        return own or each
-    asks, per = (own.asks, own.per) if own.asks is not None else (each.asks, each.per)
-    return Pace(asks, per, own.waiting if own.waiting is not None else each.waiting)
+class Limits(NamedTuple):
+    """How fast one agent may ask, all said."""
+
+    asks: int
+    per: float
+    waiting: int
+
+
+# No agent asks people ten things a second and means it; one in a loop soon does (E46).
+DEFAULT = Limits(600, 60.0, 1_000)
+
+
+def pace_of(agent: str, paces: Mapping[str, Pace]) -> Limits:
+    """Return the pace of one agent: what is said of it, then of every agent, then the default."""
+    if not paces:
+        return DEFAULT
+    asks, per, waiting = DEFAULT
+    for said in (paces.get(EACH), paces.get(agent)):
+        if said is not None and said.asks is not None:
+            asks, per = said.asks, said.per or per
+        if said is not None and said.waiting is not None:
+            waiting = said.waiting
+    return Limits(asks, per, waiting)
 
 
 def read_paces(table: Table) -> dict[str, Pace]:
@@ -76,9 +97,15 @@ def _pace(table: Table) -> Pace:
 
 def _asks(table: Table) -> tuple[int, float]:
     said = table.get("asks")
+    if said is False:
+        return NO_LIMIT, DEFAULT.per
     found = _ASKS.fullmatch(said) if isinstance(said, str) else None
     if found is None or int(found[1]) < 1:
-        table.fail("asks", 'asks is written like "100 per hour", "10 per minute" or "5 per 10m".')
+        table.fail(
+            "asks",
+            'asks is written like "100 per hour", "10 per minute" or "5 per 10m", or false for no '
+            "limit.",
+        )
     unit = found[2].strip()
     try:
         return int(found[1]), span(_UNITS.get(unit, unit)).total_seconds()
@@ -92,8 +119,12 @@ def _asks(table: Table) -> tuple[int, float]:
 
 def _waiting(table: Table) -> int:
     said = table.get("waiting")
+    if said is False:
+        return NO_LIMIT
     if type(said) is not int or not 1 <= said <= _MOST:
         table.fail(
-            "waiting", f"waiting is how many of its asks may be open at once, 1 to {_MOST:,}."
+            "waiting",
+            f"waiting is how many of its asks may be open at once, 1 to {_MOST:,}, or false for no "
+            "limit.",
         )
     return said

@@ -22,7 +22,7 @@ from sayso.model.text import one_line
 from sayso.policy.conditions import Condition, Conditions, Verdict
 from sayso.policy.earning import Earning
 from sayso.policy.facts import Facts
-from sayso.policy.paces import Pace, pace_of
+from sayso.policy.paces import Limits, Pace, pace_of
 from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
 from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as, ranked
 
@@ -309,8 +309,8 @@ class Policy:
         groups = {group for group, names in self.groups.items() if name in names}
         return counted_as({*roles, *self.roles.get(name, ()), *groups}, self.implied)
 
-    def pace(self, agent: str) -> Pace | None:
-        """Return how fast this agent may ask, `None` if nothing is said of it."""
+    def pace(self, agent: str) -> Limits:
+        """Return how fast this agent may ask."""
         return pace_of(agent, self.paces)
 
 

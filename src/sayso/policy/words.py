@@ -14,7 +14,7 @@ from sayso.model.text import one_line
 from sayso.policy.checking import Problem
 from sayso.policy.conditions import Condition
 from sayso.policy.earning import Earning
-from sayso.policy.paces import Pace
+from sayso.policy.paces import EACH, NO_LIMIT, Limits
 from sayso.policy.plain import in_words
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.ruling import Ruling, Rung
@@ -141,15 +141,21 @@ def climbing(ladder: Sequence[Rung]) -> Iterator[tuple[float, list[str]]]:
         before |= set(rung.roles)
 
 
-def pace_told(pace: Pace) -> str:
+def paced(policy: Policy) -> tuple[str, ...]:
+    """Return the agents whose pace is worth a line: each of them, then those with one of their own."""
+    return tuple(dict.fromkeys((EACH, *policy.paces)))
+
+
+def pace_told(pace: Limits) -> str:
     """Say how fast an agent may ask."""
-    said = []
-    if pace.asks is not None and pace.per is not None:
-        asks = "ask" if pace.asks == 1 else "asks"
-        said.append(f"{pace.asks:,} {asks} in {spell(pace.per)}")
-    if pace.waiting is not None:
-        said.append(f"{pace.waiting:,} open at once")
-    return f"at most {' and '.join(said)}"
+    asks = "ask" if pace.asks == 1 else "asks"
+    often = (
+        "as many asks as it likes"
+        if pace.asks == NO_LIMIT
+        else f"at most {pace.asks:,} {asks} in {spell(pace.per)}"
+    )
+    many = "any number" if pace.waiting == NO_LIMIT else f"at most {pace.waiting:,}"
+    return f"{often}, {many} open at once"
 
 
 def earning_told(earning: Earning) -> str:
@@ -204,13 +210,19 @@ def policy_record(policy: Policy) -> dict[str, Any]:
             "detection": policy.earning.detection,
             "says": earning_told(policy.earning),
         },
-        "agents": [_pace_record(name, policy.pace(name)) for name in policy.paces],
+        "agents": [_pace_record(name, policy.pace(name)) for name in paced(policy)],
     }
 
 
-def _pace_record(name: str, pace: Pace | None) -> dict[str, Any]:
-    held = pace or Pace()
-    return {"agent": name or None, "asks": held.asks, "per": held.per, "waiting": held.waiting}
+def _pace_record(name: str, pace: Limits) -> dict[str, Any]:
+    """Return the pace of an agent as data; a limit that was lifted is null."""
+    often = pace.asks != NO_LIMIT
+    return {
+        "agent": name or None,
+        "asks": pace.asks if often else None,
+        "per": pace.per if often else None,
+        "waiting": pace.waiting if pace.waiting != NO_LIMIT else None,
+    }
 
 
 def problem_record(problem: Problem) -> dict[str, Any]:

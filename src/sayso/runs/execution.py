@@ -10,7 +10,7 @@ from typing import Any
 
 from sayso.asks.standing import stamped
 from sayso.asks.withdrawing import give_up
-from sayso.errors import BadValue, Diverged
+from sayso.errors import BadValue, Diverged, TooManyAsks
 from sayso.model.ask import Ask
 from sayso.model.lifecycle import RunStatus
 from sayso.model.text import one_line
@@ -205,6 +205,8 @@ def _ended(journal: Journal, status: RunStatus, **said: Any) -> RunStatus:  # no
 
 def _failed(run: Running, error: BaseException) -> RunStatus:
     """End the run with an error, and note which step a retry has to forget."""
+    if isinstance(error, TooManyAsks):  # nothing is wrong with it: it goes on where it was
+        return park(run.journal, str(error))
     forgets = run.failed_at(behind(error))
     text = text_of(error)
     _log.warning("%s failed: %s", run.id, text)

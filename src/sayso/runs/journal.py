@@ -273,7 +273,9 @@ class Journal:
             stake = staked(self.law, content, ruling)
             content = ruled(content, ruling, now)
             alone = spared(self.store, self.law, stake, ask_id)
-            paced = not alone and check_pace(self.store, self.law, content.agent)
+            paced = not alone
+            if paced:
+                check_pace(self.store, self.law, content)
             check_decidable(self.store, content, fresh=True)
         name = f"{self.id}:{key}"
         append = opening(

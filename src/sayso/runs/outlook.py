@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sayso.asks.inbox import listing
+from sayso.asks.pacing import slowed
 from sayso.asks.stuck import stuck
 from sayso.insight.waiting import Waiting, queue_age
 from sayso.model.span import say_span
@@ -20,7 +21,9 @@ from sayso.store.boards import COUNTED
 from sayso.store.contract import InboxQuery, RunRow, Store
 from sayso.store.fleet import ALIVE, Backlog
 
-Need = Literal["policy", "doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
+Need = Literal[
+    "policy", "slowed", "doubts", "parked", "failed", "unserved", "undecidable", "undelivered"
+]
 LATELY = timedelta(days=1)  # for which a run that failed is worth a look
 _STUCK = 50  # open asks that are looked at one by one
 _FAILED = 100
@@ -91,6 +94,7 @@ def outlook(
     served = frozenset(name for worker in store.workers(ALIVE) for name in worker.serves)
     needs = [
         *(() if broken is None else (_broken(broken),)),
+        *_slowed(store, teams),
         *_doubts(store, teams),
         *_parked(current.counts),
         *_failed(store, now, teams),
@@ -107,6 +111,15 @@ def _broken(why: str) -> Attention:
         f"No policy can be used, so every ask is refused until it is mended. {one_line(why, 600)}"
     )
     return Attention("policy", 1, text.rstrip("."), "sayso policy check")
+
+
+def _slowed(store: Store, teams: tuple[str, ...] | None) -> Iterator[Attention]:
+    """Say which agents were refused of late, as they ask more than people can read."""
+    found = list(slowed(store, teams))
+    if found:
+        others = len(found) - 1
+        more = f", and {others:,} other agent{'' if others == 1 else 's'}" if others else ""
+        yield Attention("slowed", len(found), f"{found[0]}{more}")
 
 
 def _doubts(store: Store, teams: tuple[str, ...] | None) -> Iterator[Attention]:

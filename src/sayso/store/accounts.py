@@ -271,6 +271,10 @@ class Accounts(Protocol):
         """The digests of all links and states, and until when they can be used."""
         ...
 
+    def has_link(self, digest: bytes) -> bool:
+        """Whether a link can be used."""
+        ...
+
     def take_link(self, digest: bytes) -> bool:
         """Use a link up; False if there is none, or somebody was faster."""
         ...
@@ -407,6 +411,10 @@ class SqlAccounts(SqlQueries):
     def links(self) -> list[tuple[bytes, datetime]]:
         """Return the digests of all links and states, and until when they can be used."""
         return [(bytes(digest), moment(until)) for digest, until in self._rows("links")]
+
+    def has_link(self, digest: bytes) -> bool:
+        """Whether a link can be used."""
+        return bool(self._rows("has_link", digest=digest))
 
     def take_link(self, digest: bytes) -> bool:
         """Use a link up."""

@@ -122,6 +122,7 @@ class SQLiteStore(SqlStore):
         # Threads of this process queue here: SQLite's own way to wait for a lock is to sleep. Always
         # inside a loan, so that nobody waits in it while the process forks.
         self._group = Group()
+        self._file: tuple[int, int] | None = None  # which one it is that was opened
         DOOR.keepers.add(self)
 
     def let_go(self) -> None:
@@ -140,6 +141,8 @@ class SQLiteStore(SqlStore):
             uri=True,
         )
         try:
+            self._file = self._file or self._there()
+            self._check_there()
             self._set_up(connection)
             self._upgrade(connection)
             self._check_copy(connection)
@@ -147,6 +150,24 @@ class SQLiteStore(SqlStore):
             connection.close()
             raise
         return connection
+
+    def _there(self) -> tuple[int, int] | None:
+        """Return which file stands at the path now."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _check_there(self) -> None:
+        """Refuse to go on with a file that nobody else can find any more."""
+        there = self._there()
+        if there != self._file:
+            gone = "is gone" if there is None else "is another one by now"
+            raise StoreUnavailable(
+                f"The file {self.path} {gone}: what this program still writes is lost when it ends. "
+                "Stop it, put the file back (a backup, if there is one), and start it again."
+            )
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """Choose WAL. While two programs make a new file, SQLite does not wait for its turn here."""
@@ -411,9 +432,14 @@ class SQLiteStore(SqlStore):
             return id(eye.connection), found[0]
 
     def schema(self) -> tuple[int, int]:
-        """Return the version of the file, and the newest this program knows."""
+        """Return the version of the file, and the newest this program knows.
+
+        Raises:
+            StoreUnavailable: the file was deleted or replaced since it was opened.
+        """
         with self._lent() as connection:
             found = connection.execute("pragma user_version").fetchone()[0]
+        self._check_there()
         return found, self._steps[-1][0]
 
     def migrate(self) -> list[str]:
@@ -440,6 +466,7 @@ class SQLiteStore(SqlStore):
         """Let go of the watching thread and of idle connections."""
         self.bell.close()
         self._pool.close()
+        self._file = None
 
     def _explained(self, error: sqlite3.Error) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -53,17 +53,29 @@ async def health() -> Response:
     responses={200: {"model": Health}, **answers(503)},
 )
 async def ready(request: Request) -> Response:
-    """Answer 200 if the database answers and has the tables of this version, else 503."""
+    """Answer 200 if the database answers and has the tables of this version, else 503.
+
+    With `?link=`, the SHA-256 of a one-time link in hexadecimal, also say whether it has this link.
+    """
     service = service_of(request)
-    said = await service.work(lambda: _readiness(service))
+    said = await service.work(lambda: _readiness(service, request.query_params.get("link")))
     return JSONResponse(said, 200 if said["status"] == "ok" else 503)
 
 
-def _readiness(service: Service) -> dict[str, Any]:
+def _readiness(service: Service, link: str | None) -> dict[str, Any]:
     if service.stopping.is_set():
         return {"status": "stopping"}
     try:
         found, known = service.store.schema()
+        if link is not None and not _has_link(service, link):
+            return {"status": "unknown-link"}
     except SaysoError as error:
         return {"status": error.code}
     return {"status": "ok" if found == known else "schema-mismatch"}
+
+
+def _has_link(service: Service, digest: str) -> bool:
+    try:
+        return service.store.has_link(bytes.fromhex(digest))
+    except ValueError:
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,11 +11,12 @@ from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sayso.desk import Desk
 from sayso.errors import SaysoError
+from sayso.model.text import one_line
 from sayso.web import (
     about,
     admin,
@@ -76,6 +78,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     assets.router,
 )
 
+_log = logging.getLogger("sayso.web")
 _SAYS = f"{VERSION}; api={API}"
 
 
@@ -169,6 +172,9 @@ class Answers:
 
         try:
             await self._app(scope, receive, answered)
+        except ClientDisconnect:  # nobody is there to be answered
+            where = f"{scope['method']} {one_line(scope['path'], 200)}"
+            _log.info("client-gone: %s was not answered, as its client has left", where)
         except Exception as error:
             response = face(Request(scope), unexpected(Request(scope), error))
             if begun:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from sayso.asks.assigning import assign, claim
 from sayso.asks.files import file_of
 from sayso.asks.inbox import Inbox, listing
 from sayso.asks.inbox import decided as closed_ones
+from sayso.asks.posted import SCHEMAS
 from sayso.asks.taking_back import take_back
 from sayso.asks.versions import Version, versions
 from sayso.asks.vouching import incident
@@ -90,7 +92,9 @@ async def open_ask(
         visit = visit_of(request, caller, idempotency_key, said)
         return opened(visit, said, idempotency_key)
 
-    ask, new = await service_of(request).work(act)
+    service = service_of(request)
+    async with service.turn(request, caller.credential) if said.keys() & SCHEMAS else nullcontext():
+        ask, new = await service.work(act)
     return JSONResponse(write_ask(ask), 201 if new else 200)
 
 

@@ -26,6 +26,7 @@ from sayso.web.known import LOOKED_AT, known
 from sayso.web.problems import Problem
 from sayso.web.service import Service, service_of
 
+_STRANGERS = ""  # no credential is called so
 _LARGE = 16 * 1024  # bytes of a body that is read on a thread, so that nobody else waits for it
 
 _bearer = HTTPBearer(
@@ -155,8 +156,10 @@ class Door(APIRoute):
             body = await request.body()
             if len(body) <= _LARGE:
                 return await handle(request)
-            said = await service_of(request).work(lambda: _fitting(field, body))
-            return await handle(request if said is None else _Fitting(request, said))
+            service, sender = service_of(request), known(request)
+            async with service.turn(request, sender.credential if sender else _STRANGERS):
+                said = await service.work(lambda: _fitting(field, body))
+                return await handle(request if said is None else _Fitting(request, said))
 
         return guarded
 

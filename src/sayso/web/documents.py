@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sayso.model.wire import ERRORS
+from sayso.runs.outlook import Need
 from sayso.web.problems import MEDIA_TYPE
 
 
@@ -570,7 +571,7 @@ class WaitingDocument(CountDocument):
 class AttentionDocument(CountDocument):
     """Something that gets nowhere without a person."""
 
-    need: Literal["policy", "doubts", "parked", "failed", "unserved", "undecidable", "undelivered"]
+    need: Need
     text: str
     command: str | None = Field(description="What to type about it, if that is all.")
 

@@ -69,7 +69,8 @@ class Guard:
         headers = Headers(scope=scope)
         ours = self._origins(scope)
         return (
-            _strange_host(scope, headers, ours)
+            _two_lengths(headers)
+            or _strange_host(scope, headers, ours)
             or _loose_secret(scope)
             or _other_site(scope["method"], headers, ours)
         )
@@ -92,6 +93,18 @@ def _full(scheme: str, host: str) -> str:
     """Write the port that a scheme implies, so that `https://desk` is `https://desk:443`."""
     bare = host.rpartition("]")[2] if host.startswith("[") else host
     return f"{scheme}://{host}" if ":" in bare else f"{scheme}://{host}:{_PORTS.get(scheme, '')}"
+
+
+def _two_lengths(headers: Headers) -> Problem | None:
+    """Refuse a body whose end a proxy and we may see at different places (RFC 9112, 6.1)."""
+    if "content-length" not in headers or "transfer-encoding" not in headers:
+        return None
+    return Problem(
+        400,
+        "two-lengths",
+        "A request has either Content-Length or Transfer-Encoding. Nothing was read.",
+        headers={"Connection": "close"},
+    )
 
 
 def _strange_host(scope: Scope, headers: Headers, ours: Iterable[str]) -> Problem | None:

@@ -7,10 +7,11 @@ Time is monotonic; the clock of the desk has nothing to do with it.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from math import ceil
 
 from starlette.requests import Request
@@ -156,6 +157,10 @@ class Seats:
         """How many there are now."""
         return self._by.total()
 
+    def of(self, key: str) -> int:
+        """Return how many there are with one credential."""
+        return self._by[key]
+
     @contextmanager
     def taking(self, key: str) -> Iterator[None]:
         """Hold a seat while the block runs.
@@ -176,3 +181,32 @@ class Seats:
             self._by[key] -= 1
             if not self._by[key]:
                 del self._by[key]
+
+
+class Turns:
+    """One at a time with each credential; some more of it stand in line."""
+
+    def __init__(self, each: int, what: str) -> None:
+        self._line = Seats(sys.maxsize, each, what)
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    @property
+    def taken(self) -> int:
+        """How many have their turn or wait for it."""
+        return self._line.taken
+
+    @asynccontextmanager
+    async def taking(self, key: str) -> AsyncIterator[None]:
+        """Wait for this credential's turn, and hold it while the block runs.
+
+        Raises:
+            Problem: too many of this credential stand in line (429).
+        """
+        with self._line.taking(key):
+            lock = self._locks.setdefault(key, asyncio.Lock())
+            try:
+                async with lock:
+                    yield
+            finally:
+                if self._line.of(key) == 1:  # nobody else has or wants it
+                    del self._locks[key]

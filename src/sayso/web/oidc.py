@@ -43,7 +43,7 @@ from sayso.web.look.render import message
 from sayso.web.look.views import Message
 from sayso.web.provider import Provider, private
 from sayso.web.service import Service
-from sayso.web.sign_in import address, opened, with_session
+from sayso.web.sign_in import opened, with_session
 
 _log = logging.getLogger("sayso.web")
 BACK = "/sign-in/oidc/back"
@@ -283,7 +283,7 @@ def routes(service: Service, provider: Provider) -> APIRouter:
 
     @router.get("/sign-in/oidc")
     async def away(request: Request) -> Response:
-        service.strangers.take(address(request))
+        service.count_stranger(request)
         try:
             start = await service.work(sign_ins.start)
         except Refused as refused:
@@ -295,7 +295,7 @@ def routes(service: Service, provider: Provider) -> APIRouter:
 
     @router.get(BACK)
     async def back(request: Request) -> Response:
-        service.strangers.take(address(request))
+        service.count_stranger(request)
         secret, answer = request.cookies.get(kept), dict(request.query_params)
         try:
             subject = await service.work(lambda: sign_ins.finish(secret, answer))

@@ -29,6 +29,7 @@ class Settings:
         wait_seconds: The longest `?wait=`.
         waits: Requests that may wait at once.
         waits_each: How many of them with one credential.
+        turns_each: Large requests, and such with a schema, of one credential that may stand in line.
         streams: Clients that may follow the events at once.
         streams_each: How many of them with one credential.
         stream_ring: Recent events that are kept in memory for those who follow.
@@ -55,6 +56,7 @@ class Settings:
     wait_seconds: float = 60.0
     waits: int = 1000
     waits_each: int = 200
+    turns_each: int = 32
     streams: int = 1000
     streams_each: int = 50
     stream_ring: int = 5000

@@ -159,6 +159,9 @@ select digest, expires_at from links
 -- Of any number who use it at once one finds it.
 delete from links where digest = :digest and expires_at > {now} returning 1
 
+-- name: has_link
+select 1 from links where digest = :digest and expires_at > {now}
+
 -- name: drop_old_links
 delete from links where expires_at <= {now}
 

@@ -18,7 +18,7 @@ from sayso.channels import typed
 from sayso.errors import BadValue
 from sayso.model.digest import canonical, frozen
 from sayso.model.faults import findings
-from sayso.model.schema import check_schema
+from sayso.model.schema import check_sound
 from sayso.model.text import one_line
 from sayso.web.forms.parts import Part, Taken, TooMany, parts_of
 from sayso.web.forms.sent import MISSING, Posted, Sent, Value, pointer_to
@@ -142,9 +142,10 @@ def _with_findings(
     """Add what the check against the schema finds, where nothing is wrong yet."""
     said: dict[str, list[str]] = {}
     try:
+        text = canonical(schema, what="schema")
         if not isinstance(schema, bool):
-            check_schema(schema)  # one that is broken would make the validator fall over
-        found = findings(canonical(schema, what="schema"), value)
+            check_sound(text)  # one that is broken would make the validator fall over
+        found = findings(text, value)
     except BadValue as error:
         return {root: str(error), **errors}
     for path, sentence in found:

@@ -109,6 +109,7 @@ async def overview(
 
 _ICONS: Mapping[Need, tuple[str, str | None]] = {
     "policy": ("octagon-x", "/policies"),
+    "slowed": ("clock", "/inbox?view=team"),
     "doubts": ("circle-question-mark", "/inbox?view=team&kind=doubt"),
     "parked": ("pause", "/runs?status=parked"),
     "failed": ("circle-alert", "/runs?status=failed"),

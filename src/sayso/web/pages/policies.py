@@ -20,7 +20,7 @@ from sayso.policy.checking import problems
 from sayso.policy.conditions import Condition
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.trying import Trial
-from sayso.policy.words import conditions_of, pace_told, sentence
+from sayso.policy.words import conditions_of, pace_told, paced, sentence
 from sayso.web.forms.sent import Posted
 from sayso.web.inbox.posting import one as value_of
 from sayso.web.inbox.posting import posted
@@ -285,10 +285,10 @@ def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
     said += [
         (f"Who is {role}", f"counts as {_listed(as_)}") for role, as_ in policy.implied.items()
     ]
-    for agent in policy.paces:
-        pace = policy.pace(agent)
-        if pace is not None:
-            said.append((f"The agent {agent}" if agent else "Each agent", pace_told(pace)))
+    said += [
+        (f"The agent {agent}" if agent else "Each agent", pace_told(policy.pace(agent)))
+        for agent in paced(policy)
+    ]
     return tuple(said)
 
 
