@@ -443,9 +443,10 @@ class WouldStop(Conflict):
     code = "would-stop"
 
     def __init__(self, name: str, stops: tuple[str, ...]) -> None:
+        told = " ".join(one.rstrip(".") + "." for one in stops)
         super().__init__(
-            f"{name} was not removed, because others cannot do all that they can. "
-            f"{' '.join(stops)} Give somebody else their roles first, or say that you are sure: "
+            f"{name} was not removed, because others cannot do all that they can. {told} Give "
+            "somebody else their roles first, or say that you are sure: "
             f"sayso people remove {name} --yes, or sure=true."
         )
         self.name = name

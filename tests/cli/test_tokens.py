@@ -195,4 +195,4 @@ def test_an_admin_is_a_role_and_removing_somebody_says_what_ended(sayso: Sayso, 
     sayso("people", "add", "ben", "--role", "senior", "--admin")
     assert [sorted(person.roles) for person in desk.people] == [["admin"], ["admin", "senior"]]
 
-    assert "tokens" in sayso("people", "remove", "ben").out
+    assert "tokens" in sayso("people", "remove", "ben", "--yes").out

@@ -76,12 +76,17 @@ def test_cancel_ends_a_waiting_run_and_takes_its_asks_back(desk: Desk):
 def settle(desk: Desk) -> Run:
     """Return a run of a team that waits with a call for a senior and one for anybody."""
 
+    @sayso.tool(risk="high")
+    def pay_more(amount: int) -> None:
+        pay(amount)
+
+    @sayso.tool(risk="medium")
+    def pay_little(amount: int) -> None:
+        pay(amount)
+
     @desk.workflow(name="settle")
     def settle(run: Running) -> Any:
-        run.gather(
-            lambda: run.call(sayso.tool(pay, name="pay_more", risk="high"), amount=9000),
-            lambda: run.call(sayso.tool(pay, risk="medium"), amount=1),
-        )
+        run.gather(lambda: run.call(pay_more, amount=9000), lambda: run.call(pay_little, amount=1))
 
     for name, roles in {"anna": ["senior"], "jun": ["junior"]}.items():
         desk.people.add(name, roles=roles)

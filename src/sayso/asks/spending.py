@@ -166,7 +166,7 @@ def _ruling_of_now(at: Standing, law: Lawbook, risk: Risk | None) -> Ruling | No
     if not stated:
         return ruling
     other = rule(law, content.changed(risk=risk), at.now, requested=requested)
-    return joined([ruling, other], law.policy.order)
+    return joined([ruling, other])
 
 
 def _check_age(at: Standing, decision: Decision, seconds: float | None) -> None:

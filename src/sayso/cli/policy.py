@@ -96,9 +96,12 @@ def _people() -> tuple[Roster, str]:
 
 def _people_and_calls() -> tuple[Roster, Called, str]:
     """Return the people of the desk, the tools that were called there, and a line about the desk."""
-    (roster, calls), where = _looked_at(
-        lambda desk: (desk.store.register(), called(desk.store)), (Roster({}), {})
-    )
+    nothing: tuple[Roster, Called] = Roster({}), {}
+
+    def look(desk: Desk) -> tuple[Roster, Called]:
+        return desk.store.register(), called(desk.store)
+
+    (roster, calls), where = _looked_at(look, nothing)
     return roster, calls, where
 
 

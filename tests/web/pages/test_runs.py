@@ -363,8 +363,12 @@ def test_a_run_is_stopped_in_two_steps_without_a_script_and_the_note_is_kept(
 def test_a_run_that_waits_for_others_is_not_stopped_and_the_page_says_why_e59(
     server: Served, desk: Desk
 ) -> None:
-    model = ScriptedModel([call("refund", order=9, amount=40)])
-    run = carried(desk, Agent("clerk", model, [tool(refund, risk="high")]), "Pay", team="billing")
+    @tool(risk="high")
+    def wire(order: int) -> None:
+        raise AssertionError("nobody has approved it")
+
+    model = ScriptedModel([call("wire", order=9)])
+    run = carried(desk, Agent("clerk", model, [wire]), "Pay", team="billing")
     [ask] = run.state.pending
     root = tab(server, "root")
     page = root.go(f"/runs/{run.id}").page
