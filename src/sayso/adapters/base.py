@@ -28,7 +28,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from sayso.asks.carrying import gated, gated_of
+from sayso.asks.carrying import UNMADE, gated, gated_of
 from sayso.asks.forms import Form, Step
 from sayso.asks.refusals import told
 from sayso.errors import StepFailed
@@ -47,6 +47,7 @@ from sayso.runs.workflow import Workflow, acting
 
 __all__ = [
     "SILENT",
+    "UNMADE",
     "Errand",
     "Parked",
     "Refusal",
