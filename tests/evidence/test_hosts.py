@@ -20,15 +20,16 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import sayso
-from sayso import Answered, Desk, Rejected, Run
+from sayso import Answered, Ask, Desk, Rejected, Run, Running
 from sayso.adapters.langchain import SaysoMiddleware
 from sayso.adapters.langgraph import Graph
 from sayso.adapters.smolagents import Smol
-from sayso.errors import BadValue, Denied, Misuse
-from sayso.testing import FakeClock
-from tests.adapters.smolagents.cast import Note, Thinks, caller, coder, code, final, steps_taken
+from sayso.errors import BadValue, Denied, Misuse, StillOpen
+from sayso.testing import FakeClock, ScriptedReviewer
+from tests.adapters.smolagents.cast import Note, Thinks, caller, code, coder, final, steps_taken
 from tests.evidence.assistant import Assistant
 from tests.places import Place
+from tests.served import Served
 
 LATE = """
 [[rules]]
@@ -63,18 +64,20 @@ class Office:
     def ends(self, desk: Desk, run: Run, outcome: str) -> Run:
         """Let everything that is asked end in this way, and the program go on once."""
         for ask in [one for one in run.asks if one.open]:
-            if outcome == "respond":
-                desk.respond(ask, "Ask bob")
-            elif outcome == "withdrawal":
-                desk.withdraw(ask)
-            elif outcome == "expiry":
-                self.clock.advance("2h")
-            elif outcome == "reject and end":
-                desk.reject(ask, "no", end=True)
-            else:
-                desk.reject(ask, "Too long")
+            self.decide(desk, ask, outcome)
         desk.work(until="idle", only=run.id)
         return desk.get_run(run.id)
+
+    def decide(self, desk: Desk, ask: Ask, outcome: str) -> None:
+        """Let an ask end in this way."""
+        if outcome == "respond":
+            desk.respond(ask, "Ask bob")
+        elif outcome == "withdrawal":
+            desk.withdraw(ask)
+        elif outcome == "expiry":
+            self.clock.advance("2h")
+        else:
+            desk.reject(ask, "Too long", end=outcome == "reject and end")
 
 
 @pytest.fixture
@@ -214,3 +217,192 @@ def test_e52_a_model_of_every_host_hears_a_no_in_the_same_words(
     messages = run.output["messages"] if host is langchain else [{"content": run.output}]
     found = [message["content"].replace("helper", "send") for message in messages]
     assert any(HEARD[outcome] in text for text in found), found
+
+
+# --- E52: gates that tell ----------------------------------------------------------------------
+
+
+def meanwhile(office: Office, desk: Desk, outcome: str) -> Thread:
+    """Let the next thing that is asked end in this way, from another thread."""
+
+    def decide() -> None:
+        for event in desk.events(follow=True):
+            if event.kind == "ask.opened":
+                office.decide(desk, desk.get(event.stream), outcome)
+                return
+
+    thread = Thread(target=decide, daemon=True)
+    if outcome != "deny":
+        thread.start()
+    return thread
+
+
+def plain(desk: Desk, **how: Any) -> Callable[[], Any]:
+    @desk.gate(name="send", **how)
+    def gate(to: str) -> str:
+        DONE.append(to)
+        return "sent"
+
+    return lambda: gate("anna")
+
+
+def awaited(desk: Desk, **how: Any) -> Callable[[], Any]:
+    @desk.gate(name="send", **how)
+    async def gate(to: str) -> str:
+        DONE.append(to)
+        return "sent"
+
+    return lambda: asyncio.run(gate("anna"))
+
+
+def in_a_run(desk: Desk, **how: Any) -> Callable[[], Any]:
+    gate = plain(desk, **how)
+
+    @desk.workflow
+    def work(run: Running) -> str:
+        return gate()  # type: ignore[no-any-return]
+
+    return lambda: desk.run(work).result()
+
+
+@pytest.mark.parametrize("outcome", HEARD)
+@pytest.mark.parametrize("made", [plain, awaited, in_a_run])
+def test_e52_a_gate_that_tells_returns_what_the_model_should_hear(
+    office: Office, made: Callable[..., Any], outcome: str
+):
+    """OpenAI Agents told its model "An error occurred, please try again"; Pydantic AI gave up."""
+    desk = office.desk(outcome)
+    thread = meanwhile(office, desk, outcome)
+    assert made(desk, tell=True)() == HEARD[outcome]
+    if outcome != "deny":
+        thread.join()
+    assert DONE == []
+
+
+@pytest.mark.parametrize(
+    ("made", "outcome"), [*((plain, outcome) for outcome in HEARD), (awaited, "reject")]
+)
+def test_e52_a_gate_behind_a_server_tells_the_same(
+    office: Office, made: Callable[..., Any], outcome: str
+):
+    desk = office.desk(outcome)
+    with (
+        Served(desk) as server,
+        Desk(server.url, token=server.token("clerk", kind="agent")) as remote,
+    ):
+        thread = meanwhile(office, desk, outcome)
+        assert made(remote, tell=True)() == HEARD[outcome]
+    if outcome != "deny":
+        thread.join()
+    assert DONE == []
+
+
+@pytest.mark.parametrize("made", [plain, awaited])
+@pytest.mark.parametrize(("outcome", "kind"), [("respond", Answered), ("reject", Rejected)])
+def test_told_says_of_an_error_what_a_gate_that_tells_returns(
+    office: Office, made: Callable[..., Any], outcome: str, kind: type[Any]
+):
+    desk = office.desk(outcome)
+    thread = meanwhile(office, desk, outcome)
+    with pytest.raises(kind) as caught:
+        made(desk)()
+    thread.join()
+    assert sayso.told(caught.value) == HEARD[outcome]
+
+
+def test_a_gate_that_tells_raises_what_its_function_raises(office: Office):
+    desk = office.desk("allow")
+
+    @desk.gate(tell=True, risk="low")
+    def pay(amount: int) -> str:
+        raise Denied("the bank", "not today")
+
+    with pytest.raises(Denied, match="the bank"):
+        pay(1)
+    with pytest.raises(BadValue, match="ValueError is none"):
+        sayso.told(ValueError("no"))  # type: ignore[arg-type]
+
+
+def test_a_gate_tells_of_a_call_of_which_nobody_knows_whether_it_happened(
+    office: Office, reviewer: ScriptedReviewer
+):
+    reviewer.approve("pay").reject("doubt")
+
+    @office.desk("allow").gate(tell=True, unknown=TimeoutError)
+    def pay(amount: int) -> str:
+        raise TimeoutError
+
+    assert pay(1).startswith("It is not known whether this happened, and")
+
+
+@pytest.mark.parametrize("with_it", [{"on_reject": None}, {"asks": True}])
+def test_a_gate_says_one_thing_of_a_no(local: Desk, with_it: dict[str, Any]):
+    with pytest.raises(BadValue, match="tell=True"):
+        local.gate(tell=True, **with_it)(lambda: None)
+
+
+# --- E51: what would block an event loop -------------------------------------------------------
+
+
+def nothing_asked(desk: Desk) -> bool:
+    return not list(desk.events())
+
+
+async def test_e51_a_plain_gate_refuses_to_stop_an_event_loop(local: Desk):
+    """A plain gate called in a coroutine blocked the event loop for the whole wait."""
+
+    @local.gate
+    def pay(amount: int) -> str:
+        return "paid"
+
+    with pytest.raises(Misuse, match=r"pay\(\) would block.*asyncio\.to_thread\(pay, \.\.\.\)"):
+        pay(1)
+    assert nothing_asked(local)
+
+
+async def test_e51_in_a_thread_it_asks_and_the_loop_goes_on(office: Office):
+    desk = office.desk("reject")
+    thread = meanwhile(office, desk, "reject")
+    assert await asyncio.to_thread(plain(desk, tell=True)) == HEARD["reject"]
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda desk: desk.confirm("Go on?"),
+        lambda desk: desk.question("Which day?"),
+        lambda desk: desk.choose("Which?", ["a", "b"]),
+        lambda desk: desk.draft("Dear anna"),
+        lambda desk: desk.plan(["one"]),
+        lambda desk: desk.notice("Look"),
+        lambda desk: desk.feedback("a result"),
+    ],
+)
+async def test_e51_so_do_the_verbs_of_a_desk(local: Desk, verb: Callable[[Desk], Any]):
+    with pytest.raises(Misuse, match="result_async"):
+        verb(local)
+    assert nothing_asked(local)
+
+
+async def test_e51_and_waiting_for_what_was_asked_before(local: Desk):
+    later = local.later.confirm("Go on?")
+    with pytest.raises(Misuse, match=r"await later\.result_async\(\)"):
+        later.result()
+    with pytest.raises(Misuse, match=r"await desk\.wait_async"):
+        local.wait(later.ask)
+    with pytest.raises(StillOpen):
+        local.wait(later.ask, timeout=0)  # a look blocks nothing
+    local.approve(later.ask)
+    assert await later.result_async()
+
+
+async def test_e51_what_does_not_wait_for_people_works_in_a_loop(local: Desk):
+    assert local.draft("Dear anna", optional=True) == "Dear anna"
+
+    @local.workflow
+    async def work(run: Running) -> str:
+        return await plain(local)()  # pauses, and blocks nothing
+
+    run = local.run(work, wait=False)
+    assert run.status == "waiting"
