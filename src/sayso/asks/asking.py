@@ -272,13 +272,25 @@ class Asking(Verbs, Reviews):
         return self.docket.begin(id_of(ask), Lease(os.urandom(8).hex(), span(limit)))
 
     def finish(
-        self, call: Call, result: object = None, *, error: str | BaseException | None = None
+        self,
+        call: Call | Ask | str,
+        result: object = None,
+        *,
+        error: str | BaseException | None = None,
     ) -> Ask:
         """Record what came of a call: its result, or the error it failed with.
 
+        Args:
+            call: What `begin` returned; or the ask, or its id, if it was begun once.
+            result: What it returned.
+            error: The error that it failed with instead.
+
         Raises:
+            NotApproved: by its id: nobody has begun, or the program that asked does it itself.
             FinishedLate: it came after the limit; the result was kept as evidence on the doubt.
         """
+        if not isinstance(call, Call):
+            call = self.docket.begun(id_of(call))
         if error is None:
             return self.docket.finish(call, "done", result=result)
         words = one_line(error if isinstance(error, str) else repr(error), 500)
