@@ -249,7 +249,11 @@ def decided(desk: Desk, run: Run, verdict: str) -> None:
                 "Do not make this call again as it was",
             ],
         ),
-        ("withdraw", [], ["was taken back before anybody decided it", "Do not make this call again"]),
+        (
+            "withdraw",
+            [],
+            ["was taken back before anybody decided it", "Do not make this call again"],
+        ),
     ],
 )
 def test_the_model_is_told_what_came_of_the_call_by_name(
@@ -286,9 +290,7 @@ def test_a_rejection_that_ends_the_run_ends_it_while_the_model_is_at_work(
     assert (run.status, RAN, len(model.prompts)) == ("cancelled", [], 2)
 
 
-def test_nobody_decides_in_time_and_the_model_hears_just_that(
-    desk: Desk, clock: FakeClock
-) -> None:
+def test_nobody_decides_in_time_and_the_model_hears_just_that(desk: Desk, clock: FakeClock) -> None:
     @sayso.tool(risk="high", later=True, within="1h")
     def order(amount: int) -> str:
         """Order."""
