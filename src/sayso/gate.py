@@ -219,12 +219,12 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
             raise
         if not ask.decision:
             return refused(ask, gate.rules)
-        args = gate.fitting(bound, ask)  # refused before anything is spent
+        approved = gate.fitting(bound, ask)  # refused before anything is spent
         try:
             call = _begun(host, gate, bound, ask, lease)
         except NotApproved as no:
             return heard(no, gate.rules)
-        return (yield from _carried_out(host, gate, bound, args, call, lease))
+        return (yield from _carried_out(host, gate, bound, approved, call, lease))
 
 
 def _begun(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) -> Call:

@@ -7,7 +7,7 @@ request of Agent Inbox is taken for what its type says, and one of no known type
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -44,18 +44,14 @@ class Assistant:
         whole.add_edge(START, "triage_router")
         return whole
 
-    def _triage_router(
-        self, state: Mail
-    ) -> Command[Literal["triage_interrupt_handler", "response_agent", "__end__"]]:
+    def _triage_router(self, state: Mail) -> Command[Any]:
         notify = "build failed" in state["email"]
         task = HumanMessage(f"Answer this mail: {state['email']}")
         if notify:
             return Command(goto="triage_interrupt_handler")
         return Command(goto="response_agent", update={"messages": [task]})
 
-    def _triage_interrupt_handler(
-        self, state: Mail
-    ) -> Command[Literal["response_agent", "__end__"]]:
+    def _triage_interrupt_handler(self, state: Mail) -> Command[Any]:
         heard = _asked("Email Assistant: notify", {}, NOTICE, state["email"])
         if heard["type"] == "ignore":
             return Command(goto=END)
@@ -80,10 +76,10 @@ class Assistant:
             call = {"name": "write_email", "args": mail, "id": number}
         return {"messages": [AIMessage("", tool_calls=[call])]}
 
-    def _interrupt_handler(self, state: Mail) -> Command[Literal["llm_call", "__end__"]]:
+    def _interrupt_handler(self, state: Mail) -> Command[Any]:
         (call,) = state["messages"][-1].tool_calls  # type: ignore[union-attr]
         heard = _asked(call["name"], call["args"], ALLOWED[call["name"]], state["email"])
-        goto: Literal["llm_call", "__end__"] = "llm_call"
+        goto = "llm_call"
         if heard["type"] == "accept":
             result = self._write_email(**call["args"])
         elif heard["type"] == "edit":

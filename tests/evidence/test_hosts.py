@@ -402,7 +402,8 @@ async def test_e51_what_does_not_wait_for_people_works_in_a_loop(local: Desk):
 
     @local.workflow
     async def work(run: Running) -> str:
-        return await plain(local)()  # pauses, and blocks nothing
+        await plain(local)()  # pauses, and blocks nothing
+        return "sent"
 
     run = local.run(work, wait=False)
     assert run.status == "waiting"

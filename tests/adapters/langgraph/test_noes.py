@@ -161,7 +161,7 @@ class Model(GenericFakeChatModel):
 def clerk(allowed: list[str]) -> Graph:
     call = {"name": "send", "args": {"to": "anna"}, "id": "c1"}
     model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("ok")]))
-    asks = HumanInTheLoopMiddleware({"send": {"allowed_decisions": allowed}})  # type: ignore[dict-item, typeddict-item]
+    asks = HumanInTheLoopMiddleware({"send": {"allowed_decisions": allowed}})  # type: ignore[dict-item]
     agent = create_agent(model, [send], middleware=[asks], checkpointer=InMemorySaver())
     return Graph("clerk", agent)
 

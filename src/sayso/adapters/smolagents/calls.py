@@ -125,8 +125,8 @@ class Calls:
         def came() -> Came:
             try:
                 ask = later.result()
-            except (Rejected, StepFailed) as no:  # withdrawn, or denied by the policy
-                return Came(error=no)
+            except (Rejected, StepFailed) as unmade:  # withdrawn, or denied by the policy
+                return Came(error=unmade)
             if not ask.decision:
                 no = Answered(ask) if ask.decision.verdict == "respond" else Rejected(ask)
                 return Came(error=no)
