@@ -45,7 +45,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 _log = logging.getLogger("sayso.gate")
 _TO_CALL = (
-    "Write the gate as `async def` and await it, or call it in a thread: "
+    "Nothing was asked. Write the gate as `async def` and await it, or call it in a thread: "
     "await asyncio.to_thread({}, ...)."
 )
 

@@ -394,7 +394,8 @@ async def test_e51_and_waiting_for_what_was_asked_before(local: Desk):
     with pytest.raises(StillOpen):
         local.wait(later.ask, timeout=0)  # a look blocks nothing
     local.approve(later.ask)
-    assert await later.result_async()
+    assert later.result(), "it is decided, so nothing blocks"
+    assert local.wait(later.ask)
 
 
 async def test_e51_what_does_not_wait_for_people_works_in_a_loop(local: Desk):

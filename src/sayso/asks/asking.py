@@ -20,7 +20,7 @@ from sayso.asks.people import named_teams
 from sayso.asks.reviewing import Reviews, id_of
 from sayso.asks.verbs import LaterVerbs, Verbs
 from sayso.asks.versions import Version
-from sayso.asks.waiting import check_may_block
+from sayso.asks.waiting import check_may_block, in_loop
 from sayso.errors import AskClosed, BadValue
 from sayso.model.ask import Ask, Decision
 from sayso.model.call import Call
@@ -33,8 +33,8 @@ from sayso.store.contract import InboxQuery, Lease
 
 T = TypeVar("T")
 _TO_ASK = (
-    "Call it in a thread: await asyncio.to_thread(desk.confirm, ...). Or ask at once and await the "
-    "answer: await desk.later.confirm(...).result_async()."
+    "Nothing was asked. Call it in a thread: await asyncio.to_thread(desk.confirm, ...). Or ask at "
+    "once and await the answer: await desk.later.confirm(...).result_async()."
 )
 
 
@@ -141,8 +141,15 @@ class Asking(Verbs, Reviews):
 
     def _collect(self, ask: Ask, timeout: float | None) -> Ask:
         """Wait for what was put before; whoever has all the time there is asks here, as a verb does."""
-        _check_may_wait(ask, "later.result()", "later.result_async()", timeout)
+        self._check_may_wait(ask, "later.result()", "later.result_async()", timeout)
         return self.settle(ask) if timeout is None else self.docket.wait(ask.id, timeout)
+
+    def _check_may_wait(
+        self, ask: Ask | str, verb: str, instead: str, timeout: float | None
+    ) -> None:
+        """Let nobody wait in an event loop for what is still open."""
+        if timeout != 0 and in_loop() and not self.docket.look(id_of(ask)).closed:
+            check_may_block(f"{verb} on {id_of(ask)}", f"Use: await {instead}.")
 
     async def _collect_async(self, ask: Ask, timeout: float | None) -> Ask:  # noqa: ASYNC109 - as `wait`
         if timeout is None:
@@ -253,7 +260,7 @@ class Asking(Verbs, Reviews):
             StillOpen: `timeout` seconds passed; `error.ask` is the open ask.
             AskClosed: it was withdrawn, so there will be no decision.
         """
-        _check_may_wait(ask, "desk.wait(...)", "desk.wait_async(...)", timeout)
+        self._check_may_wait(ask, "desk.wait(...)", "desk.wait_async(...)", timeout)
         return _decision(self.docket.wait(id_of(ask), timeout))
 
     async def wait_async(self, ask: Ask | str, timeout: float | None = None) -> Decision:  # noqa: ASYNC109
@@ -335,11 +342,6 @@ class Asking(Verbs, Reviews):
         if not isinstance(kind, str) or not callable(handler):
             raise BadValue('on() takes the kind of event and a function: on("ask.opened", tell).')
         return self.ears.on(kind if kind == ALL else check_kind(kind), handler)
-
-
-def _check_may_wait(ask: Ask | str, verb: str, instead: str, timeout: float | None) -> None:
-    if timeout != 0:
-        check_may_block(f"{verb} on {id_of(ask)}", f"Use: await {instead}.")
 
 
 def _query(wanted: Wanted) -> InboxQuery:

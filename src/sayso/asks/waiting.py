@@ -90,20 +90,24 @@ def _looks(
         yield at, min(left, PATIENCE, _until_due(at))
 
 
+def in_loop() -> bool:
+    """Whether this thread runs an event loop."""
+    asyncio = sys.modules.get("asyncio")  # a program that never loaded it runs no loop
+    return asyncio is not None and asyncio._get_running_loop() is not None  # noqa: SLF001 - documented, for libraries
+
+
 def check_may_block(what: str, instead: str) -> None:
-    """Refuse to block a thread that runs an event loop, before anything is asked (E51).
+    """Refuse to block a thread that runs an event loop (E51).
 
     Raises:
         Misuse: it runs one; the message says what to do `instead`.
     """
-    asyncio = sys.modules.get("asyncio")  # a program that never loaded it runs no loop
-    if asyncio is None or asyncio._get_running_loop() is None:  # noqa: SLF001 - documented, for libraries
-        return
-    raise Misuse(
-        f"{what} would block until somebody decides, and this thread runs an event loop: everything "
-        f"else in it would stand still. Nothing was asked. {instead} A notebook runs a loop as well: "
-        "the same works in a cell."
-    )
+    if in_loop():
+        raise Misuse(
+            f"{what} would block until somebody decides, and this thread runs an event loop: "
+            f"everything else in it would stand still. {instead} A notebook runs a loop as well: the "
+            "same works in a cell."
+        )
 
 
 def until_when(timeout: float | None) -> float | None:
