@@ -28,7 +28,7 @@ def main(folder: str) -> None:
             print(f"{email}: {run.status}, {SENT}")
 
         arrives("unsubscribe here")
-        arrives("build failed", lambda ask: desk.reject(ask, end=True))
+        arrives("build failed", desk.reject)
         arrives(
             "tax planning?",
             lambda ask: desk.edit(ask, {"duration_minutes": 30}),

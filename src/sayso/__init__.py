@@ -37,6 +37,7 @@ from sayso.runs.retrying import retrying
 
 if TYPE_CHECKING:
     from sayso.agent import Agent, ScriptedModel
+    from sayso.asks.refusals import told
     from sayso.insight.case import Case
     from sayso.insight.preference import Preference
     from sayso.model.agreement import agreement
@@ -96,6 +97,7 @@ __all__ = [
     "question",
     "retrying",
     "step",
+    "told",
     "tool",
 ]
 
@@ -112,6 +114,7 @@ _LATER = {
     "Run": "runs.handle",
     "Running": "runs.running",
     "agreement": "model.agreement",
+    "told": "asks.refusals",
     **dict.fromkeys(_STEPS, "runs.memory"),
 }
 

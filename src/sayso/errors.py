@@ -74,6 +74,8 @@ from typing import ClassVar, Protocol
 
 class _Who(Protocol):
     @property
+    def kind(self) -> str: ...
+    @property
     def id(self) -> str: ...
 
 

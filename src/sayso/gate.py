@@ -16,15 +16,19 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
-from sayso.asks.carrying import CURRENT, Do, Gated, Pause, at_once, gated, refused, tried
+from sayso.asks.carrying import CURRENT, Do, Gated, Pause, at_once, gated, heard, refused, tried
 from sayso.asks.docket import Docket
 from sayso.asks.files import File
 from sayso.asks.forms import Forms
 from sayso.asks.leases import Heartbeat
+from sayso.asks.waiting import check_may_block
 from sayso.errors import (
+    Denied,
     FinishedLate,
+    NotApproved,
     Skipped,
     StoreError,
+    TooManyAsks,
 )
 from sayso.model.ask import Ask
 from sayso.model.call import Call
@@ -40,6 +44,10 @@ from sayso.store.contract import Lease
 P = ParamSpec("P")
 R = TypeVar("R")
 _log = logging.getLogger("sayso.gate")
+_TO_CALL = (
+    "Nothing was asked. Write the gate as `async def` and await it, or call it in a thread: "
+    "await asyncio.to_thread({}, ...)."
+)
 
 
 class Host(Protocol):
@@ -95,6 +103,7 @@ class Gates:
         preview: Callable[..., object] | None = ...,
         secret: Sequence[str] = ...,
         on_reject: object = ...,
+        tell: bool = ...,
         idempotent: bool = ...,
         verify: Callable[..., object] | None = ...,
         limit: Span | None = ...,
@@ -131,7 +140,8 @@ class Gates:
             **given: `name` of the tool; `risk` (a word or a function of the
                 arguments), `reversible`, `affects`, `impact`, `preview` for people to
                 see; `secret` parameters that are never shown or stored; `on_reject`, a
-                value to return instead of raising; `unknown` exceptions after which nobody
+                value to return instead of raising; `tell`, for tools of models: return what
+                the model should hear of a no or an answer instead of raising; `unknown` exceptions after which nobody
                 knows whether it happened, `idempotent` (then it may be tried again with the
                 same key), `verify` (asked whether it happened; "did not" counts after
                 `limit`); `unseen` to look for cases like the call; `bucket`, a function of the
@@ -162,11 +172,14 @@ def make_gate(host: Host, fn: Callable[P, R], **given: Any) -> Callable[P, R]:  
 
         return cast("Callable[P, R]", _marked(gated_async, gate))
 
+    to_call = _TO_CALL.format(fn.__name__)
+
     @functools.wraps(fn)
     def gated_sync(*args: P.args, **kwargs: P.kwargs) -> R:
         run = running()
         if run is not None:
             return cast("R", run.call_gated(gate, args, kwargs))
+        check_may_block(f"{fn.__name__}()", to_call)
         return cast("R", _walk(host, _passage(host, gate, args, kwargs)))
 
     return _marked(gated_sync, gate)
@@ -195,7 +208,10 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
     content = gate.content(host.forms, bound)
     with host.heartbeat.holding() as lease:
         bare = gate.tool.risk is None
-        ask = host.put(content, lease=lease, always=gate.asks_people, declared=not bare)
+        try:
+            ask = host.put(content, lease=lease, always=gate.asks_people, declared=not bare)
+        except (Denied, TooManyAsks) as no:
+            return heard(no, gate.rules)
         try:
             ask = ask if ask.closed else (yield _Settle(ask))
         except BaseException:  # Ctrl-C, a cancelled task: nobody will act on an answer any more
@@ -203,15 +219,25 @@ def _passage(host: Host, gate: Gated, args: tuple[Any, ...], kwargs: dict[str, A
             raise
         if not ask.decision:
             return refused(ask, gate.rules)
-        return (yield from _carried_out(host, gate, bound, ask, lease))
+        approved = gate.fitting(bound, ask)  # refused before anything is spent
+        try:
+            call = _begun(host, gate, bound, ask, lease)
+        except NotApproved as no:
+            return heard(no, gate.rules)
+        return (yield from _carried_out(host, gate, bound, approved, call, lease))
 
 
-def _carried_out(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) -> _Passage:
-    """Spend the approval and run; when in doubt, ask a person, who may say to run it again."""
-    tool, rules = gate.tool, gate.rules
-    args, risk = gate.fitting(bound, ask), gate.risk_as_edited(bound, ask)
+def _begun(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) -> Call:
+    risk = gate.risk_as_edited(bound, ask)
+    return host.docket.begin(ask.id, lease, risk=risk, idempotent=gate.rules.idempotent)
+
+
+def _carried_out(
+    host: Host, gate: Gated, bound: Bound, args: dict[str, Any], call: Call, lease: Lease
+) -> _Passage:
+    """Run the function; when in doubt, ask a person, who may say to run it again."""
+    tool, rules, ask = gate.tool, gate.rules, call.ask
     while True:
-        call = host.docket.begin(ask.id, lease, risk=risk, idempotent=rules.idempotent)
         try:
             result = yield from tried(rules, Do(tool.fn, bound.receiver, args, call))
         except rules.unknown as error:
@@ -234,10 +260,11 @@ def _carried_out(host: Host, gate: Gated, bound: Bound, ask: Ask, lease: Lease) 
         host.opened(asked)
         answered: Ask = yield _Settle(asked)
         if answered.decision is None or answered.decision.verdict == "reject":
-            raise Skipped(answered)
+            return heard(Skipped(answered), rules)
         if answered.decision.verdict == "respond":
             answer = answered.decision.answer
             return answer if tool.returns is Any else decode(tool.returns, answer)
+        call = _begun(host, gate, bound, ask, lease)
 
 
 def _doubt_of(host: Host, ask: Ask) -> Ask:

@@ -249,7 +249,11 @@ def decided(desk: Desk, run: Run, verdict: str) -> None:
                 "Do not make this call again as it was",
             ],
         ),
-        ("withdraw", [], ["said no", "Do not make this call again"]),
+        (
+            "withdraw",
+            [],
+            ["was taken back before anybody decided it", "Do not make this call again"],
+        ),
     ],
 )
 def test_the_model_is_told_what_came_of_the_call_by_name(
@@ -286,9 +290,7 @@ def test_a_rejection_that_ends_the_run_ends_it_while_the_model_is_at_work(
     assert (run.status, RAN, len(model.prompts)) == ("cancelled", [], 2)
 
 
-def test_nobody_decides_in_time_and_the_model_hears_that_the_clock_did(
-    desk: Desk, clock: FakeClock
-) -> None:
+def test_nobody_decides_in_time_and_the_model_hears_just_that(desk: Desk, clock: FakeClock) -> None:
     @sayso.tool(risk="high", later=True, within="1h")
     def order(amount: int) -> str:
         """Order."""
@@ -306,7 +308,7 @@ def test_nobody_decides_in_time_and_the_model_hears_that_the_clock_did(
     carried_on(desk, run)
 
     assert run.status == "done"
-    assert "said no" in run.output
+    assert "Not carried out: Nobody decided within 1 h. Do not make this call" in run.output
 
 
 def test_a_tool_that_fails_is_told_as_a_failure_and_what_it_said_stands_behind_a_bar(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
@@ -444,11 +445,11 @@ async def test_whoever_begins_to_wait_while_nobody_is_there_hears_of_it() -> Non
         port = probe.getsockname()[1]
     with Desk(f"http://127.0.0.1:{port}", token=SECRET) as desk:
         with pytest.raises(StoreUnavailable):
-            desk.wait("a-1")
+            await asyncio.to_thread(desk.wait, "a-1")
         with pytest.raises(StoreUnavailable):
             await desk.wait_async("a-1")
         with pytest.raises(StoreUnavailable):
-            desk.confirm("Go on?")
+            await asyncio.to_thread(desk.confirm, "Go on?")
         with pytest.raises(StoreUnavailable):
             next(desk.events(follow=True))
         with pytest.raises(StoreUnavailable):

@@ -28,10 +28,10 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from sayso.agent.words import outcome
-from sayso.asks.carrying import gated, gated_of
+from sayso.asks.carrying import UNMADE, gated, gated_of
 from sayso.asks.forms import Form, Step
-from sayso.errors import Outcome, SaysoError, StepFailed
+from sayso.asks.refusals import told
+from sayso.errors import StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.tool import HIDDEN
@@ -47,6 +47,7 @@ from sayso.runs.workflow import Workflow, acting
 
 __all__ = [
     "SILENT",
+    "UNMADE",
     "Errand",
     "Parked",
     "Refusal",
@@ -147,11 +148,6 @@ def foreign(
     tool = replace(gate.tool, schema=shape, shape=canonical(shape), secret=hidden)
     call.__sayso_gate__ = replace(gate, tool=tool)  # type: ignore[attr-defined]
     return call
-
-
-def told(error: Outcome | StepFailed | SaysoError) -> str:
-    """Return what the model is told of a call that has no result."""
-    return outcome(error) if isinstance(error, Outcome | StepFailed) else str(error)
 
 
 def distinct(ids: Iterable[str | None]) -> list[str]:

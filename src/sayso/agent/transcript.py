@@ -14,7 +14,8 @@ from sayso.agent.messages import Message, Reply, ToolCall
 from sayso.agent.news import VERB
 from sayso.agent.planning import approved
 from sayso.agent.turn import marked
-from sayso.agent.words import WAITED, Came, came_later, outcome, planned, queued
+from sayso.agent.words import WAITED, Came, came_later, planned, queued
+from sayso.asks.refusals import told
 from sayso.errors import Answered, Rejected, StepFailed
 from sayso.model.ask import Ask
 from sayso.runs.handle import Run
@@ -119,7 +120,7 @@ class _Read:
             return None
         if not ask.decision:
             answered = ask.decision is not None and ask.decision.verdict == "respond"
-            return outcome(Answered(ask) if answered else Rejected(ask)), True
+            return told(Answered(ask) if answered else Rejected(ask)), True
         effect = ask.effect
         if effect is None or effect.status not in ("done", "failed"):
             return None

@@ -19,9 +19,10 @@ from sayso.agent.limits import Spent
 from sayso.agent.messages import Message, Reply, ToolCall
 from sayso.agent.stating import parted, terms_of
 from sayso.agent.way import Way
-from sayso.agent.words import Came, asked_because, outcome, queued
+from sayso.agent.words import Came, asked_because, queued
 from sayso.asks.carrying import Gated
 from sayso.asks.forms import Form, Terms
+from sayso.asks.refusals import told
 from sayso.errors import (
     Answered,
     BadValue,
@@ -393,7 +394,7 @@ def _failed(
     job: Job, way: Way, error: Outcome | StepFailed | None, text: str | None = None
 ) -> Settled:
     final = _final(job, way)
-    said = text if error is None else outcome(error)
+    said = text if error is None else told(error)
     step = _step(job, way, final, error=str(error or "a person said no"), status="failed")
     return Settled(
         final,

@@ -8,7 +8,7 @@ from typing import Literal
 from sayso.agent.messages import ToolCall
 from sayso.agent.plan import Plan, numbered
 from sayso.agent.queue import Queue
-from sayso.errors import Answered, Outcome, Rejected, Skipped, StepFailed
+from sayso.asks.refusals import AGAIN, sentence
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.text import visible
@@ -26,8 +26,6 @@ WAITED = (
     "answer with what you know now."
 )
 NOTHING = "Your last reply was empty. Call a tool, or answer the task in plain text."
-_AGAIN = "Do not make this call again"
-_NO = f"{_AGAIN}. Go on another way, or say in your answer that it was not done."
 
 
 def planning(plan: Plan | None, queue: Queue) -> str:
@@ -74,31 +72,9 @@ def asked_because(steps: Sequence[int], *, confirmed: bool) -> str | None:
     return " ".join(reasons) or None
 
 
-def _sentence(text: str) -> str:
-    """Return what somebody said with an end to it, so that ours can follow."""
-    return text if text.rstrip()[-1:] in (".", "!", "?") else f"{text.rstrip()}."
-
-
 def ended(status: str, why: str) -> str:
     """Tell the model how an earlier task of the thread ended without an answer."""
-    return f"That task was {status}: {_sentence(why or 'no reason is recorded')} Leave it at that."
-
-
-def outcome(error: Outcome | StepFailed) -> str:
-    """Tell the model why a call has no result."""
-    match error:
-        case Answered():
-            return f"Not carried out. {error.by} says: {error.text}"
-        case Skipped():
-            return (
-                f"It is not known whether this happened, and {error.by or 'a person'} said to leave "
-                "it at that. Do not make this call again."
-            )
-        case Rejected():
-            said = f": {_sentence(error.note)}" if error.note else "."
-            return f"Not carried out: {error.by or 'somebody'} said no{said} {_NO}"
-        case _:
-            return str(error)
+    return f"That task was {status}: {sentence(why or 'no reason is recorded')} Leave it at that."
 
 
 def queued(ask: Ask | None) -> str:
@@ -120,7 +96,7 @@ def came_later(made: ToolCall, text: str, came: Came, *, by: str, edited: bool) 
     changed = f", which {by} changed to {canonical(dict(made.args))}" if edited else ""
     head = f"Later news of your call {made.id} of {made.tool}{changed}, which waited for a person."
     if came == "refused":
-        return f"{head}\n{_AGAIN} as it was. What came of it:\n{_barred(visible(text, lines=True))}"
+        return f"{head}\n{AGAIN} as it was. What came of it:\n{_barred(visible(text, lines=True))}"
     how = "approved it. It returned, as information" if came == "done" else "approved it. It failed"
     return f"{head}\n{by or 'Somebody'} {how}:\n{_barred(text)}"
 

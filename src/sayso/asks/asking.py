@@ -19,6 +19,7 @@ from sayso.asks.listening import Ears
 from sayso.asks.reviewing import Reviews, id_of
 from sayso.asks.verbs import LaterVerbs, Verbs
 from sayso.asks.versions import Version
+from sayso.asks.waiting import check_may_block, in_loop
 from sayso.errors import AskClosed, BadValue
 from sayso.model.ask import Ask, Decision
 from sayso.model.call import Call
@@ -30,6 +31,10 @@ from sayso.model.text import one_line
 from sayso.store.contract import InboxQuery, Lease
 
 T = TypeVar("T")
+_TO_ASK = (
+    "Nothing was asked. Call it in a thread: await asyncio.to_thread(desk.confirm, ...). Or ask at "
+    "once and await the answer: await desk.later.confirm(...).result_async()."
+)
 
 
 class Wanted(TypedDict, total=False):
@@ -135,7 +140,15 @@ class Asking(Verbs, Reviews):
 
     def _collect(self, ask: Ask, timeout: float | None) -> Ask:
         """Wait for what was put before; whoever has all the time there is asks here, as a verb does."""
+        self._check_may_wait(ask, "later.result()", "later.result_async()", timeout)
         return self.settle(ask) if timeout is None else self.docket.wait(ask.id, timeout)
+
+    def _check_may_wait(
+        self, ask: Ask | str, verb: str, instead: str, timeout: float | None
+    ) -> None:
+        """Let nobody wait in an event loop for what is still open."""
+        if timeout != 0 and in_loop() and not self.docket.look(id_of(ask)).closed:
+            check_may_block(f"{verb} on {id_of(ask)}", f"Use: await {instead}.")
 
     async def _collect_async(self, ask: Ask, timeout: float | None) -> Ask:  # noqa: ASYNC109 - as `wait`
         if timeout is None:
@@ -147,10 +160,13 @@ class Asking(Verbs, Reviews):
         with self.heartbeat.holding() as lease:
             while True:
                 # Nobody waits for what is optional, unless a rule says that it is not.
+                if not form.content.optional:
+                    check_may_block("This", _TO_ASK)
                 ask = self.put(form.content, lease=None if form.content.optional else lease)
                 if ask.content.optional:
                     return form.at_once
                 try:
+                    check_may_block("This", _TO_ASK)
                     closed = self.settle(ask)
                 except BaseException:  # Ctrl-C: nobody will act on an answer any more
                     self.docket.give_up(ask)
@@ -243,6 +259,7 @@ class Asking(Verbs, Reviews):
             StillOpen: `timeout` seconds passed; `error.ask` is the open ask.
             AskClosed: it was withdrawn, so there will be no decision.
         """
+        self._check_may_wait(ask, "desk.wait(...)", "desk.wait_async(...)", timeout)
         return _decision(self.docket.wait(id_of(ask), timeout))
 
     async def wait_async(self, ask: Ask | str, timeout: float | None = None) -> Decision:  # noqa: ASYNC109
@@ -261,13 +278,25 @@ class Asking(Verbs, Reviews):
         return self.docket.begin(id_of(ask), Lease(os.urandom(8).hex(), span(limit)))
 
     def finish(
-        self, call: Call, result: object = None, *, error: str | BaseException | None = None
+        self,
+        call: Call | Ask | str,
+        result: object = None,
+        *,
+        error: str | BaseException | None = None,
     ) -> Ask:
         """Record what came of a call: its result, or the error it failed with.
 
+        Args:
+            call: What `begin` returned; or the ask, or its id, if it was begun once.
+            result: What it returned.
+            error: The error that it failed with instead.
+
         Raises:
+            NotApproved: by its id: nobody has begun, or the program that asked does it itself.
             FinishedLate: it came after the limit; the result was kept as evidence on the doubt.
         """
+        if not isinstance(call, Call):
+            call = self.docket.begun(id_of(call))
         if error is None:
             return self.docket.finish(call, "done", result=result)
         words = one_line(error if isinstance(error, str) else repr(error), 500)

@@ -17,7 +17,15 @@ from typing import Any, TypeVar, overload
 
 from sayso.asks.forms import Forms, Terms
 from sayso.asks.spending import Allowed
-from sayso.errors import Answered, BadValue, InvalidAnswer, InvalidEdit, Misuse, Rejected
+from sayso.errors import (
+    Answered,
+    BadValue,
+    InvalidAnswer,
+    InvalidEdit,
+    Misuse,
+    Rejected,
+    SaysoError,
+)
 from sayso.insight.bounds import bound_of
 from sayso.model.ask import Ask
 from sayso.model.call import Call
@@ -31,6 +39,7 @@ _log = logging.getLogger("sayso.gate")
 _TRIES = 3
 F = TypeVar("F", bound=Callable[..., Any])
 MISSING = object()
+UNMADE = ("Denied", "NotApproved")  # a call of a run that failed like this was never begun
 CURRENT: ContextVar[Call | Allowed] = ContextVar("sayso_current_call")
 
 
@@ -59,6 +68,7 @@ class Rules:
     """How a gate behaves around its function."""
 
     on_reject: Any = MISSING
+    tell: bool = False  # what was said instead of a yes is returned in words, and not raised
     idempotent: bool = False
     verify: Callable[..., Any] | None = None
     limit: float | None = None
@@ -155,8 +165,8 @@ _DECLARED = (
     *("bucket", "matters"),
 )
 _RULES = (
-    *("on_reject", "idempotent", "verify", "limit", "unknown", "asks", "later", "unseen"),
-    "earns",
+    *("on_reject", "tell", "idempotent", "verify", "limit", "unknown", "asks", "later"),
+    *("unseen", "earns"),
 )
 
 
@@ -174,8 +184,10 @@ def gated(fn: Callable[..., Any], *, name: str | None = None, **given: Any) -> G
         Forms.check(terms)  # type: ignore[arg-type]
     limit = given.get("limit")
     _check_later(given)
+    _check_tell(given)
     rules = Rules(
         on_reject=given.get("on_reject", MISSING),
+        tell=given.get("tell", False),
         idempotent=given.get("idempotent", False),
         verify=_callable(given.get("verify")),
         limit=None if limit is None else span(limit).total_seconds(),
@@ -202,6 +214,19 @@ def _check_later(given: Mapping[str, Any]) -> None:
         raise BadValue(
             "A tool with asks=True asks while it works, so its calls cannot wait in a queue. Leave "
             "out asks=True or later=True."
+        )
+
+
+def _check_tell(given: Mapping[str, Any]) -> None:
+    """Refuse a `tell` that says two things, or nothing."""
+    if not _flag(given.get("tell", False), "tell"):
+        return
+    if "on_reject" in given:
+        raise BadValue("tell=True and on_reject= both say what is returned after a no. Give one.")
+    if given.get("asks"):
+        raise BadValue(
+            "A tool with asks=True asks while it works, so no single no is said to it. Leave out "
+            "tell=True, and return sayso.told(error) where it asks."
         )
 
 
@@ -250,10 +275,19 @@ def _exceptions(unknown: object) -> tuple[type[BaseException], ...]:
 def refused(ask: Ask, rules: Rules) -> Any:  # noqa: ANN401 - the value of on_reject
     """Say what a closed ask that was not approved means for its caller."""
     if ask.decision is not None and ask.decision.verdict == "respond":
-        raise Answered(ask)
+        return heard(Answered(ask), rules)
     if rules.on_reject is MISSING:
-        raise Rejected(ask)
+        return heard(Rejected(ask), rules)
     return rules.on_reject
+
+
+def heard(no: SaysoError, rules: Rules) -> str:
+    """Return what a model is told of a call that was not made, or raise it, if the gate does not tell."""
+    if not rules.tell:
+        raise no
+    from sayso.asks.refusals import told  # few programs tell
+
+    return told(no)
 
 
 def current_call() -> Call | Allowed:

@@ -19,7 +19,7 @@ from sayso.asks.inbox import Inbox, decided, listing
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.listening import follow, recorded
 from sayso.asks.opening import open_ask
-from sayso.asks.spending import Ending, begin, doubt, finish
+from sayso.asks.spending import Ending, begin, begun, doubt, finish
 from sayso.asks.standing import standing
 from sayso.asks.taking_back import take_back
 from sayso.asks.versions import Version, versions
@@ -90,6 +90,10 @@ class Docket(ABC):
         self, ask_id: str, lease: Lease, *, risk: Risk | None = None, idempotent: bool = False
     ) -> Call:
         """Spend the approval and record the intent."""
+
+    @abstractmethod
+    def begun(self, ask_id: str) -> Call:
+        """Return the call that was begun on an ask."""
 
     @abstractmethod
     def finish(
@@ -234,6 +238,11 @@ class StoredDocket(Docket):
             risk=risk,
             idempotent=idempotent,
         )
+
+    def begun(self, ask_id: str) -> Call:
+        """Return the call that was begun on an ask."""
+        at = standing(self._find(), ask_id)
+        return begun(at.ask, at.holder or "")
 
     def finish(
         self, call: Call, ending: Ending, *, result: object = None, error: str | None = None

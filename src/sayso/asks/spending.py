@@ -24,7 +24,7 @@ from sayso.asks.ruling import (
 )
 from sayso.asks.standing import Standing, check_chain, grow, stamped, standing, tries
 from sayso.asks.trusting import still_earned, still_granted
-from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, NotApproved
+from sayso.errors import AlreadySpent, BadValue, CallerGone, FinishedLate, Misuse, NotApproved
 from sayso.model.actor import CLOCK, Actor, Origin
 from sayso.model.ask import Ask, Decision
 from sayso.model.call import Call
@@ -241,6 +241,26 @@ def _check_epoch(store: Store, ask: Ask) -> None:
         f"it was approved before this desk was restored from a backup ({since:{_TIME}}), and may "
         "have been carried out since. Look, then ask again.",
     )
+
+
+def begun(ask: Ask, holder: str) -> Call:
+    """Return the call that was begun on an ask, for programs that kept only its id.
+
+    Raises:
+        NotApproved: nobody has begun, or the program that asked records the result itself.
+        Misuse: it was begun more than once.
+    """
+    effect = ask.effect
+    if effect is None:
+        raise NotApproved(ask, "it was never begun.")
+    if ask.held or of_run(ask):
+        raise NotApproved(ask, "the program that asked carries it out itself.")
+    if effect.attempt > 1:
+        raise Misuse(
+            f"{ask.id} was begun {effect.attempt} times, and its id does not say which of them ended. "
+            "Hand over the call that begin() returned."
+        )
+    return Call(ask, ask.tool or "", ask.args, effect.key, effect.attempt, holder)
 
 
 def finish(

@@ -7,6 +7,7 @@ of the ask and the caller's own patience say when to look without being called.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from contextlib import suppress
 
 from sayso.asks.deadlines import keep_time
 from sayso.asks.standing import Standing, standing
-from sayso.errors import BadValue, StillOpen, StoreBusy, StoreUnavailable
+from sayso.errors import BadValue, Misuse, StillOpen, StoreBusy, StoreUnavailable
 from sayso.model.agenda import next_at
 from sayso.model.ask import Ask
 from sayso.store.bell import PATIENCE
@@ -87,6 +88,26 @@ def _looks(
         if left <= 0:
             raise StillOpen(at.ask, timeout or 0)
         yield at, min(left, PATIENCE, _until_due(at))
+
+
+def in_loop() -> bool:
+    """Whether this thread runs an event loop."""
+    asyncio = sys.modules.get("asyncio")  # a program that never loaded it runs no loop
+    return asyncio is not None and asyncio._get_running_loop() is not None  # noqa: SLF001 - documented, for libraries
+
+
+def check_may_block(what: str, instead: str) -> None:
+    """Refuse to block a thread that runs an event loop (E51).
+
+    Raises:
+        Misuse: it runs one; the message says what to do `instead`.
+    """
+    if in_loop():
+        raise Misuse(
+            f"{what} would block until somebody decides, and this thread runs an event loop: "
+            f"everything else in it would stand still. {instead} A notebook runs a loop as well: the "
+            "same works in a cell."
+        )
 
 
 def until_when(timeout: float | None) -> float | None:

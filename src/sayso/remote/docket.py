@@ -14,7 +14,7 @@ from sayso.asks.docket import Docket
 from sayso.asks.files import checked, note_of
 from sayso.asks.inbox import Inbox, check_query
 from sayso.asks.posted import write_post
-from sayso.asks.spending import Ending
+from sayso.asks.spending import Ending, begun
 from sayso.asks.versions import Version
 from sayso.asks.vouching import check_harm
 from sayso.errors import (
@@ -186,11 +186,15 @@ class RemoteDocket(Docket):
         body = {"risk": risk, **_lent(lease)}
         return self._line.read(read_call, self._post(ask_id, "begin", body))
 
+    def begun(self, ask_id: str) -> Call:
+        """Return the call that was begun on an ask; the server knows who holds it."""
+        return begun(self.look(ask_id), "")
+
     def finish(
         self, call: Call, ending: Ending, *, result: object = None, error: str | None = None
     ) -> Ask:
         """Record what came of a call. A result that JSON cannot hold does not undo it."""
-        body: dict[str, Any] = {"attempt": call.attempt, "holder": call.holder}
+        body: dict[str, Any] = {"attempt": call.attempt, "holder": call.holder or None}
         if ending == "failed":
             return self._done(call.ask.id, "finish", {**body, "error": error or "it failed"})
         try:

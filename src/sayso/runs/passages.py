@@ -16,7 +16,7 @@ from itertools import count
 from types import FrameType
 from typing import Any, Protocol, TypeVar
 
-from sayso.asks.carrying import Gated, Pause
+from sayso.asks.carrying import UNMADE, Gated, Pause, heard
 from sayso.asks.forms import Form, Forms, Terms
 from sayso.asks.ruling import denied, rule, weighed
 from sayso.errors import BadValue, Denied, Diverged, Misuse, Outcome, Rejected, StepFailed
@@ -437,7 +437,11 @@ class Passages:
             if self.goes_alone(key, gate, bound, always=must):
                 return (yield from alone(self, lane, key, gate, bound))
             return (yield from call_passage(self, lane, key, gate, bound))
+        except Outcome as no:
+            return heard(no, gate.rules)
         except StepFailed as failure:
+            if gate.rules.tell and failure.kind in UNMADE:
+                return heard(failure, gate.rules)
             self._failures.append((key, failure))
             raise
 

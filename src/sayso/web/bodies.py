@@ -214,7 +214,12 @@ class FinishPost(Sent):
     """What came of a call: its result, or the error it failed with."""
 
     attempt: int = Field(ge=1, description="As `begin` said.")
-    holder: str = Field(min_length=1, max_length=200, description="As `begin` said.")
+    holder: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="As `begin` said. The account that began the call may leave it out.",
+    )
     result: Any = Field(default=None, description="What it returned.")
     error: str | None = Field(
         default=None, description="What it failed with; then it has no result."

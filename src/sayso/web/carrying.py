@@ -71,10 +71,10 @@ def finished(visit: Visit, ask_id: str, body: FinishPost) -> Ask:
     done = _ended(visit, at)
     if done is not None:
         return done
-    ask = at.ask
-    if _elsewhere(at) and at.holder != visit.held(body.holder):
+    ask, holder = at.ask, _holder(visit, at, body.holder)
+    if _elsewhere(at) and at.holder != holder:
         raise NotApproved(ask, "somebody else is carrying it out.")
-    call = Call(ask, ask.tool or "", {}, "", body.attempt, visit.held(body.holder))
+    call = Call(ask, ask.tool or "", {}, "", body.attempt, holder)
     try:
         if body.error is None:
             return finish(visit.store, call, "done", origin=visit.origin, result=body.result)
@@ -97,6 +97,14 @@ def _elsewhere(at: Standing) -> bool:
     """Whether somebody is carrying it out and has not fallen silent."""
     effect = at.ask.effect
     return effect is not None and effect.status == "intended" and not at.lapsed
+
+
+def _holder(visit: Visit, at: Standing, named: str | None) -> str:
+    """Return who says that a call has ended: the account that began it need not name itself."""
+    if named is not None:
+        return visit.held(named)
+    mine = _beginner(at) == visit.origin.account and not at.ask.held
+    return (mine and at.holder) or ""
 
 
 def _beginner(at: Standing) -> str | None:

@@ -115,7 +115,13 @@ SAID = [
     {"type": "edit", "args": {"action": "send", "args": {"number": 1, "to": "ben"}}},
     {"type": "response", "args": "Shorter."},
     {"type": "ignore", "args": None},
-    {"type": "response", "args": "Rejected: Too long"},
+    {
+        "type": "response",
+        "args": (
+            "Not carried out: sam said no: Too long. Do not make this call again. Go on another way, "
+            "or say in your answer that it was not done."
+        ),
+    },
 ]
 
 
@@ -391,7 +397,7 @@ def test_what_the_policy_denies_is_refused_without_asking(bench: Setting):
     made = bench("ask", policy=DENIES)
     run = made.begin({"log": [], "value": [REQUEST]})
     assert (run.status, run.asks) == ("done", []), run.error
-    assert "no mail" in run.output["log"][0][0]["args"]
+    assert run.output["log"] == [[{"type": "ignore", "args": None}]]
 
 
 @tool

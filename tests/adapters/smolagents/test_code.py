@@ -212,7 +212,7 @@ def test_what_the_policy_denies_is_not_done_and_the_code_hears_it(sqlite: Place)
     with Desk(sqlite.url, policy=policy, account="sam@till") as desk:
         run = begun(desk, writer(model, confirm=()), "Go")
         assert (run.output, DONE) == ("end", [])
-        assert "Denied" in shown(model.seen[-1])
+        assert "Not carried out: The policy denies" in shown(model.seen[-1])
 
 
 def test_a_rejected_call_stops_the_code_and_says_why_and_what_was_done_before_it(desk: Desk):

@@ -17,13 +17,29 @@ from typing import Any, Protocol
 from pydantic_core import to_jsonable_python
 
 from sayso import Ask, Rejected, Running, StepFailed
+from sayso.adapters.base import told
 from sayso.errors import BadValue
 
 VERDICTS = ("approve", "edit", "reject", "respond")
+_ENDING = "person who ends it"
+# How a graph hears a no: who says it, the words that its request must offer, the word it hears. The
+# first row that fits counts; where none does, the run ends, for any other word would be taken for
+# a yes or for work to do. A response is feedback on a call; where nothing can be accepted, it is
+# the answer that was wanted.
+_NOES: tuple[tuple[str, frozenset[str], str], ...] = (
+    ("person", frozenset({"accept", "respond"}), "response"),
+    ("person", frozenset({"ignore"}), "ignore"),
+    (_ENDING, frozenset({"ignore"}), "ignore"),
+    ("nobody", frozenset({"ignore"}), "ignore"),  # the policy, the clock, a withdrawal
+    ("person", frozenset({"reject"}), "reject"),
+    ("nobody", frozenset({"reject"}), "reject"),
+)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DEEPEST = 40
 _TITLE = 200
 _REFUSED = "The graph did not take the last answer: {}"
+_SENTENCE = "The graph carries this call out itself, once a person has said so."
+_ENDS = "It knows no word for a no, so a rejection ends the run."
 
 
 class Shape(Protocol):
@@ -148,17 +164,22 @@ class Proposed:
     tool: str
     args: dict[str, Any]
     allow: tuple[str, ...]
+    words: frozenset[str]
     description: str | None = None
     schema: dict[str, Any] | None = None
-    hears_end: bool = False
+
+    def no(self, who: str) -> str | None:
+        """Return the word in which the graph hears a no; `None`, if it has none."""
+        rows = (word for said_by, needs, word in _NOES if said_by == who and needs <= self.words)
+        return next(rows, None)
 
     def put(self, run: Running) -> Any:  # noqa: ANN401 - a later
         """Ask. Arguments that do not fit their schema are shown all the same."""
         given: dict[str, Any] = {
             "without": tuple(verdict for verdict in VERDICTS if verdict not in self.allow),
-            "hears_end": self.hears_end,
-            "ignores": self.hears_end and not {"approve", "respond"} <= set(self.allow),
-            "sentence": "The graph carries this call out itself, once a person has said so.",
+            "hears_end": self.no(_ENDING) is not None,
+            "ignores": self.no("person") == "ignore",
+            "sentence": _SENTENCE if self.no("person") else f"{_SENTENCE} {_ENDS}",
             "facts": {"": self.description} if self.description else None,
         }
         try:
@@ -167,12 +188,59 @@ class Proposed:
             return run.later.propose(self.tool, self.args, **given)
 
 
+No = Rejected | StepFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said to one call: a verdict, and for a no the word in which the graph hears it."""
+
+    verdict: str
+    args: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+    word: str = ""
+
+    @classmethod
+    def of(cls, call: Proposed, came: Ask | No) -> Said:
+        """Read what was decided on a call.
+
+        Raises:
+            Rejected, StepFailed: it is a no, and the graph has no word for one.
+        """
+        if not isinstance(came, Ask):  # withdrawn, or denied by the policy
+            return cls._no(call, "nobody", came, told(came))
+        decision = came.decision
+        if decision is not None and decision.verdict == "respond":
+            return cls("respond", text=decision.text or "")
+        if decision:
+            return cls(decision.verdict, came.args)
+        no = Rejected(came)
+        if decision is None or decision.by.kind != "person":
+            return cls._no(call, "nobody", no, told(no))
+        return cls._no(call, _ENDING if decision.end else "person", no, decision.note or "")
+
+    @classmethod
+    def _no(cls, call: Proposed, who: str, no: No, reason: str) -> Said:
+        word = call.no(who)
+        if word is None:
+            raise no
+        return cls("reject", text=told(no) if word == "response" else reason, word=word)
+
+
+def _came(later: Any) -> Ask | No:  # noqa: ANN401 - a later
+    try:
+        found: Ask = later.result()
+    except (Rejected, StepFailed) as no:
+        return no
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Calls:
     """One or several calls, each ruled on by itself and answered at its position."""
 
     calls: tuple[Proposed, ...]
-    word: Callable[[Proposed, Ask | StepFailed], dict[str, Any]]
+    word: Callable[[Proposed, Said], dict[str, Any]]
     whole: Callable[[list[dict[str, Any]]], Any]
 
     def put(self, run: Running) -> list[Any]:
@@ -182,24 +250,21 @@ class Calls:
     def unedited(self) -> Calls | None:
         """Return it for calls that are too large to be shown: nobody edits what they do not see."""
         allowed = [tuple(word for word in one.allow if word != "edit") for one in self.calls]
-        if not all(allowed):
+        if not all(set(allow) - {"reject"} for allow in allowed):
             return None
         pairs = zip(self.calls, allowed, strict=True)
         calls = (replace(one, allow=allow, schema=None) for one, allow in pairs)
         return replace(self, calls=tuple(calls))
 
     def reply(self, laters: Sequence[Any]) -> Any:  # noqa: ANN401 - in the shape that was asked
-        """Return what people said to each."""
-        said = [_said(later) for later in laters]
+        """Return what people said to each.
+
+        Raises:
+            Rejected, StepFailed: a no was said to one of them for which there is no word.
+        """
+        came = [_came(later) for later in laters]
+        said = [Said.of(*one) for one in zip(self.calls, came, strict=True)]
         return self.whole([self.word(*one) for one in zip(self.calls, said, strict=True)])
-
-
-def _said(later: Any) -> Ask | StepFailed:  # noqa: ANN401 - a later
-    try:
-        found: Ask = later.result()
-    except StepFailed as denied:  # by the policy: nobody was asked
-        return denied
-    return found
 
 
 def _call(name: object, args: object, **more: Any) -> Proposed | None:  # noqa: ANN401
@@ -233,49 +298,31 @@ def _request(value: object, known: Known) -> Proposed | None:
     request, config = value.get("action_request"), value.get("config")
     if not isinstance(request, dict) or not isinstance(config, dict):
         return None
-    words = [word for word in _WORDS if config.get(f"allow_{word}") is True]
+    words = frozenset(word for word in _WORDS if config.get(f"allow_{word}") is True)
     return _worded(request.get("action"), request.get("args"), words, _described(value), known)
 
 
 def _worded(
-    name: object, args: object, words: Sequence[str], description: str | None, known: Known
+    name: object, args: object, words: frozenset[str], description: str | None, known: Known
 ) -> Proposed | None:
     """Return a call that may be decided in these words of Agent Inbox."""
-    allow = tuple(_WORDS[word] for word in words)
-    if not allow:
+    if not words:
         return None
-    if "respond" in allow and "reject" not in allow:
-        allow = (*allow, "reject")  # told to the graph as a response
-    return _call(
-        name,
-        args,
-        allow=allow,
-        description=description,
-        schema=known.tools.get(str(name)),
-        hears_end="ignore" in words,
-    )
+    allow = (*(_WORDS[word] for word in _WORDS if word in words and word != "ignore"), "reject")
+    schema = known.tools.get(str(name))
+    return _call(name, args, allow=allow, words=words, description=description, schema=schema)
 
 
-def _inbox_word(call: Proposed, said: Ask | StepFailed) -> dict[str, Any]:
-    decision = None if isinstance(said, StepFailed) else said.decision
-    if isinstance(said, StepFailed) or decision is None:
-        return _inbox_no(call, str(said), end=False)
-    match decision.verdict:
+def _inbox_word(call: Proposed, said: Said) -> dict[str, Any]:
+    match said.verdict:
         case "approve":
             return {"type": "accept", "args": None}
         case "edit":
             return {"type": "edit", "args": {"action": call.tool, "args": said.args}}
         case "respond":
-            return {"type": "response", "args": decision.text or ""}
+            return {"type": "response", "args": said.text}
         case _:
-            return _inbox_no(call, decision.note, end=decision.end)
-
-
-def _inbox_no(call: Proposed, note: str | None, *, end: bool) -> dict[str, Any]:
-    """Say no: to ignore a request ends its thread, so only who wants that ends it."""
-    if "respond" not in call.allow or (end and call.hears_end):
-        return {"type": "ignore", "args": None}
-    return {"type": "response", "args": f"Rejected: {note}" if note else "Rejected."}
+            return {"type": said.word, "args": said.text if said.word == "response" else None}
 
 
 def _listed(raised: Raised, known: Known) -> Calls | None:
@@ -283,13 +330,13 @@ def _listed(raised: Raised, known: Known) -> Calls | None:
     value = raised.value
     if not isinstance(value, dict) or not isinstance(value.get("config"), list):
         return None
-    words = [word for word in _WORDS if word in value["config"]]
+    words = frozenset(word for word in _WORDS if word in value["config"])
     args = value.get("args", {})
     call = _worded(value.get("action"), args, words, _described(value), known)
     return None if call is None else Calls((call,), _listed_word, lambda said: said[0])
 
 
-def _listed_word(call: Proposed, said: Ask | StepFailed) -> dict[str, Any]:
+def _listed_word(call: Proposed, said: Said) -> dict[str, Any]:
     word = _inbox_word(call, said)
     return {**word, "args": word["args"]["args"]} if word["type"] == "edit" else word
 
@@ -326,8 +373,20 @@ def _reviewed(request: dict[str, Any], allowed: object, known: Known) -> Propose
         return None
     name = request.get("name")
     schema = known.tools.get(str(name))
+    return _decidable(name, request, allow, schema)
+
+
+def _decidable(
+    name: object, request: Mapping[str, Any], allow: Sequence[str], schema: dict[str, Any] | None
+) -> Proposed | None:
+    """Return a call that takes these decisions; people may always say no."""
     return _call(
-        name, request.get("args"), allow=allow, description=_described(request), schema=schema
+        name,
+        request.get("args"),
+        allow=tuple(verdict for verdict in VERDICTS if verdict in {*allow, "reject"}),
+        words=frozenset(allow),
+        description=_described(request),
+        schema=schema,
     )
 
 
@@ -342,7 +401,7 @@ def _per_call(raised: Raised, known: Known) -> Calls | None:
         return None
     name = value.get("name")
     schema = known.tools.get(str(name)) or _edited(raised.schema or {}, branches)
-    call = _call(name, value.get("args"), allow=allow, description=_described(value), schema=schema)
+    call = _decidable(name, value, allow, schema)
     return None if call is None else Calls((call,), _decision_word, lambda said: said[0])
 
 
@@ -372,17 +431,14 @@ def _resolved(part: object, schema: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _decision_word(call: Proposed, said: Ask | StepFailed) -> dict[str, Any]:
-    decision = None if isinstance(said, StepFailed) else said.decision
-    if isinstance(said, StepFailed) or decision is None:
-        return {"type": "reject", "message": str(said)}
-    match decision.verdict:
+def _decision_word(call: Proposed, said: Said) -> dict[str, Any]:
+    match said.verdict:
         case "edit":
             return {"type": "edit", "edited_action": {"name": call.tool, "args": said.args}}
         case "respond":
-            return {"type": "respond", "message": decision.text or ""}
-        case "reject" if decision.note:
-            return {"type": "reject", "message": decision.note}
+            return {"type": "respond", "message": said.text}
+        case "reject" if said.text:
+            return {"type": "reject", "message": said.text}
         case verdict:
             return {"type": verdict}
 

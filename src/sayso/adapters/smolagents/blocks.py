@@ -20,7 +20,7 @@ from typing import Any
 from smolagents import FinalAnswerTool, LocalPythonExecutor, MultiStepAgent
 from smolagents.local_python_executor import CodeOutput, PythonExecutor
 
-from sayso.adapters.base import Seats, Stop
+from sayso.adapters.base import UNMADE, Seats, Stop
 from sayso.adapters.smolagents.calls import Calls, Came
 from sayso.adapters.smolagents.steady import Clock, Variables
 from sayso.adapters.smolagents.terms import named
@@ -219,7 +219,7 @@ def _shown(args: Mapping[str, Any]) -> str:
 def _raised(came: Came) -> Exception:
     """Return what the code meets: the error of the tool by its own name, the same at a replay."""
     error = came.error
-    if not isinstance(error, StepFailed):
+    if not isinstance(error, StepFailed) or error.kind in UNMADE:
         return NotCarriedOut(came.text)
     kind = getattr(builtins, error.kind, None)
     if kind is KeyError:  # which says its key as code has it

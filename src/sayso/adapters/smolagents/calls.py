@@ -91,7 +91,10 @@ class Calls:
         return Opened(came, later.ask)
 
     def _question(self, args: Mapping[str, Any]) -> Came:
-        answer = self.run.question(str(args["question"]))
+        try:
+            answer = self.run.question(str(args["question"]))
+        except Rejected:  # withdrawn
+            answer = None
         return Came(UNANSWERED if answer is None else str(answer))
 
     def _handed_over(self, agent: Any, args: Mapping[str, Any], why: str) -> Opened:  # noqa: ANN401
@@ -120,7 +123,10 @@ class Calls:
             return Opened(lambda: refused)
 
         def came() -> Came:
-            ask = later.result()
+            try:
+                ask = later.result()
+            except (Rejected, StepFailed) as unmade:  # withdrawn, or denied by the policy
+                return Came(error=unmade)
             if not ask.decision:
                 no = Answered(ask) if ask.decision.verdict == "respond" else Rejected(ask)
                 return Came(error=no)
