@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks._hurry import IN_A_HURRY
 from benchmarks.store import AFTER, EVENT, Connection, Database
 from sayso import Desk, Running
 from sayso.model.actor import Actor
@@ -21,7 +22,7 @@ _BATCH = 20_000
 
 def served(url: str) -> Desk:
     """Return a desk with the workflow that everybody here waits in."""
-    desk = Desk(url, agent="benchmark")
+    desk = Desk(url, agent="benchmark", policy=IN_A_HURRY)
 
     @desk.workflow(name=WORKFLOW)
     def waiting(run: Running) -> object:

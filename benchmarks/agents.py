@@ -29,6 +29,7 @@ import sayso
 from benchmarks import _langgraph as langgraph
 from benchmarks import _langgraph_agent as graph_agent
 from benchmarks import _smolagents as smolagents
+from benchmarks._hurry import IN_A_HURRY
 from benchmarks.cycle import KB, bytes_of, message
 from benchmarks.store import Result
 from sayso import Desk
@@ -170,7 +171,7 @@ def step_sides(script: Script, folder: str, shm: str | None, desks: list[Desk]) 
     """Return every side by its name."""
 
     def ours(place: str) -> Run:
-        desks.append(Desk(f"sqlite:///{place}/ours.db", agent="benchmark"))
+        desks.append(Desk(f"sqlite:///{place}/ours.db", agent="benchmark", policy=IN_A_HURRY))
         return Ours(desks[-1], script).run
 
     sides: dict[str, Run] = {"ours, SQLite": ours(folder)}
@@ -258,7 +259,7 @@ def resumed(desk: Desk, turns: int) -> float:
 def grown(folder: str, script: Script) -> int:
     """Run the script once on a desk of its own; returns the bytes of its file."""
     path = f"{folder}/growth_{next(numbers)}.db"
-    with Desk(f"sqlite:///{path}", agent="benchmark") as desk:
+    with Desk(f"sqlite:///{path}", agent="benchmark", policy=IN_A_HURRY) as desk:
         script.took(Ours(desk, script).run)
     return bytes_of(path)
 
@@ -282,7 +283,7 @@ def measure_growth(sizes: Sizes, folder: str) -> Iterator[Result]:
 def _resuming(sizes: Sizes, folder: str) -> Iterator[Result]:
     few, many = sizes.turns // 4, sizes.turns
     took: dict[int, list[float]] = {few: [], many: []}
-    with Desk(f"sqlite:///{folder}/resumed.db", agent="benchmark") as desk:
+    with Desk(f"sqlite:///{folder}/resumed.db", agent="benchmark", policy=IN_A_HURRY) as desk:
         resumed(desk, 1)
         for _ in range(sizes.rounds):
             for turns, times in took.items():

@@ -44,6 +44,7 @@ from typing import Any
 import sayso
 from benchmarks import _langgraph as langgraph
 from benchmarks import _smolagents as smolagents
+from benchmarks._hurry import IN_A_HURRY
 from benchmarks.store import Database, databases
 from sayso import Desk, PlanStep, Running, ScriptedModel
 from sayso.agent import Message, call
@@ -97,7 +98,7 @@ class Sayso:
 
     def __init__(self, place: Place, act: Act = Place.act) -> None:
         self._place = place
-        self.desk = desk = Desk(place.at, agent="benchmark", lease=LEASE)
+        self.desk = desk = Desk(place.at, agent="benchmark", lease=LEASE, policy=IN_A_HURRY)
 
         @sayso.tool(name="refund", risk="high")
         def refund(order: int) -> str:
@@ -204,7 +205,7 @@ class UnderSayso(Sayso):
 
     def __init__(self, place: Place, act: Act = Place.act) -> None:
         self._place = place
-        self.desk = Desk(place.at, agent="benchmark", lease=LEASE)
+        self.desk = Desk(place.at, agent="benchmark", lease=LEASE, policy=IN_A_HURRY)
         saver = langgraph.saver_of(place.database, place.beside)
         graph = langgraph.asking(saver, lambda order: act(place, order))
         self._adapter = langgraph.adapted("refunds", graph)
@@ -330,7 +331,7 @@ class SaysoMails:
     name = "sayso"
 
     def __init__(self, place: Place) -> None:
-        self.desk = Desk(place.at, agent="benchmark", lease=LEASE)
+        self.desk = Desk(place.at, agent="benchmark", lease=LEASE, policy=IN_A_HURRY)
 
         @sayso.tool(reversible=False)
         def write_email(order: int) -> str:
@@ -386,7 +387,7 @@ class MailsUnderSayso(SaysoMails):
     name = "under sayso"
 
     def __init__(self, place: Place) -> None:
-        self.desk = Desk(place.at, agent="benchmark", lease=LEASE)
+        self.desk = Desk(place.at, agent="benchmark", lease=LEASE, policy=IN_A_HURRY)
 
         def send(order: int) -> None:
             place.act(order)
@@ -484,7 +485,7 @@ class SaysoPlans:
 
     def __init__(self, at: str, ledger: Ledger) -> None:
         self._at, self._ledger = at, ledger
-        self.desk = Desk(at, agent="benchmark")
+        self.desk = Desk(at, agent="benchmark", policy=IN_A_HURRY)
 
         def work(subject: str) -> str:
             """Work on something."""
@@ -519,7 +520,7 @@ class SaysoPlans:
         self.desk.work(until="idle", only=run.id)
         if len(self._ledger.lines) != 1:
             raise RuntimeError(f"{run.id} was not stopped: {run.status}, {run.error}")
-        with Desk(self._at, agent="benchmark") as elsewhere:
+        with Desk(self._at, agent="benchmark", policy=IN_A_HURRY) as elsewhere:
             elsewhere.work(until="idle", only=run.id)
         if run.status != "done":
             raise RuntimeError(f"{run.id} is {run.status}: {run.error}")

@@ -36,6 +36,7 @@ from typing import Any, Literal
 
 import psycopg
 
+from benchmarks._hurry import IN_A_HURRY
 from sayso import Ask, Desk
 from sayso.model import asked
 
@@ -91,7 +92,7 @@ class Database:
     connect: Callable[[str], Connection]
 
     def desk(self, name: str) -> Desk:
-        desk = Desk(self.address(name), agent="benchmark")
+        desk = Desk(self.address(name), agent="benchmark", policy=IN_A_HURRY)
         desk.store.migrate()
         return desk
 

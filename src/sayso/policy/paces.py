@@ -47,6 +47,9 @@ class Limits(NamedTuple):
 DEFAULT = Limits(600, 60.0, 1_000)
 
 
+LIFTED: Mapping[str, Pace] = {EACH: Pace(NO_LIMIT, DEFAULT.per, NO_LIMIT)}  # of every agent
+
+
 def pace_of(agent: str, paces: Mapping[str, Pace]) -> Limits:
     """Return the pace of one agent: what is said of it, then of every agent, then the default."""
     if not paces:
