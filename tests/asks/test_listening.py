@@ -54,7 +54,7 @@ def test_the_journal_can_be_read_from_the_start_and_from_a_cursor(desk: Desk) ->
 def test_more_events_than_one_batch_come_once_each(desk: Desk) -> None:
     count = 1203
     for n in range(count):
-        desk.open("refund", {"n": n})
+        desk.open("refund", {"n": n}, agent=f"shop{n % 3}")  # each at its pace
 
     seen = [event.payload["content"]["proposal"]["args"]["n"] for event in desk.events()]  # type: ignore[index]
 

@@ -163,7 +163,7 @@ def test_two_who_count_at_once_count_everything_once(
     from concurrent.futures import ThreadPoolExecutor
 
     for number in range(700):  # more than one batch
-        desk.approve(desk.open("pay", {"n": number}))
+        desk.approve(desk.open("pay", {"n": number}, agent=f"shop{number % 2}"))
     desks = [Desk(place.url, clock=clock) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda one: count_on(one.store), desks))
