@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from sayso import Ask, Desk, Feedback, Later, Option, Rejected
 from sayso.asks.forms import Step
-from sayso.errors import AskClosed, BadValue, StillOpen
+from sayso.errors import AskClosed, BadValue, InvalidAnswer, StillOpen
 from tests.places import Place
 from tests.together import in_thread, until
 
@@ -77,7 +77,6 @@ VERBS: list[tuple[str, Put, Say, Any]] = [
     ("plan modified", lambda v: v.plan(PLAN), edits(["look"]), ["look"]),
     ("notice ignored", lambda v: v.notice("It rains"), no, "ignore"),
     ("notice answered", lambda v: v.notice("It rains"), answers("umbrella"), "respond"),
-    ("notice answered without words", lambda v: v.notice("It rains"), answers(None), "respond"),
     ("feedback good", lambda v: v.feedback({"n": 1}), yes, Feedback("good")),
     ("feedback bad", lambda v: v.feedback({"n": 1}), no, Feedback("bad", "no")),
     ("feedback in words", lambda v: v.feedback({"n": 1}), answers("hm"), Feedback(None, "hm")),
@@ -98,7 +97,7 @@ def test_a_verb_returns_what_people_said(desk: Desk, put: Put, say: Say, value: 
 
 @pytest.mark.parametrize(
     ("say", "words"),
-    [(answers("umbrella"), "umbrella"), (answers(""), None), (answers(None), None), (no, "no")],
+    [(answers("umbrella"), "umbrella"), (no, "no")],
 )
 def test_what_somebody_says_to_a_notice_reaches_the_program(
     desk: Desk, say: Say, words: str | None
@@ -108,6 +107,18 @@ def test_what_somebody_says_to_a_notice_reaches_the_program(
     say(desk, noticed.ask)
 
     assert noticed.result().text == words
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  ", "\n\t"])
+def test_an_answer_of_no_words_starts_no_agent_e61(desk: Desk, nothing: str | None) -> None:
+    """E61: Respond with an empty box sent an empty text, and the agent went to work on it."""
+    noticed = desk.later.notice("It rains")
+    asked = desk.later.question("How?", str)
+
+    for ask in (noticed.ask, asked.ask):
+        with pytest.raises(InvalidAnswer, match=r"empty|text"):
+            desk.respond(ask, nothing)
+        assert desk.get(ask.id).open
 
 
 @pytest.mark.parametrize(("put", "say", "value"), TABLE, ids=IDS)

@@ -15,7 +15,7 @@ from tests.browser.window import DESKTOP, PHONE, Window
 def decided_as(office: Office, here: Window, ask_id: str, kind: str) -> None:
     """The decision is on screen at once, holds for 8 seconds, and then counts."""
     case = CASES[kind]
-    expect(here(f'#toast form.undo[action^="/inbox/{ask_id}/take-back"]')).to_be_visible()
+    expect(here(f'#held form.undo[action^="/inbox/{ask_id}/take-back"]')).to_be_visible()
     held = office.now(ask_id)
     assert held.status == "settling"
     assert held.decision is None
@@ -120,7 +120,7 @@ def test_a_rejection_takes_a_note_and_a_kind_along(solo: Office, js: bool) -> No
     here(f"#more-{ask.id} > summary").click()
     here.pick(f"#more-{ask.id} [name=kind][value=not-now]")
     here(f"#more-{ask.id} button[value=reject-with]").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     decision = solo.decided(ask)
     assert (decision.verdict, decision.note) == ("reject", "Not before Monday.")
@@ -135,7 +135,7 @@ def test_words_for_the_agent_reach_it_whatever_they_say(solo: Office, js: bool) 
 
     here.note(ask.id).fill(words)
     here.verdict("respond").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     decision = solo.decided(ask)
     assert (decision.verdict, decision.answer) == ("respond", words)
@@ -172,21 +172,7 @@ def test_what_is_critical_waits_for_its_name_also_at_the_server(solo: Office) ->
     here("main#detail [name=confirm]").fill("drop_table")
     here.verdict("approve").click()
 
-    expect(here("#toast form.undo")).to_be_visible()
-    assert solo.decided(ask).verdict == "approve"
-
-
-def test_the_key_for_yes_waits_until_something_of_high_risk_could_be_read(solo: Office) -> None:
-    ask = solo.open(risk="high")
-    here = solo.window().visit(solo.path(ask)).armed()
-
-    here.page.keyboard.press("a")
-    expect(here("#toast")).to_contain_text("High risk")
-    assert solo.now(ask).status == "open"
-
-    here.passes(2_000)
-    here.page.keyboard.press("a")
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     assert solo.decided(ask).verdict == "approve"
 
 
@@ -196,7 +182,7 @@ def test_pressing_twice_or_sending_twice_decides_once(solo: Office) -> None:
 
     here.verdict("approve").dblclick(delay=0)
 
-    expect(here(f'#toast form.undo[action^="/inbox/{first.id}/"]')).to_be_visible()
+    expect(here(f'#held form.undo[action^="/inbox/{first.id}/"]')).to_be_visible()
     kinds = [event.kind for event in solo.desk.history(first)]
     assert kinds.count("ask.settling") == 1
     assert solo.now(second).status == "open"
@@ -221,8 +207,8 @@ def test_the_time_to_undo_the_last_one_is_not_longer_for_a_page_that_stood(solo:
     here.passes(2500)  # the clock of the server stands still meanwhile: what is left is less
     here.verdict("approve").click()
 
-    expect(here("#toast .toast-left")).to_be_visible()
-    left = here("#toast .toast-left").inner_text()
+    expect(here("#held .held-left")).to_be_visible()
+    left = here("#held .held-left").inner_text()
     assert int(left.removesuffix(" s")) <= 6
 
 
@@ -254,5 +240,5 @@ def test_a_click_that_needs_words_asks_for_them_as_the_key_does(solo: Office) ->
     assert solo.now(ask).open
     here.page.keyboard.type("Ask again in June")
     here.verdict("respond").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     assert solo.decided(ask).answer == "Ask again in June"

@@ -134,7 +134,7 @@ def test_every_edit_keeps_its_type_and_reaches_the_tool(solo: Office, js: bool) 
         edit(here)
         changed |= result
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     got = carried_out(solo, ask)
     assert got == ARGS | changed
@@ -148,7 +148,7 @@ def test_nothing_changed_is_an_approval_and_no_edit(solo: Office) -> None:
     here = solo.window(js=False).visit(solo.path(ask))
 
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     assert solo.decided(ask).verdict == "approve"
     assert solo.desk.begin(ask).args == ARGS
@@ -170,7 +170,7 @@ def test_a_text_that_nobody_touched_is_approved_as_it_is_whatever_is_in_it(
         here.visit(solo.path(ask)).armed()
         chosen = here("main#detail button[name=option]").first
         (chosen if ask.kind == "choice" else here.verdict("approve")).click()
-        expect(here("#toast form.undo")).to_be_visible()
+        expect(here("#held form.undo")).to_be_visible()
 
         decision = solo.decided(ask)
         assert (decision.verdict, solo.now(ask).version) == ("approve", ask.version), ask.kind
@@ -252,7 +252,7 @@ def test_entries_of_lists_are_added_dropped_and_moved(solo: Office, js: bool) ->
     at(here, "/items/2/sku").fill("C3")
     at(here, "/items/2/count").fill("3")
     here.armed().verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     got = carried_out(solo, ask)
     assert got["tags"] == ["vip", "third"]
@@ -275,7 +275,7 @@ def test_a_union_is_switched_to_its_other_variant(solo: Office, js: bool) -> Non
         do(here, "variant:/pay")
     at(here, "/pay/iban").fill("DE00 1234")
     here.armed().verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     assert carried_out(solo, ask)["pay"] == {"by": "iban", "iban": "DE00 1234"}
 
@@ -289,7 +289,7 @@ def test_everything_can_be_edited_as_json(solo: Office, js: bool) -> None:
     json_tab(here)
     here("main#detail textarea[name=json]").fill(json.dumps(wanted))
     here.armed().verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     assert carried_out(solo, ask) == wanted
 
@@ -336,7 +336,7 @@ def test_each_row_of_a_list_gets_a_verdict_of_its_own(solo: Office, js: bool) ->
 
     here.pick('main#detail [name="row:/payments/1"][value=keep]')
     here.armed().verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     assert carried_out(solo, ask) == {"payments": [payments[0], payments[2]]}
 
@@ -363,7 +363,7 @@ def test_a_hidden_value_is_said_to_be_hidden_is_nowhere_in_the_page_and_reaches_
     expect(here('main#detail .field[data-pointer="/key"]')).to_contain_text("hidden")
     at(here, "/port").fill("443")
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     solo.later()
 
     assert calling.result(20) == "connected"
@@ -390,7 +390,7 @@ def test_the_browser_asks_before_what_was_typed_is_lost(solo: Office) -> None:
     expect(here('main#detail [name="/amount"]').first).to_have_value("31")
     assert asked == ["beforeunload"]
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     here("#queue .chip").nth(1).click()
     here.page.wait_for_url("**view=team**")
     assert asked == ["beforeunload"], "what was sent is not lost"

@@ -108,7 +108,7 @@ def test_what_appears_while_one_works_is_for_everybody(solo: Office) -> None:
     here.page.keyboard.press("Escape")
     here.page.set_viewport_size(DESKTOP)
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     solo.several(1)
     expect(here("#new")).to_be_visible()
     assert looked_at(here) == [], "the toast, and new asks"

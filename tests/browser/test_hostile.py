@@ -144,7 +144,7 @@ def test_a_title_of_ten_thousand_characters_leaves_the_page_usable(
     assert row == 0 or row < 120
     expect(here.verdict("approve")).to_be_in_viewport()
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
 
 def test_arguments_of_a_megabyte_can_be_opened_and_decided(solo: Office) -> None:
@@ -152,7 +152,7 @@ def test_arguments_of_a_megabyte_can_be_opened_and_decided(solo: Office) -> None
     here = solo.window().visit(solo.path(ask)).armed()
 
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     assert solo.decided(ask).verdict == "approve"
 
 
@@ -222,5 +222,5 @@ def test_a_schema_that_is_hard_to_draw_is_drawn_or_explained_and_can_be_decided(
     here = solo.window().visit(solo.path(ask)).armed()
 
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     assert solo.decided(ask).verdict == "approve"

@@ -136,7 +136,7 @@ def test_without_a_connection_nothing_is_decided_and_that_is_said(solo: Office) 
     here.page.wait_for_function("() => navigator.onLine")
     here.verdict("approve").click()
 
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     decision = solo.decided(ask)
     assert decision.verdict == "approve"
 
@@ -180,7 +180,7 @@ def test_after_the_server_was_killed_and_came_back_nothing_is_missed(
     here("#new").click()
     expect(here(f'#queue .row[data-ask="{after.id}"]')).to_be_visible()
     here.armed().verdict("reject").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     assert office.now(first).status == "settling"
 
 
@@ -208,5 +208,5 @@ def test_a_decision_sent_while_the_server_is_away_is_not_lost_silently(
     here.page.wait_for_function("() => fetch('/health').then((one) => one.ok, () => false)")
     expect(here("#offline")).to_be_hidden(timeout=AGAIN)
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     assert office.now(ask).pending.args == {**ask.args, "amount": 12}  # type: ignore[union-attr]

@@ -40,7 +40,7 @@ def press(here: Window, place: int, what: str) -> None:
 
 def approved(office: Office, here: Window, ask: Ask) -> list[object]:
     here.armed().verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     decision = office.decided(ask)
     return list((decision.args or {})["steps"])
 

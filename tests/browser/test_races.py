@@ -37,7 +37,7 @@ def test_the_second_of_two_browsers_sees_the_first_at_once_and_keeps_what_was_ty
     ben('main#detail [name="/amount"]').first.focus()
 
     anna.armed().verdict("approve").click()
-    expect(anna("#toast form.undo")).to_be_visible()
+    expect(anna("#held form.undo")).to_be_visible()
     team.decided(ask)
 
     banner = ben(f"#banner-{ask.id}")
@@ -92,7 +92,7 @@ def test_a_refusal_is_in_view_and_focused_however_far_one_had_scrolled(
     expect(ada("#toast")).to_contain_text("Nothing was decided")
     assert [vote.by.id for vote in team.now(ask).votes] == ["anna"]
     ada.armed().verdict("approve").click()  # having seen it
-    expect(ada("#toast form.undo")).to_be_visible()
+    expect(ada("#held form.undo")).to_be_visible()
 
 
 def test_of_two_who_click_in_the_same_moment_one_wins_and_the_other_is_told(team: Office) -> None:
@@ -107,8 +107,8 @@ def test_of_two_who_click_in_the_same_moment_one_wins_and_the_other_is_told(team
                 """(selector) => { setTimeout(() => document.querySelector(selector).click(), 60) }""",
                 f'main#detail button[name=verdict][value="{verdict}"]',
             )
-        expect(anna("#toast form.undo, .banner").first).to_be_visible()
-        expect(ada("#toast form.undo, .banner").first).to_be_visible()
+        expect(anna("#held form.undo, .banner").first).to_be_visible()
+        expect(ada("#held form.undo, .banner").first).to_be_visible()
 
         decision = team.decided(ask)
         kinds = [event.kind for event in team.desk.history(ask)]
@@ -165,7 +165,7 @@ def test_votes_so_far_and_who_is_missing_are_shown(team: Office) -> None:
         re.compile("1 more|one more|missing", re.IGNORECASE)
     )
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     assert [vote.by.id for vote in team.decided(ask).votes] == ["anna", "ada"]
 
@@ -204,7 +204,7 @@ def quick_presses(office: Office, presses: int, latency: int) -> list[str]:
     seen = here.armed().ask
     assert seen is not None
     here.page.keyboard.press("a")
-    expect(here(f'#toast form.undo[action^="/inbox/{seen}/"]')).to_be_visible()
+    expect(here(f'#held form.undo[action^="/inbox/{seen}/"]')).to_be_visible()
     assert office.now(seen).status == "settling"
     return wrong
 

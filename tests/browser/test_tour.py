@@ -131,7 +131,7 @@ def test_the_line_alone_leads_from_a_decision_to_the_next_stop(house: House, her
     here.visit("/inbox")
     here("#tour a").click()
     here.armed().verdict("approve").click()  # the page goes on to the next ask of the queue
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     expect(here("#tour")).to_contain_text("And watch what comes of it.")
     (third,) = (ask for ask in house.desk.inbox() if ask.content.thread == "third")
     here(f'#queue .row[data-ask="{third.id}"] a.row-link').click()

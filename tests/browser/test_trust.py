@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from sayso import Ask, Desk
 from sayso.autonomy.book import Book
@@ -46,7 +46,7 @@ def press(here: Window, team: Office, ask: Ask | str, button: str) -> None:
     """Press a button of an ask, and let what was said count."""
     here.visit(team.path(ask)).armed()
     here("main#detail .bar").get_by_role("button", name=button).click()
-    expect(here("#toast")).to_be_visible()
+    expect(here("#toast .toast-body")).to_be_attached()
     team.later()
 
 
@@ -95,7 +95,7 @@ def test_a_key_earns_its_grant_runs_alone_is_caught_and_loses_it(quiet: Office) 
     anna(f"#more-{caught.id} > summary").click()
     anna(f"#more-{caught.id}").get_by_label("harmful").check()
     anna(f"#more-{caught.id}").get_by_role("button", name="Reject like this").click()
-    expect(anna("#toast")).to_be_visible()
+    expect(anna("#toast .toast-body")).to_be_attached()
     team.later()
     assert row(anna, book) == "Wants somebody"
     assert call(desk, "wire", agent=team.agent).open
@@ -144,7 +144,7 @@ def test_whoever_edits_what_matters_is_asked_once_it_is_changed(quiet: Office) -
     expect(question).to_be_visible()
     question.get_by_label("yes").check()
     here("main#detail .bar").get_by_role("button", name="Approve with 2 edits").click()
-    expect(here("#toast")).to_be_visible()
+    expect(here("#toast .toast-body")).to_be_attached()
     team.later()
 
     decision = team.now(ask).decision
@@ -223,3 +223,20 @@ def test_tables_of_figures_are_seen_on_every_screen(quiet: Office) -> None:
         assert here.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         here.visit("/overview")
         expect(here("#tools table")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_what_a_grant_may_let_through_is_seen_at_once_and_no_key_accepts_it_e63(
+    quiet: Office, size: ViewportSize
+) -> None:
+    """E63: its exposure stood below the fold, and one key let the agent run alone."""
+    team, desk = quiet, quiet.desk
+    book = proposed(desk, "wire", by="anna", agent=team.agent)
+    here = team.window("ada", size=size).visit(f"/inbox/{book.grant_ask}")
+
+    exposure = here("main#detail").get_by_text("bad calls at most, in expectation")
+    expect(exposure).to_be_in_viewport(ratio=1)
+    expect(here(".pill.risk-high")).to_be_in_viewport()
+    here.page.keyboard.press("a")
+    expect(here("#toast")).to_contain_text("not possible here")
+    assert desk.get(str(book.grant_ask)).open

@@ -104,7 +104,7 @@ def test_one_by_one_works_as_well_and_the_run_goes_on(solo: Office) -> None:
     for ask in (first, second, third):
         here.visit(solo.path(ask)).armed()
         here.verdict("approve").click()
-        expect(here(f'#toast form.undo[action^="/inbox/{ask.id}/"]')).to_be_visible()
+        expect(here(f'#held form.undo[action^="/inbox/{ask.id}/"]')).to_be_visible()
 
     done = finished(solo, run)
     assert sorted(RAN) == [1, 2, 3]
@@ -126,7 +126,7 @@ def test_an_edit_in_the_browser_is_what_the_worker_carries_out(solo: Office) -> 
 
     here('main#detail [name="/amount"]').first.fill("10")
     here.verdict("approve").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
     for ask in others:
         solo.desk.reject(ask)
 
@@ -144,7 +144,7 @@ def test_reject_and_stop_ends_the_run(solo: Office, js: bool) -> None:
     here(f"#more-{first.id} > summary").click()
     here.pick(f"#more-{first.id} [name=end]")
     here(f"#more-{first.id} button[value=reject-with]").click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     assert finished(solo, run).status == "cancelled"
     assert RAN == []

@@ -19,7 +19,7 @@ TEXT = "# Dear Ada\n\nWe charged you **twice**, and pay 40 EUR back.\n\nBilling\
 def sent(here: Window, button: str) -> None:
     here.armed()
     here(f"main#detail {button}").first.click()
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
 
 # --- drafts ------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_a_digit_chooses_that_option(solo: Office, number: int) -> None:
     expect(here("main#detail button[name=option]")).to_have_count(10)
 
     here.page.keyboard.press(str(number))
-    expect(here("#toast form.undo")).to_be_visible()
+    expect(here("#held form.undo")).to_be_visible()
 
     assert solo.decided(ask).answer["option"] == f"Flight {number}"
 

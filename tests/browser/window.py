@@ -21,13 +21,14 @@ from playwright.sync_api import (
 )
 
 from tests.browser.axe.run import Violation, violations_of
-from tests.browser.panes import Panes
+from tests.browser.panes import Pane, Panes
 
 Theme = Literal["light", "dark"]
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
 # Milliseconds until whatever a test waits for is given up; machines are slow at times.
 PATIENCE = 45_000
+GUARDED = 2_000  # for which an ask takes no decision after it has appeared, at most
 
 # The browser's own word on a status; what it means is judged by the response itself.
 _STATUS = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
@@ -57,6 +58,7 @@ class Window:
         self.js = js
         self.complaints: list[str] = []
         self._forgiven: list[str] = []
+        self._stands = False  # its clock moves only as far as a test says
         self._own = own  # changed in ways that stay: nobody gets it afterwards
         options = {"base_url": url, "java_script_enabled": js, "bypass_csp": bypass_csp}
         self._panes = panes
@@ -73,6 +75,12 @@ class Window:
         """All of the browser that is this window's. Whoever asks for it changes it for good."""
         self._own = True
         return self._pane.context
+
+    @property
+    def pane(self) -> Pane:
+        """The pane itself. Whoever asks for it changes it for good."""
+        self._own = True
+        return self._pane
 
     # --- what went wrong ---
 
@@ -122,19 +130,43 @@ class Window:
     # --- going about ---
 
     def visit(self, path: str) -> Window:
-        """Go to a page of ours, and wait until its scripts run."""
+        """Go to a page of ours, and wait until its scripts run and what is pressed counts."""
         self.page.goto(path, wait_until="domcontentloaded")
         return self.ready()
+
+    def stands(self) -> Window:
+        """Stop the page's clock, which from now on moves with `passes` alone. Nobody gets it back."""
+        self._own = self._stands = True
+        self.page.clock.pause_at(self.page.evaluate("Date.now()") / 1000 + 1)
+        return self
+
+    def goes_on(self) -> Window:
+        """Let the page's clock go on by itself."""
+        self._stands = False
+        self.page.clock.resume()
+        return self
+
+    def painted(self, ask_id: str) -> Window:
+        """Move the page's clock, which stands, on until an ask is seen that takes no decision yet."""
+        seen = self(f'html[data-arming=counting]:has(article.ask[data-ask="{ask_id}"])')
+        for _ in range(PATIENCE):
+            if seen.count():
+                return self
+            self.passes(1)
+        raise AssertionError(f"{ask_id} never appeared")
 
     def ready(self) -> Window:
         """Wait until the scripts of the page run; without JavaScript there is nothing to wait for."""
         if self.js:
             expect(self.page.locator("html[data-ready]")).to_be_attached()
-        return self
+        return self.armed()
 
     def armed(self) -> Window:
-        """Wait until what decides takes clicks and keys: shortly after another ask appeared."""
+        """Let the time pass for which what has just appeared takes no decision."""
         if self.js:
+            expect(self.page.locator("html:not([data-arming=coming])")).to_be_attached()
+            if self.page.locator("html[data-arming]").count():
+                self.page.clock.fast_forward(GUARDED)
             expect(self.page.locator("html:not([data-arming])")).to_be_attached()
         return self
 
@@ -145,7 +177,10 @@ class Window:
         return self
 
     def passes(self, milliseconds: int) -> Window:
-        """Wait until so much time has passed for the page: for what it does by its own clock."""
+        """Let so much time pass for the page: for what it does by its own clock."""
+        if self._stands:
+            self.page.clock.run_for(milliseconds)
+            return self
         ends = self.page.evaluate("() => performance.now()") + milliseconds
         self.page.wait_for_function("(ends) => performance.now() >= ends", arg=ends)
         return self

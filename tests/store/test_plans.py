@@ -305,3 +305,17 @@ def test_what_pages_show_of_everything_is_looked_up(
     assert used, steps
     assert "Seq Scan" not in steps
     assert not re.search(r"SCAN (asks|runs|cases)$", steps, re.MULTILINE)
+
+
+def test_what_a_person_may_still_take_back_is_found_by_when_it_counts(
+    live: Desk, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.people.add("anna")
+    ask = live.approve(live.open("refund"), by="anna", hold=8)
+    crowd(place)
+
+    name, given = asked_for(live, monkeypatch, lambda: live.store.settling("anna", 10))
+
+    assert live.store.settling("anna", 10) == [ask.id]
+    assert live.store.settling("ann", 10) == []
+    assert "asks_next" in plan(live, place, name, **given)

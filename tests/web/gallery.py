@@ -29,7 +29,18 @@ from sayso.web.forms.fields import Choice, Field, Form
 from sayso.web.guard import dress
 from sayso.web.look import assets, views
 from sayso.web.look.render import Page, drawn
-from sayso.web.look.views import AskView, Banner, Button, Context, Frame, Queue, Row, Toast
+from sayso.web.look.views import (
+    AskView,
+    Banner,
+    Button,
+    Context,
+    Frame,
+    Held,
+    Queue,
+    Row,
+    Toast,
+    Tray,
+)
 from tests import hostile
 
 NOW = datetime(2026, 11, 16, 14, 5, tzinfo=UTC)
@@ -913,8 +924,13 @@ DONE = replace(
     chips=tuple(replace(chip, current=chip.label == "Decided") for chip in CHIPS),
 )
 FRAME = Frame(title="Inbox", who="Mara Okafor", counted="11", place="ask", now=NOW)
-TOAST = Toast(
-    text="Approved: Refund €1,240.00 to Ada Lindqvist", ask="a-g739", until=hence(0.12), undo=True
+TOAST = Toast(text="Approved: Refund €1,240.00 to Ada Lindqvist", ask="a-g739", held=True)
+TRAY = Tray(
+    rows=(
+        Held(ask="a-g739", text=TOAST.text, until=hence(0.12)),
+        Held(ask="a-g740", text="Rejected: Write to 4,120 customers", until=hence(0.05)),
+    ),
+    inbox=True,
 )
 
 
@@ -934,7 +950,7 @@ def _pages() -> Iterator[tuple[str, str]]:
     yield "queue-empty", inbox(None, replace(on_queue, counted="0"), EMPTY)
     yield "queue-narrowed", inbox(REFUND, on_queue, NARROWED)
     yield "queue-decided", inbox(DECIDED, on_queue, DONE)
-    yield "toast", inbox(PLAN, replace(FRAME, toast=TOAST))
+    yield "toast", inbox(PLAN, replace(FRAME, toast=TOAST, tray=TRAY))
     yield "help", drawn("help.html", frame=replace(FRAME, title="Keys", place="page"), now=NOW)
     items = tuple(
         views.BulkItem(id=view.id, title=view.title, digest=view.digest)

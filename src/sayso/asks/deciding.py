@@ -53,6 +53,7 @@ from sayso.model.verdicts import REJECT_KINDS, Verdict
 from sayso.store.contract import Append, Store
 
 MOST_HOLD = 86_400.0
+_EMPTY = "The answer is empty: write it, or give another verdict."
 _EDITED = {"draft": "text", "plan": "steps"}
 
 
@@ -329,6 +330,8 @@ def _answer(ask: Ask, ballot: Ballot) -> Any:  # noqa: ANN401 - an answer is of 
     wrong = violations(schema, answer) if schema is not None else {}
     if wrong:
         raise InvalidAnswer("The answer does not fit the question.", fields=wrong)
+    if ask.kind != "doubt" and isinstance(answer, str) and not answer.strip():
+        raise InvalidAnswer(_EMPTY)  # a result that is an empty text is one
     return answer
 
 
@@ -337,7 +340,7 @@ def _text(ballot: Ballot, *, empty: bool) -> str:
     if not isinstance(text, str):
         raise InvalidAnswer(f"The answer here is text, not {type(text).__name__}.")
     if not text.strip() and not empty:
-        raise InvalidAnswer("The answer is empty; say what should happen instead.")
+        raise InvalidAnswer(_EMPTY)
     try:
         return check_words(text, "answer") or ""
     except BadValue as error:

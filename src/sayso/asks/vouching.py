@@ -405,7 +405,12 @@ def _propose(pen: Pen, at: Standing, ask: Ask) -> None:
             f"{book.fine:,} of its calls were found to be fine, {book.harms} harmful; its score of "
             f"{book.ledger.score:.1f} has reached {book.ledger.bar:g}."
         ),
+        risk=key.tier,  # it is asked like the calls that it lets through
         facts={
+            "Exposure": (
+                f"{terms.exposure:.1f} bad calls at most, in expectation, if reviewers notice "
+                f"{book.detection:.0%} of them"
+            ),
             **_named(book),
             "Calls found to be fine": book.fine,
             "Confirmed harms": book.harms,
@@ -414,9 +419,6 @@ def _propose(pen: Pen, at: Standing, ask: Ask) -> None:
             "Needed": book.ledger.bar,
             "Still looked at, picked by chance": f"{terms.audit:.1%} of its calls",
             "Ends with": _ends_with(terms.strikes),
-            "Bad calls it may let through, at most": (
-                f"{terms.exposure:.1f} expected, if reviewers notice {book.detection:.0%} of them"
-            ),
         },
     )
     opened = _opened(pen.store, at.roster, content, Stake(key=book.id, settles="grant"))

@@ -75,7 +75,7 @@ VERDICTS: Mapping[Kind, Mapping[Verdict, Meaning]] = {
         "reject": _no("None of these", "turned down"),
     },
     "notice": {
-        "respond": _yes("Respond", "answered", "guidance"),
+        "respond": _yes("Respond", "answered", "text"),
         "reject": _no("Ignore", "ignored"),
     },
     "feedback": {

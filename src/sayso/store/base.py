@@ -220,6 +220,10 @@ class SqlStore(
         """Return asks with which the clock has something to do."""
         return [row[0] for row in self._rows("due", limit=limit, **_at(now))]
 
+    def settling(self, voter: str, limit: int) -> list[str]:
+        """Return asks that this person has decided, of which the decision does not count yet."""
+        return [row[0] for row in self._rows("settling", voter=f"|{voter}|", limit=limit)]
+
     def lapsed(self, limit: int, now: datetime | None = None) -> list[str]:
         """Return asks whose effect was begun by somebody who no longer holds the lease."""
         return [row[0] for row in self._rows("lapsed", limit=limit, **_at(now))]

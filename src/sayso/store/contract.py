@@ -390,6 +390,10 @@ class Store(
         """Asks with which the clock has something to do, by the store's clock or at `now`."""
         ...
 
+    def settling(self, voter: str, limit: int) -> list[str]:
+        """Asks that this person has decided, of which the decision does not count yet."""
+        ...
+
     def lapsed(self, limit: int, now: datetime | None = None) -> list[str]:
         """Asks whose effect was begun by somebody who no longer holds the lease."""
         ...

@@ -37,6 +37,7 @@ class Sheet:
     title: str = "Pay 40 EUR back"
     kind: str = "action"
     shape: str = "low"
+    waits: int = 1
     digest: str = "d1"
     editor: str = ""
     banner: str = ""
@@ -87,7 +88,7 @@ class Sheet:
         return (
             f'<article class="ask" data-ask="{self.id}" data-digest="{self.digest}" '
             f'data-version="1" data-kind="{self.kind}" data-shape="{self.shape}" '
-            f'data-opened="{NOW}"><form id="decide-{self.id}" method="post" action="{post}" '
+            f'data-waits="{self.waits}" data-opened="{NOW}"><form id="decide-{self.id}" method="post" action="{post}" '
             f'hx-post="{post}" hx-target="#detail" novalidate>'
             f'<input type="hidden" name="seen" value="{self.digest}">'
             f'<h1 id="title-{self.id}">{escape(self.title)}</h1>'
@@ -179,7 +180,7 @@ class Paper:
             '<form method="post" action="/settings"><button name="theme" value="dark">Dark</button>'
             f"</form></nav>{self.queue}"
             f'<main id="detail" tabindex="-1">{sheet.article if sheet else "All clear"}</main>'
-            '<aside id="context"></aside><div id="toast" role="status"></div>'
+            '<aside id="context"></aside><section id="held" hidden></section><div id="toast" role="status"></div>'
             '<dialog id="palette" aria-label="Palette"><input role="combobox" aria-expanded="true" '
             'aria-controls="list" aria-label="Find"><ul id="list" role="listbox"></ul></dialog>'
             '<dialog id="help">Keys<button type="button" data-close>Close</button></dialog>'

@@ -203,15 +203,14 @@ def test_z_presses_the_button_that_undoes(paper: Paper, look: Look) -> None:
     expect(window("#toast")).to_contain_text("nothing to undo")
     paper.answers["/inbox/a-1/decision"] = lambda _: (
         200,
-        paper.sheet("a-2").article
-        + '<div id="toast" role="status" hx-swap-oob="true"><div class="toast-body" '
+        paper.sheet("a-2").article + '<section id="held" hx-swap-oob="true"><ul><li data-ask="a-1" '
         'data-until="2026-11-02T14:03:08+00:00"><p>Approved</p><form class="undo" method="post" '
         'action="/inbox/a-1/take-back" hx-post="/inbox/a-1/take-back" hx-target="#detail">'
-        '<button data-key="z">Undo</button><span class="toast-left"></span></form></div></div>',
+        '<span class="held-left"></span><button data-key="z">Undo</button></form></li></ul></section>',
     )
     window.page.keyboard.press("a")
     window.shows("a-2")
-    expect(window(".toast-left")).to_have_text("8 s")
+    expect(window(".held-left")).to_have_text("8 s")
     window.page.keyboard.press("z")
     expect(window("#detail")).to_contain_text("Decided.")
     assert paper.posted[-1][0] == "/inbox/a-1/take-back"

@@ -220,6 +220,11 @@ class Tab:
         decides = button.inside("div", class_="bar") or button.inside("section", class_="doubt")
         return decides and button.attrs["value"] == verdict
 
+    def held(self, ask_id: str) -> Node:
+        """The line of a decision that can still be taken back."""
+        (tray,) = self.page.all("section", id="held")
+        return tray.one("li", data_ask=ask_id)
+
     @property
     def buttons(self) -> list[Node]:
         """The verdicts that can be given to the ask on the screen."""

@@ -215,10 +215,9 @@ def test_undo_opens_it_again_and_twice_is_no_more_than_once(anna: Tab, desk: Des
     ask = call(desk)
     anna.go(f"/inbox/{ask.id}").verdict("approve")
     assert desk.get(ask.id).settling
-    toast = anna.page.one("div", id="toast")
-    assert "Approved: " in toast.text
+    assert "Approved: " in anna.page.one("div", id="toast").text
 
-    anna.press(toast.one("button", data_key="z"))
+    anna.press(anna.held(ask.id).one("button", data_key="z"))
 
     assert (anna.status, anna.ask, desk.get(ask.id).status) == (303, ask.id, "open")
     assert anna.buttons
@@ -243,7 +242,7 @@ def test_what_still_settles_says_until_when_as_every_moment_is_said(
 def test_undo_comes_too_late_once_it_counts(anna: Tab, desk: Desk) -> None:
     ask = call(desk)
     anna.go(f"/inbox/{ask.id}").verdict("approve")
-    button = anna.page.one("div", id="toast").one("button", data_key="z")
+    button = anna.held(ask.id).one("button", data_key="z")
     desk.sweep(now=desk.store.now() + timedelta(seconds=9))
 
     anna.press(button)
@@ -425,3 +424,28 @@ def test_a_form_with_too_many_fields_or_of_another_kind_is_refused(anna: Tab, de
 
     assert [one.status_code for one in (many, other, broken)] == [413, 415, 400]
     assert desk.get(ask.id).open
+
+
+def test_everything_that_is_held_stands_in_the_tray_e65(anna: Tab, ada: Tab, desk: Desk) -> None:
+    """E65: undo reached the last decision only; one still held was listed nowhere."""
+    asks = [call(desk) for _ in range(3)]
+    other = call(desk)
+    for ask in asks:
+        anna.go(f"/inbox/{ask.id}").verdict("reject" if ask is asks[1] else "approve")
+    ada.go(f"/inbox/{other.id}").verdict("approve")
+
+    for page in ("/inbox", f"/inbox/{asks[0].id}", "/overview", "/runs", "/help"):
+        anna.go(page)
+        tray = anna.page.one("section", id="held")
+        ids = [line.attrs["data-ask"] for line in tray.all("li")]
+        assert set(ids) >= {ask.id for ask in asks}
+        assert other.id not in ids
+        for ask in asks:
+            assert anna.held(ask.id).one("span", class_="held-left").text == "8 s"
+    assert anna.held(asks[1].id).one("a").text.startswith("Rejected: ")
+
+    anna.press(anna.held(asks[0].id).one("button"))
+    assert [desk.get(ask.id).open for ask in asks] == [True, False, False]
+    assert asks[0].id not in str(anna.page.one("section", id="held").raw)
+    desk.sweep(now=desk.store.now() + timedelta(seconds=9))
+    assert not anna.go("/inbox").page.one("section", id="held").all("li", data_ask=asks[1].id)

@@ -358,6 +358,7 @@ def test_a_doubt_is_settled_and_shows_what_it_is_about(anna: Tab, desk: Desk) ->
 
     opened(anna, doubt)
     assert ask.id in anna.answer.text
+    assert anna.page.one("article").attrs["data-waits"] == "2"
     anna.verdict("respond", **{"=": '"paid"'})
 
     assert anna.status == 303, anna.summary
@@ -433,3 +434,87 @@ def test_two_options_that_are_one_in_a_browser_cannot_be_mixed_up(anna: Tab, des
 
     assert anna.status == 422
     assert desk.get(ask.id).open
+
+
+# --- what is sent is what was filled in (E61) --------------------------------------------------
+
+FORM_ANSWER = {
+    "type": "object",
+    "properties": {"from": {"type": "string"}, "n": {"type": "integer"}},
+}
+
+
+@pytest.mark.parametrize(
+    "asked", [list[str], list[int], FORM_ANSWER], ids=["texts", "numbers", "form"]
+)
+def test_an_answer_with_nothing_in_it_is_an_error_at_its_field_e61(
+    anna: Tab, desk: Desk, asked: Any
+) -> None:
+    """E61: Answer sent `[]` or `{}` for a list or a form in which nothing was filled in."""
+    ask = desk.put(desk.forms.question("Whom?", asked).content)
+
+    opened(anna, ask).verdict("respond", note="a note is no answer")
+
+    assert anna.status == 422
+    assert desk.get(ask.id).open
+    field = anna.page.one("fieldset", data_pointer="=")
+    (wrong,) = field.all("p", class_="error")
+    assert "is empty" in wrong.text
+    assert wrong.attrs["id"] in field.attrs["aria-describedby"].split()
+    link = anna.page.one("div", id=f"problems-{ask.id}").all("a")[0]
+    assert link.attrs["href"] == f"#{field.attrs['id']}"
+    assert anna.page.one("textarea", id=f"note-{ask.id}").raw == "a note is no answer"
+
+
+def test_a_list_whose_rows_are_blank_is_an_error_at_the_row_e61(anna: Tab, desk: Desk) -> None:
+    ask = desk.put(desk.forms.question("Whom?", list[str]).content)
+    add = opened(anna, ask).page.one("button", data_do="add")
+
+    anna.press(add).verdict("respond", **{"=/0": "  "})
+
+    assert anna.status == 422
+    assert desk.get(ask.id).open
+    anna.verdict("respond", **{"=/0": "ada"})
+    assert judged(desk, ask).answer == ["ada"]
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "\r\n"])
+@pytest.mark.parametrize("kind", ["notice", "feedback", "action"])
+def test_words_that_say_nothing_are_an_error_at_the_note_e61(
+    anna: Tab, desk: Desk, kind: str, typed: str
+) -> None:
+    """E61: Respond with an empty box sent an empty text, and the agent went to work."""
+    ask = call(desk) if kind == "action" else desk.put(getattr(desk.forms, kind)("News.").content)
+
+    opened(anna, ask).verdict("respond", note=typed)
+
+    assert anna.status == 422
+    assert desk.get(ask.id).open
+    note = anna.page.one("textarea", id=f"note-{ask.id}")
+    assert note.attrs["aria-invalid"] == "true"
+    assert "empty" in anna.page.one("p", id=note.attrs["aria-describedby"]).text
+    assert "open" in anna.page.one("details", id=f"note-fold-{ask.id}").attrs
+
+
+# --- how long an ask takes no decision (E62) ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("risk", "seconds"),
+    [("low", "1"), ("medium", "1"), (None, "1"), ("high", "2"), ("critical", "2")],
+)
+def test_every_ask_says_for_how_long_it_takes_no_press_e62(
+    anna: Tab, desk: Desk, risk: str | None, seconds: str
+) -> None:
+    page = opened(anna, call(desk, risk=risk)).page
+
+    article = page.one("article")
+    assert article.attrs["data-waits"] == seconds
+    assert {"data-arms" in one.attrs for one in article.all("button", name="verdict")} == {True}
+
+
+def test_what_is_critical_has_no_key_on_any_button_e64(anna: Tab, desk: Desk) -> None:
+    opened(anna, call(desk, risk="critical"))
+
+    assert anna.buttons
+    assert not [one for one in anna.buttons if one.all("kbd")]

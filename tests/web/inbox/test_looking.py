@@ -151,8 +151,9 @@ def test_a_script_gets_the_parts_that_change(anna: Tab, desk: Desk, agent: str) 
     assert decided.status_code == 200
     assert decided.headers["hx-push-url"] == f"/inbox/{second.id}?agent={agent}"
     assert page.one("article").attrs["data-ask"] == second.id
-    assert [n.attrs["id"] for n in page.all(hx_swap_oob="true")] == ["context", "queue", "toast"]
-    assert page.one("div", id="toast").all("button", data_key="z")
+    apart = [node.attrs["id"] for node in page.all(hx_swap_oob="true")]
+    assert apart == ["context", "queue", "held", "toast"]
+    assert page.one("section", id="held").one("li", data_ask=first.id).all("button", data_key="z")
 
 
 def test_an_empty_inbox_says_that_nothing_waits(anna: Tab, agent: str) -> None:

@@ -92,7 +92,7 @@ def test_what_was_decided_together_is_undone_together(anna: Tab, desk: Desk, age
     asks = [call(desk, agent) for _ in range(3)]
     desk.reject(asks[2], by="ada")
     bulk(anna, asks, back=f"?agent={agent}", sure="1")
-    undo = anna.page.one("button", data_key="z")
+    undo = anna.page.one("button", form="undo-all")
     form = anna.page.one("form", id="undo-all")
     assert [pick.attrs["value"] for pick in form.all("input", name="pick")] == [
         asks[0].id,
@@ -308,7 +308,7 @@ def test_the_calls_of_a_turn_stand_on_one_page(anna: Tab, desk: Desk, turn: list
     assert [one.partition(",")[0] for one in said] == ["approved by anna", "rejected by anna"]
     assert desk.get(turn[2].id).open
 
-    anna.press(anna.page.one("button", data_key="z"), form="undo-all")
+    anna.press(anna.page.one("button", form="undo-all"), form="undo-all")
 
     assert anna.page.one("h1").text == "2 open again"
     assert all(desk.get(ask.id).open for ask in turn)

@@ -11,7 +11,7 @@ from sayso.channels.reputation import reputation
 from sayso.testing import FakeClock
 from tests.keyed import call, earning, granted, law, proposed
 from tests.served import Served
-from tests.web.inbox.browser import Tab, tab
+from tests.web.inbox.browser import FORM, Tab, encoded, tab
 
 
 @pytest.fixture
@@ -188,3 +188,39 @@ def test_what_was_never_carried_out_has_no_harm_to_report(desk: Desk, anna: Tab)
     ask = desk.reject(call(desk), by="anna")
 
     assert not anna.go(f"/inbox/{ask.id}").page.all("form", id=f"harm-{ask.id}")
+
+
+@pytest.mark.parametrize(
+    ("tool", "shape", "keys"), [("wire", "high", ["r"]), ("refund", "medium", ["a", "r"])]
+)
+def test_a_grant_is_asked_like_what_it_lets_through_e63(
+    desk: Desk, anna: Tab, tool: str, shape: str, keys: list[str]
+) -> None:
+    """E63: a grant showed "Risk not stated", took one key, and its exposure stood below the fold."""
+    book = proposed(desk, tool, by="anna")
+    page = anna.go(f"/inbox/{book.grant_ask}").page
+
+    article = page.one("article")
+    assert article.attrs["data-shape"] == shape
+    assert f"{shape.capitalize()} risk" in article.one("ul", class_="pills").text
+    assert [one.attrs["data-key"] for one in anna.buttons] == keys
+    assert article.attrs["data-waits"] == "2"
+    words = article.text
+    assert "bad calls at most, in expectation" in words
+    assert words.index("Exposure") < words.index("The record says")
+    assert not page.one("li", class_="row", data_ask=str(book.grant_ask)).all(
+        "input", class_="pick"
+    )
+
+
+@pytest.mark.parametrize("tool", ["note", "wire"])
+def test_a_grant_is_not_let_through_together_with_others_e63(
+    desk: Desk, anna: Tab, tool: str
+) -> None:
+    book = proposed(desk, tool, by="anna")
+    ask = desk.get(str(book.grant_ask))
+    fields = encoded([("pick", f"{ask.id} {ask.digest}"), ("verdict", "approve"), ("sure", "1")])
+
+    anna.client.post("/inbox/bulk", content=fields, headers=FORM)
+
+    assert desk.get(ask.id).open

@@ -415,7 +415,7 @@ def test_what_a_run_asks_is_decided_on_its_page_and_taken_back_there(desk: Desk,
 
     assert anna.direct.headers["location"] == f"/runs/{run.id}?done={ask.id}"
     assert desk.get(ask.id).status == "settling"
-    anna.press(anna.page.one("div", id="toast").one("button"))
+    anna.press(anna.held(ask.id).one("button"))
     assert anna.direct.headers["location"] == f"/runs/{run.id}"
     assert desk.get(ask.id).open
 

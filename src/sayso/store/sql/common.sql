@@ -214,6 +214,15 @@ select id from asks
  where status in ('open', 'settling') and next_at is not null and next_at <= (select {now})
  order by next_at limit :limit
 
+-- name: settling
+-- What a person has decided and may still take back. Few settle, and each has a moment at which it
+-- counts: that finds them by the index of what the clock looks at.
+select id from asks a
+ where a.status in ('open', 'settling') and a.next_at is not null
+   and a.status = 'settling' and a.next_at > (select {now})
+   and length(replace(a.voters, :voter, '')) < length(a.voters)
+ order by a.next_at desc limit :limit
+
 -- name: lapsed
 -- Of a run that was cancelled, its worker reports or nobody does.
 select id from (

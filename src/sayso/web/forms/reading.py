@@ -24,6 +24,7 @@ from sayso.web.forms.parts import Part, Taken, TooMany, parts_of
 from sayso.web.forms.sent import MISSING, Posted, Sent, Value, pointer_to
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_HOLD_SEVERAL = frozenset({"array", "object", "checks"})
 _TOO_MANY = "has more fields than a form can hold; send fewer, or use the JSON tab"
 
 
@@ -168,10 +169,13 @@ def value_of(part: Part, errors: dict[str, str]) -> Value:
     if not part.present:
         return MISSING
     try:
-        return _of_parts(part, errors) if part.children else _of_one(part)
+        value = _of_parts(part, errors) if part.children else _of_one(part)
     except Unreadable as error:
         errors[part.pointer] = str(error)
         return part.text
+    if part.pointer == "=" and part.control in _HOLD_SEVERAL and not value:
+        errors.setdefault("=", "is empty: fill it in first")  # nobody has answered yet
+    return value
 
 
 def _of_one(part: Part) -> Value:

@@ -43,6 +43,7 @@ from sayso.web.visit import Visit
 
 # Pages beside the inbox on which an ask can be decided: addresses of our own, nothing else.
 _PAGES = re.compile(r"/(overview|runs/[A-Za-z0-9._-]{1,200})(\?[\w=&.%-]{0,400})?")
+_WRITTEN = ("text", "guidance")  # answers that are the note itself
 _TOLD = (403, 409, 422)  # what is said on the page of the ask; everything else is a page of its own
 
 
@@ -132,6 +133,8 @@ def entry_for(
         return Entry(fields=fields, wrong=((f"{error.field}-{ask.id}", error.words),))
     if isinstance(error, InvalidEdit | InvalidAnswer) and error.fields:
         return Entry(fields=fields, errors=_on_fields(error.fields, ask))
+    if isinstance(error, InvalidAnswer) and ask.meaning("respond").takes in _WRITTEN:
+        return Entry(fields=fields, wrong=((f"note-{ask.id}", str(error)),))
     if isinstance(error, BadPolicy):
         return Entry(fields=fields, wrong=(("", words_of(error)),))
     if status_of(error) == 409:  # the banner says it; the edits are checked against what is now

@@ -16,10 +16,10 @@ from sayso.channels.headline import headline
 from sayso.errors import AskClosed, BadValue, SaysoError, Settling
 from sayso.model.actor import Actor, Roster
 from sayso.model.ask import Ask, Ballot
-from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.verdicts import Kind, Verdict
 from sayso.web.deciding import said
 from sayso.web.forms.sent import Posted
+from sayso.web.inbox.arming import weighs
 from sayso.web.inbox.card import shape_of, so_far
 from sayso.web.inbox.deciding import HOLD, hold_of
 from sayso.web.look.views import BulkItem
@@ -29,7 +29,6 @@ from sayso.web.visit import Visit
 MOST = 100
 _KINDS: tuple[Kind, ...] = ("action", "notice", "feedback")
 _HARMLESS: tuple[Kind, ...] = ("notice", "feedback")  # of these nobody states a risk
-_LIGHT = ("low", "medium")
 _TITLE = 400
 _LONGEST = 4000  # characters that somebody can be said to know from a line in a list
 
@@ -60,14 +59,6 @@ def too_grave(ask: Ask) -> str | None:
     if ask.risk is None and ask.kind not in _HARMLESS:
         return "Nobody has said how risky it is: open it."
     return unread(ask)
-
-
-def weighs(ask: Ask) -> bool:
-    """Whether so much is at stake that an ask is decided on its own page alone."""
-    tier = ask.content.ruled.tier
-    # A tier that a policy made up was made up for a reason.
-    light = ask.risk not in NEVER_BY_TIMEOUT and tier in (None, *_LIGHT)
-    return not light or ask.content.ruled.critical
 
 
 def unread(ask: Ask) -> str | None:

@@ -30,11 +30,13 @@ from sayso.model.ask import Ask, Decision, Vote
 from sayso.model.confidence import Confidence
 from sayso.model.content import Option
 from sayso.model.mattering import matters_of
+from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.tally import missing
 from sayso.model.verdicts import Kind, Verdict, key_of
 from sayso.web.forms.drawing import answer_field, form_of, rows_of
 from sayso.web.forms.fields import Field, Form
 from sayso.web.forms.sent import Posted, name_in
+from sayso.web.inbox.arming import grants, waits_for
 from sayso.web.inbox.deciding import HOLD, confirmation, edits_of, hold_of
 from sayso.web.inbox.planning import editor_of
 from sayso.web.inbox.posting import NOTHING, one
@@ -135,6 +137,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         buttons=_buttons(ask),
         barred=bar,
         refusable=bar is not None and barred(ask, me, at.roster, verdict="reject") is None,
+        waits=waits_for(ask),
         confirm=confirmation(ask) if ask.open else None,
         hold=max(hold_of(ask, at.now, HOLD), content.ruled.cool_off),
         form=form,
@@ -401,13 +404,19 @@ def _buttons(ask: Ask) -> tuple[Button, ...]:
         Button(
             verdict=verdict,
             label=ask.meaning(verdict).button,
-            key=key_of(ask.kind, verdict),
+            key=_key_of(ask, verdict),
             takes=ask.meaning(verdict).takes,
             primary=verdict == first and ask.kind not in _EQUAL,
             means=_MEANS.get((ask.kind, verdict), ""),
         )
         for verdict in offered
     )
+
+
+def _key_of(ask: Ask, verdict: Verdict) -> str:
+    """Return the single key of a verdict: none lets what is of high risk run alone."""
+    grave = grants(ask) and ask.content.level.word in NEVER_BY_TIMEOUT
+    return "" if grave and ask.meaning(verdict).stance == "consent" else key_of(ask.kind, verdict)
 
 
 def _edits(ask: Ask, entry: Entry) -> tuple[Change, ...]:

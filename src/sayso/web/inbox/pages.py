@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -13,20 +12,17 @@ from starlette.responses import Response
 from sayso.asks.inbox import Inbox
 from sayso.asks.standing import Standing
 from sayso.asks.versions import Version, versions
-from sayso.channels.card import ended
-from sayso.channels.headline import headline
 from sayso.channels.worddiff import changes
 from sayso.errors import UnknownAsk
-from sayso.model.ask import Ask
-from sayso.model.verdicts import Kind, Verdict
 from sayso.web.faces import from_script
 from sayso.web.inbox.card import UNTOUCHED, Entry, short, view_of
 from sayso.web.inbox.context import brief, context_of, outcome_of, row_of, told_of
 from sayso.web.inbox.filters import Filters
+from sayso.web.inbox.held import by_others, held_by, said_of
 from sayso.web.inbox.queue import inbox_of, queue_of
 from sayso.web.inbox.touring import line_of, on_tour
 from sayso.web.look.render import fragment, page
-from sayso.web.look.views import AskView, Context, DraftVersion, Frame, Place, Queue, Toast
+from sayso.web.look.views import AskView, Context, DraftVersion, Frame, Place, Queue, Toast, Tray
 from sayso.web.problems import UNUSABLE
 from sayso.web.visit import Visit
 
@@ -57,7 +53,7 @@ def screen(
     return Screen(
         queue=queue_of(visit, filters, listed, None if at is None else at.ask.id),
         ask=None if at is None else ask_view(visit, filters, at, entry),
-        toast=toast_of(visit, done, filters) if done else None,
+        toast=toast_of(visit, done) if done else None,
     )
 
 
@@ -123,75 +119,21 @@ def _version(before: Version | None, one: Version, at: Standing, filters: Filter
     )
 
 
-def toast_of(visit: Visit, ask_id: str, filters: Filters) -> Toast | None:
-    """Say what was just done to an ask, and whether that can be undone."""
+def toast_of(visit: Visit, ask_id: str) -> Toast | None:
+    """Say what was just done to an ask; what can be undone is listed for as long as it can."""
     try:
         at = visit.standing(ask_id)
     except UnknownAsk:
         return None
     ask = at.ask
-    if ask.open:
-        if all(vote.by != visit.actor for vote in ask.votes):
-            return None
-        needs = short(at) or "others"
-        text = f"Your vote is recorded. It still needs {needs}."
-        return Toast(text=text, ask=ask.id, query=filters.query)
     voted = any(vote.by == visit.actor for vote in ask.votes)
-    mine = ask.settling and voted
-    return Toast(
-        text=_done(ask) if voted else _by_others(ask),
-        ask=ask.id,
-        until=ask.settles_at if mine else None,
-        undo=mine,
-        query=filters.query,
-    )
-
-
-# What somebody did, where the word of the verdict is not the word of the button.
-_DONE: Mapping[tuple[Kind, Verdict], str] = {
-    ("plan", "reject"): "Cancelled",
-    ("draft", "reject"): "Dropped",
-    ("question", "respond"): "Answered",
-    ("question", "reject"): "Not answered",
-    ("choice", "approve"): "Chosen",
-    ("choice", "respond"): "Answered",
-    ("choice", "reject"): "None chosen",
-    ("notice", "reject"): "Ignored",
-    ("notice", "respond"): "Answered",
-    ("feedback", "approve"): "Rated good",
-    ("feedback", "reject"): "Rated bad",
-    ("feedback", "respond"): "Commented",
-    ("doubt", "approve"): "To be run again",
-    ("doubt", "respond"): "Taken as done",
-    ("doubt", "reject"): "Left as it is",
-}
-_PLAIN: Mapping[Verdict, str] = {
-    "approve": "Approved",
-    "edit": "Approved with edits",
-    "reject": "Rejected",
-    "respond": "Sent back",
-}
-_NAMED = 80
-
-
-def _done(ask: Ask) -> str:
-    """Say what was done to which ask: `Approved: Refund · 1,240.00 EUR · Ada`."""
-    judged = ask.judged
-    if judged is None:
-        return _by_others(ask)
-    word = _DONE.get((ask.kind, judged.verdict), _PLAIN[judged.verdict])
-    if ask.content.ignores and judged.verdict == "reject":
-        word = "Ignored"
-    about = headline(ask)
-    if (ask.kind, judged.verdict) == ("choice", "approve") and isinstance(judged.answer, dict):
-        about = str(judged.answer.get("option", about))
-    cut = about if len(about) <= _NAMED else f"{about[: _NAMED - 1]}…"
-    return f"{word}: {cut}"
-
-
-def _by_others(ask: Ask) -> str:
-    said = ended(ask)
-    return f"{said[:1].upper()}{said[1:]}."
+    if not ask.open:
+        text = said_of(ask) if voted else by_others(ask)
+        return Toast(text=text, ask=ask.id, held=ask.settling and voted)
+    if not voted:
+        return None
+    needs = short(at) or "others"
+    return Toast(text=f"Your vote is recorded. It still needs {needs}.", ask=ask.id)
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -209,7 +151,13 @@ def frame_of(request: Request, visit: Visit, title: str, place: Place = "page") 
         now=visit.store.now(),
         admin="admin" in visit.caller.scopes,
         touring=on_tour(request),
+        tray=Tray(rows=held_by(visit)),
     )
+
+
+def tray_of(visit: Visit, filters: Filters) -> Tray:
+    """Return what this person may still take back, as the inbox shows it."""
+    return Tray(rows=held_by(visit), back=filters.query, inbox=True)
 
 
 def shown(
@@ -236,10 +184,13 @@ def shown(
             ask=ask,
             queue=queue,
             toast=made.toast,
+            tray=None if queue is None else tray_of(visit, filters),
             tour_line=tour_line,
         )
+    frame = frame_of(request, visit, "Inbox" if ask is None else ask.title, place)
     frame = replace(
-        frame_of(request, visit, "Inbox" if ask is None else ask.title, place),
+        frame,
+        tray=replace(frame.tray, back=filters.query, inbox=True),
         counted="" if queue is None or queue.decided else queue.counted,
         query=filters.query,
         toast=made.toast,

@@ -32,6 +32,7 @@ from sayso.web.inbox.pages import (
     screen,
     shown,
     state_view,
+    tray_of,
 )
 from sayso.web.inbox.posting import one, posted
 from sayso.web.inbox.queue import inbox_of, queue_of
@@ -82,7 +83,8 @@ async def queue(request: Request, who: Caller = _READS) -> Response:
 
     def made() -> Response:
         listed = queue_of(visit, filters, inbox_of(visit, filters))
-        return fragment("queue.html", now=visit.store.now(), queue=listed)
+        tray = tray_of(visit, filters)
+        return fragment("looked.html", now=visit.store.now(), queue=listed, tray=tray)
 
     return await service_of(request).work(made)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from math import ceil
 
 from markupsafe import Markup
 
 from sayso.store.contract import SOON
+
+_IN_SECONDS = timedelta(seconds=90)
 
 
 def span(length: timedelta) -> str:
@@ -40,6 +43,12 @@ def left(at: datetime, now: datetime | None) -> Markup:
 def within(at: datetime, now: datetime | None) -> Markup:
     """Draw how long there still is, inside a sentence: `14 min`."""
     return _time(at, exact(at) if now is None else span(max(at - now, timedelta(0))), "within")
+
+
+def seconds(at: datetime, now: datetime | None) -> str:
+    """Say how long something can still be undone: `8 s`, or `14 min` for more than a minute and a half."""
+    left = timedelta(0) if now is None else max(at - now, timedelta(0))
+    return f"{ceil(left.total_seconds())} s" if left <= _IN_SECONDS else span(left)
 
 
 def clock(at: datetime) -> Markup:

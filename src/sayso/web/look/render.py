@@ -113,6 +113,7 @@ def environment() -> Environment:
         "when": _when,
         "ago": _ago,
         "left": _left,
+        "seconds": _seconds,
         "within": _within,
         "clock": moments.clock,
         "bytes": bytes_,
@@ -148,6 +149,11 @@ def _when(context: Context, at: datetime) -> Markup:
 @pass_context
 def _ago(context: Context, at: datetime) -> Markup:
     return moments.when(at, context["now"], ago=True)
+
+
+@pass_context
+def _seconds(context: Context, at: datetime) -> str:
+    return moments.seconds(at, context["now"])
 
 
 @pass_context

@@ -364,6 +364,7 @@ class AskView:
     buttons: tuple[Button, ...] = ()
     barred: str | None = None
     refusable: bool = False  # barred from a yes, and may still say no
+    waits: int = 1  # seconds for which it takes no decision once it has appeared
     confirm: str | None = None
     hold: float = 0.0
     form: Form | None = None
@@ -397,13 +398,32 @@ class AskView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toast:
-    """What was just done, and whether it can be undone: until when, and in which words."""
+    """What was just done. What is `held` stands in the tray as well, with a button that undoes it."""
 
     text: str
     ask: str
-    until: datetime | None = None
-    undo: bool = False
-    query: str = ""
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A decision that can still be taken back."""
+
+    ask: str
+    text: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tray:
+    """All that whoever looks may still take back, the newest first.
+
+    `back` is where they go on afterwards: the filters of the `inbox`, or the address of another page.
+    """
+
+    rows: tuple[Held, ...] = ()
+    back: str = ""
+    inbox: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -461,6 +481,7 @@ class Frame:
     now: datetime | None = None
     query: str = ""
     toast: Toast | None = None
+    tray: Tray = field(default_factory=Tray)
     admin: bool = False
     touring: bool = False
     extra: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from sayso.access.caller import Scope
 from sayso.web.callers import NeedsAPerson
-from sayso.web.inbox.filters import Filters
 from sayso.web.inbox.pages import frame_of, toast_of
 from sayso.web.inbox.queue import waiting_for
 from sayso.web.look.render import page
@@ -39,13 +38,12 @@ def board(
 ) -> Response:
     """Answer with a page. The rail counts what waits, as the inbox does.
 
-    `done` is an ask that was just decided on this page, whose address is `back`.
+    `done` is an ask that was just decided on this page; `back` is its address, if asks are decided here.
     `live_from` is where the page can be looked at again: a form may be answered with it from elsewhere.
     """
     counted = waiting_for(visit).counted
     if done is not None:
-        toast = toast_of(visit, done, Filters())
-        toast = None if toast is None else replace(toast, query=back)
+        toast = toast_of(visit, done)
     frame = frame_of(request, visit, title, place)
-    frame = replace(frame, counted=counted, toast=toast)
+    frame = replace(frame, counted=counted, toast=toast, tray=replace(frame.tray, back=back))
     return page(template, frame, status=status, live_from=live_from, **values)

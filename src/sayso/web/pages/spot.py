@@ -13,7 +13,8 @@ from sayso.errors import SaysoError
 from sayso.insight.reading import asks_of
 from sayso.model.ask import Ask
 from sayso.web.forms.fields import Field, Form
-from sayso.web.inbox.bulk import unread, weighs
+from sayso.web.inbox.arming import weighs
+from sayso.web.inbox.bulk import unread
 from sayso.web.inbox.filters import Filters
 from sayso.web.inbox.pages import card_for
 from sayso.web.look.views import AskView

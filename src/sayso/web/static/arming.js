@@ -1,22 +1,34 @@
-// No decision on an ask that the person has not seen: a click or key that was meant for the ask
-// before is refused, and a form that is not the one of the ask on screen is never sent.
-import { article, deciding, detail, one, onDraw, say } from "./page.js";
+// No decision on what the person has not seen. Whatever is decided takes no click, tap or key for a
+// second after it has appeared, or for two where much is at stake: the server writes on it which of
+// them it is (`data-waits`), and marks the buttons that decide (`data-arms`). And a form that is not the one of the ask on screen is never sent.
+import { all, article, deciding, detail, on, one, onDraw, say } from "./page.js";
 import { offline } from "./live.js";
 
-const DELAY = 150; // milliseconds for which a different ask takes no decision
-const READING = 2000; // and for which one of high risk takes none by a single key
 const root = document.documentElement;
 let shown = ""; // which ask, in which version
-let since = Infinity; // when it was painted
 let loading = null; // the request that will put another ask here
 let sending = null; // the form that is on its way
 let turn = 0; // how often something appeared
 
-const named = (ask) => (ask ? `${ask.dataset.ask} ${ask.dataset.digest}` : "");
+const DECIDES = "[data-arms]:not([disabled])";
+const wait = () => 1000 * Math.max(1, ...all("[data-waits]").map((place) => Number(place.dataset.waits)));
+const named = (ask) => (ask ? `${ask.dataset.ask} ${ask.dataset.digest} ${Boolean(one(DECIDES, ask))}` : "");
 
 // What the page says and what counts are one thing.
 export const armed = () => !("arming" in root.dataset);
 export const busy = () => Boolean(sending);
+
+// `coming` until it is painted, `counting` from then on, and nothing once it takes decisions.
+function holdOff(state) {
+  if (state) root.dataset.arming = state;
+  else delete root.dataset.arming;
+  for (const button of all(DECIDES)) {
+    if (!state) button.removeAttribute("aria-disabled");
+    else button.setAttribute("aria-disabled", "true");
+    if (!state) button.removeAttribute("aria-describedby");
+    else button.setAttribute("aria-describedby", "arms-words");
+  }
+}
 
 // Calls back once a place was on screen, or is no longer there.
 function onceSeen(place, then) {
@@ -31,26 +43,14 @@ function onceSeen(place, then) {
 
 function appear(told = false) {
   const mine = ++turn;
-  since = Infinity;
-  root.dataset.arming = "true";
-  // What counts is when it could be seen, which is after the next frame.
+  holdOff("coming");
+  // What counts is when it could be seen: after the next frame, which a hidden page does not have.
   const painted = () => {
     if (mine !== turn) return;
-    since = performance.now();
-    setTimeout(() => { if (mine === turn && !loading) delete root.dataset.arming; }, DELAY);
+    holdOff("counting");
+    setTimeout(() => { if (mine === turn && !loading) holdOff(""); }, wait());
   };
-  const shows = () => onceSeen(told && one(".banner", article() ?? document), painted);
-  if (document.hidden) shows();
-  else requestAnimationFrame(() => setTimeout(shows));
-}
-
-// Whether a key may decide now; says why not.
-export function readLongEnough(button) {
-  const risky = ["high", "critical"].includes(article()?.dataset.shape);
-  const consents = button.name === "option" || ["approve", "edit"].includes(button.value);
-  if (!risky || !consents || performance.now() - since >= READING) return true;
-  say("High risk: read it first. The key works once it has been open for 2 seconds.");
-  return false;
+  requestAnimationFrame(() => setTimeout(() => onceSeen(told && one(".banner", article() ?? document), painted)));
 }
 
 function mismatch(form) {
@@ -66,12 +66,21 @@ function mismatch(form) {
   );
 }
 
+// The field for the name of something critical, if the ask on screen wants one.
+export const nameField = () => one("input[name=confirm]", deciding() ?? root);
+
+export function wantName() {
+  nameField()?.focus();
+  say("This one is critical. Type the name, then press the button: no key decides it.");
+}
+
 function refusal(form, button) {
+  const asks = form.id.startsWith("decide-");
   if (sending) return "The decision is on its way.";
-  if (!armed()) return "This ask had only just appeared, so nothing was decided. Press again.";
-  if (mismatch(form)) return "This form is not the one of the ask on screen. Load the page again.";
+  if (!armed()) return "This had only just appeared, so nothing was decided. Read it, and press again.";
+  if (asks && mismatch(form)) return "This form is not the one of the ask on screen. Load the page again.";
   if (offline()) return "Not connected, so nothing was decided, and nothing is kept for later. Try again when you are.";
-  const name = one("input[name=confirm]", form);
+  const name = asks && one("input[name=confirm]", form);
   if (name && !name.value.trim() && (button?.name === "option" || button?.value === "approve")) {
     name.focus();
     return "This one is critical. Type the name first.";
@@ -80,10 +89,10 @@ function refusal(form, button) {
 }
 
 function guard(event) {
-  const form = event.target;
-  if (!form.id?.startsWith("decide-")) return;
-  if (event.submitter?.hasAttribute("formaction")) return; // editing decides nothing
-  const words = refusal(form, event.submitter);
+  const { target: form, submitter } = event;
+  if (submitter?.hasAttribute("formaction")) return; // editing decides nothing
+  if (!form.id?.startsWith("decide-") && !submitter?.hasAttribute("data-arms")) return;
+  const words = refusal(form, submitter);
   if (!words) return;
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -104,7 +113,7 @@ export function start() {
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
     if (ctx.request.form?.id.startsWith("decide-")) sending = ctx.request.form;
     if (moves(ctx)) loading = ctx;
-    if (moves(ctx) || decides(ctx)) root.dataset.arming = "true";
+    if (moves(ctx) || decides(ctx)) holdOff("coming");
   });
   // Answers may overtake each other; only the last ask that was gone to appears.
   document.addEventListener("htmx:before:response", (event) => {
@@ -116,10 +125,17 @@ export function start() {
     else if (!decides(ctx)) return;
     appear(ctx.response?.status === 409);
   });
-  window.addEventListener("pageshow", () => { sending = null; });
+  window.addEventListener("pageshow", (event) => {
+    sending = null;
+    if (event.persisted) appear(); // it came back as it was left
+  });
+  // An ask beside its run appears when it is opened.
+  document.addEventListener("toggle", ({ target }) => { if (target.matches?.("details.spot[open]")) appear(); }, true);
   onDraw(() => {
     const now = named(article());
     if (now !== shown) appear();
+    else holdOff(root.dataset.arming); // what was drawn anew meanwhile says so too
     shown = now;
   });
+  if (one(DECIDES)) appear();
 }

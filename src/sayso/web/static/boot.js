@@ -1,5 +1,5 @@
 // Everything a page can do beyond links and forms. Without it the pages work too.
-import { article, detail, drawn, onDraw, one, onScreen, say } from "./page.js";
+import { detail, drawn, onDraw, one, onScreen, say } from "./page.js";
 import * as arming from "./arming.js";
 import * as bulk from "./bulk.js";
 import * as clock from "./clock.js";
@@ -65,9 +65,5 @@ document.addEventListener("htmx:finally:swap", () => queueMicrotask(live.titled)
 for (const part of [arming, bulk, clock, draft, editing, keys, live, palette, plan, theme, tour, undo, watching]) part.start();
 drawn();
 
-// Ready means: what is pressed now counts.
-const ready = () => {
-  if (article() && detail() && !arming.armed()) return setTimeout(ready, 10);
-  document.documentElement.dataset.ready = "";
-};
-ready();
+// Ready means: what is pressed now is heard.
+document.documentElement.dataset.ready = "";

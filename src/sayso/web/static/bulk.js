@@ -1,12 +1,12 @@
 // Several asks at once: only those that may be, only of one kind, and it says why not.
 import { all, on, onDraw, one, say } from "./page.js";
 
-const picked = () => all("#queue input.pick:checked");
+export const picked = () => all("#queue input.pick:checked");
 
 function shown() {
   const count = picked().length;
   for (const place of all("[data-picked]")) place.textContent = count;
-  one("#queue")?.toggleAttribute("data-picking", count > 0);
+  document.documentElement.toggleAttribute("data-picking", count > 0);
   for (const row of all("#queue .row")) row.toggleAttribute("data-selected", Boolean(one("input.pick:checked", row)));
 }
 
@@ -43,7 +43,7 @@ export function start() {
     const words = box.checked ? refused(box) : "";
     if (words) box.checked = false;
     shown();
-    say(words || `${picked().length} selected.`);
+    say(words || (picked().length ? `${picked().length} selected: the keys A and R are for them.` : "Nothing is selected."));
   });
   on("click", "[data-unpick]", unpick);
   onDraw(shown);

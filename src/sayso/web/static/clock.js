@@ -9,7 +9,7 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyl
 const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 // The same words as the server's.
-function span(length) {
+export function span(length) {
   const minutes = Math.floor(length / 60_000);
   const hours = Math.floor(minutes / 60);
   if (minutes < 1) return "under a minute";

@@ -141,7 +141,7 @@ const touched = (input) => input.name !== "tab" && (/checkbox|radio/.test(input.
   ? input.checked !== input.defaultChecked
   : input.matches("textarea, input:not([type=hidden])") && unified(input.value) !== unified(input.defaultValue));
 
-const dirty = () => one("[data-arms]", article() ?? nothing)
+export const dirty = () => one("[data-arms]", article() ?? nothing)
   && (section()?.hidden === false || Boolean(one("[name=note]", deciding())?.value.trim()) || [...deciding().elements].some(touched));
 
 let sending = false; // the form is on its way, by a script or by the browser itself

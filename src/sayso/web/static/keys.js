@@ -1,7 +1,7 @@
 // One hand on the keyboard: every key presses a button that is on the page, or moves.
 import { all, article, currentRow, detail, mark, nothing, on, one, onDraw, onScreen, say } from "./page.js";
-import { busy, readLongEnough } from "./arming.js";
-import { pick, unpick } from "./bulk.js";
+import { busy, nameField, wantName } from "./arming.js";
+import { pick, picked, unpick } from "./bulk.js";
 import { leaving } from "./editing.js";
 import { openPalette } from "./palette.js";
 
@@ -62,14 +62,13 @@ function opened() {
 // --- deciding ---------------------------------------------------------------------------------
 
 export const buttonFor = (key) =>
-  all(`#detail [data-key="${CSS.escape(key)}"], #toast [data-key="${CSS.escape(key)}"]`).find((button) => !button.disabled);
+  all(`#detail [data-key="${CSS.escape(key)}"], #held [data-key="${CSS.escape(key)}"]`).find((button) => !button.disabled);
 
 // What has to be written before a verdict can be given.
 function missing(button) {
   if (button.value !== "respond" || button.name !== "verdict") return null;
-  const form = button.form;
-  const own = all("[name='=']", form);
-  const fields = own.length ? own : all(`[id="note-${onScreen()}"]`);
+  // An answer has fields of its own, of which the server says what is missing; words are the note.
+  const fields = button.dataset.takes === "answer" ? all("[name='=']", button.form) : all(`[id="note-${onScreen()}"]`);
   if (!fields.length || fields.some((field) => (/checkbox|radio/.test(field.type) ? field.checked : field.value.trim()))) return null;
   return fields[0];
 }
@@ -95,11 +94,9 @@ export function press(key) {
   if (!button) return false;
   if (key === "e") return edit();
   const empty = missing(button);
-  if (empty) {
-    write(empty, key);
-  } else if (!button.hasAttribute("data-arms") || readLongEnough(button)) {
-    button.click();
-  }
+  if (button.hasAttribute("data-arms") && nameField()) wantName();
+  else if (empty) write(empty, key);
+  else button.click();
   return true;
 }
 
@@ -110,6 +107,16 @@ export function edit() {
   const found = field();
   found?.focus();
   return Boolean(found);
+}
+
+// What is selected comes before the ask on screen: a key decides the one or the other.
+function together(key) {
+  const count = picked().length;
+  if (!count) return false;
+  const button = one(`#bulk .bulk-bar [data-key="${CSS.escape(key)}"]`);
+  if (button) button.click();
+  else say(`${count} selected: A approves them, R rejects them, Escape lets go of them.`);
+  return true;
 }
 
 // --- keys -------------------------------------------------------------------------------------
@@ -183,6 +190,8 @@ function heard(event) {
   event.preventDefault();
   if (event.repeat && !/^[jk]$/.test(key)) return; // a key that is held down decides once
   if (known) KEYS[key]();
+  else if (together(key)) return;
+  else if (nameField()) wantName(); // letters are its name, whichever of them it was
   else if (!press(key) && article()) say("That is not possible here.");
 }
 

@@ -1,5 +1,6 @@
 // The list and the ask on screen stay true while others work. Nothing here moves a row under the
 // pointer, takes the focus, scrolls, or touches what somebody has typed.
+import { meetHeld } from "./undo.js";
 import { all, article, currentRow, drawn, fetched, make, mark, on, onDraw, onScreen, one, say, several } from "./page.js";
 
 const KINDS = ["opened", "edited", "raised", "voted", "settling", "taken_back", "decided", "escalated", "assigned", "withdrawn"]
@@ -38,6 +39,7 @@ async function look() {
   if (!queue()) return;
   const before = lists;
   const found = await asking(`/inbox/queue${document.body.dataset.query ?? ""}`);
+  meetHeld(one("#held", found));
   if (lists === before) meet(one("#queue", found));
   else after ??= false; // another list came meanwhile, and nobody knows which one is newer
 }
