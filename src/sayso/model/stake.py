@@ -7,7 +7,7 @@ nothing of the coin.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 ASKER = "sayso"  # who asks about keys: no agent speaks for itself, and none is called so
@@ -36,9 +36,13 @@ class Stake:
 
     def to_json(self) -> dict[str, Any]:
         """Return the form kept in the journal; what is not stated is left out."""
-        return {name: value for name, value in asdict(self).items() if value not in (None, "")}
+        said = ((name, getattr(self, name)) for name in _NAMES)
+        return {name: value for name, value in said if value is not None and value != ""}
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> Stake:
         """Read the form kept in the journal."""
         return cls(**said)
+
+
+_NAMES = tuple(field.name for field in fields(Stake))
