@@ -76,4 +76,4 @@ builder.add_edge(START, "triage_router")
 def assistant(folder: str) -> Graph:
     """Return the graph for a desk to run. Its nodes act only by sayso.effect: it is guarded."""
     file = sqlite3.connect(f"{folder}/checkpoints.db", check_same_thread=False)
-    return Graph("email assistant", builder.compile(checkpointer=SqliteSaver(file)), guarded=True)
+    return Graph("email-assistant", builder.compile(checkpointer=SqliteSaver(file)), guarded=True)

@@ -38,6 +38,7 @@ from sayso.insight.bounds import NEAR
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.content import Proposal
+from sayso.model.names import made_plain
 from sayso.model.span import Span, aware, span
 from sayso.policy.rules import Policy
 from sayso.runs.ambient import AMBIENT
@@ -105,7 +106,9 @@ class Desk(Asking, Gates, RunDesk):
         self._own = open_store(self.url, ticking)
         self._own.widen = self.law.widened
         self.docket = StoredDocket(lambda: self.store, self.origin, self.law)
-        self.forms = Forms(agent or _program(), self.docket.now, self._precedents, team)
+        self.forms = Forms(
+            agent if agent is not None else _program(), self.docket.now, self._precedents, team
+        )
         self.forms.version = lambda fn: version_of(fn.__module__)
         self.lease = span(lease).total_seconds()
         self.heartbeat = Heartbeat(self.docket.renew, self.lease, ticking, sweep=self.sweep)
@@ -475,4 +478,5 @@ def _program() -> str:
     path = Path(sys.argv[0]) if sys.argv and sys.argv[0] not in ("", "-c", "-m") else None
     if path is None:
         return "python"
-    return path.parent.name if path.name == "__main__.py" else path.name.removesuffix(".py")
+    name = path.parent.name if path.name == "__main__.py" else path.name.removesuffix(".py")
+    return made_plain("agent", name)

@@ -99,9 +99,10 @@ def test_in_solo_mode_only_agents_have_tokens(desk: Desk) -> None:
     [
         {"name": "anna"},
         {"name": "ANNA"},
-        {"name": "agent:shop"},
-        {"name": "a/b"},
+        {"name": "shop "},
+        {"name": "/shop"},
         {"name": ""},
+        {"name": "person:ben", "kind": "person"},
         {"name": "shop", "kind": "policy"},
         {"name": "shop", "scopes": []},
         {"name": "shop", "scopes": "asks:read"},

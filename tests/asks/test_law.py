@@ -868,8 +868,6 @@ def test_whom_the_desk_never_had_a_policy_cannot_ask_for_e59(
         refund(desk)
 
 
-def test_a_bracket_in_the_name_of_a_tool_stands_for_itself(office: Office) -> None:
-    desk = office('[tools]\n"pay[1]" = "critical"')
-
-    assert desk.open("pay[1]").content.ruled.tier == "critical"
-    assert desk.open("pay1").content.ruled.tier is None
+def test_a_rule_about_a_name_that_no_tool_can_have_is_refused(office: Office) -> None:
+    with pytest.raises(BadPolicy, match="LEFT SQUARE BRACKET"):
+        office('[tools]\n"pay[1]" = "critical"')

@@ -468,11 +468,11 @@ def test_an_erased_ask_can_still_be_shown(desk: Desk) -> None:
 
 def hostile_asks(desk: Desk) -> Iterator[Ask]:
     bad, later = hostile.ALL, desk.later
-    names = dict.fromkeys(("agent", "run", "thread"), hostile.MARKUP)
+    names = dict.fromkeys(("run", "thread"), hostile.MARKUP)
     terms: dict[str, Any] = {"why": f"{bad}\n{hostile.FAKED}", **names}
     facts = {bad: bad, "list": [bad], "page": hostile.FAKED + bad}
     yield desk.open(
-        bad, {bad: bad, "t": hostile.FAKED}, title=bad, facts=facts, impact=bad, **terms
+        "pay", {bad: bad, "t": hostile.FAKED}, title=bad, facts=facts, impact=bad, **terms
     )
     yield later.confirm(hostile.FAKED + bad, facts, **terms).ask
     yield later.question(hostile.FAKED + bad, **terms).ask

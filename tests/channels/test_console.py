@@ -314,7 +314,7 @@ def test_hostile_text_cannot_draw_on_the_screen(
 ) -> None:
     evil = hostile.FAKED + hostile.ALL
     asks = [
-        desk.open("pay", {"to": evil}, title=evil, why=evil, agent=hostile.MARKUP),
+        desk.open("pay", {"to": evil}, title=evil, why=evil, agent="bot"),
         desk.later.plan([evil], why=evil).ask,
         desk.later.choose(evil, [Option(evil, 1, evil)]).ask,
     ]

@@ -6,6 +6,7 @@ import json
 
 from sayso import Desk
 from tests.cli.conftest import Sayso
+from tests.earlier import any_names
 from tests.hostile import ALL, raw_in
 
 
@@ -41,6 +42,7 @@ def test_below_fifty_decisions_nothing_has_a_worth(sayso: Sayso, desk: Desk) -> 
 
 
 def test_names_of_agents_and_tools_cannot_hide(sayso: Sayso, desk: Desk) -> None:
-    desk.approve(desk.open(ALL[:100], confidence=0.95))
+    with any_names():
+        desk.approve(desk.open(ALL[:100], confidence=0.95))
 
     assert not raw_in(sayso("calibration").out)

@@ -14,6 +14,7 @@ from sayso import Ask, Desk, Option
 from sayso.testing import FakeClock
 from tests import hostile
 from tests.cli.conftest import Sayso
+from tests.earlier import any_names
 
 
 def test_the_list_says_which_desk_it_shows_and_how_much_is_open(
@@ -245,7 +246,8 @@ def test_the_list_keeps_to_the_width_and_hides_nothing(
     sayso: Sayso, desk: Desk, columns: str
 ) -> None:
     evil = hostile.FAKED + hostile.ALL
-    desk.open(evil, {evil: evil}, title=evil, within="1h")
+    with any_names():
+        desk.open(evil, {evil: evil}, title=evil, within="1h")
     desk.later.question(evil)
     desk.later.plan([evil], title=evil)
     desk.later.draft(evil)

@@ -249,7 +249,7 @@ def test_mail_that_was_to_be_answered_after_all_is_answered_as_people_say(compan
 
 def test_an_answer_goes_back_through_both_agents(company: Desk) -> None:
     ask = of(company, "a slow shop")
-    assert ask.content.chain == "front desk > expert"
+    assert ask.content.chain == "front-desk > expert"
     company.respond(ask, "The cache is off")
     go_on(company)
 

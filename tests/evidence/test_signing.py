@@ -85,7 +85,7 @@ def test_e30_what_is_hidden_is_said_to_be_hidden_and_cannot_be_edited(desk: Desk
     page = drawn("facts", facts_of(ask))
     assert "4111" not in page
     assert '<div class="fact fact-hidden">\n<dt><bdi>card</bdi></dt>' in page
-    assert "There is a value, and the call is made with it. Nobody sees it here." in page
+    assert "The program that asks puts a value in. The desk does not have it" in page
     with pytest.raises(InvalidEdit, match="hidden"):
         desk.edit(ask, {"card": "0", "amount": 5})
     desk.approve(ask)

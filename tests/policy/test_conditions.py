@@ -236,7 +236,7 @@ def test_numbers_of_any_size_keep_their_order(amount: int) -> None:
 def test_hostile_text_is_compared_as_it_is(text: str) -> None:
     length = f"size(args.text) == {len(text)}"
 
-    assert said("args.text == tool", length, tool=text, args={"text": text}) == [True, True]
+    assert said("args.text == affects", length, affects=text, args={"text": text}) == [True, True]
 
 
 def test_a_text_is_never_judged_by_its_beginning_alone() -> None:

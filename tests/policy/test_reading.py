@@ -186,14 +186,14 @@ def test_what_is_said_of_one_agent_replaces_what_is_said_of_each() -> None:
         waiting = 50
         [agents.crawler]
         asks = "5 per minute"
-        [agents."night shift"]
+        [agents.Night-Shift]
         waiting = 2
         """
     )
 
     assert found.pace("shop") == (100, 3600, 50)
     assert found.pace("crawler") == (5, 60, 50)
-    assert found.pace("night shift") == (100, 3600, 2)
+    assert found.pace("night-shift") == (100, 3600, 2)
 
 
 def test_an_agent_of_which_nothing_is_said_has_the_default_pace_e46() -> None:
@@ -248,7 +248,7 @@ BAD = [
     ('[tools]\nrefund = "hihg"\n', "2:10", "no tier 'hihg'. There are: low, medium, high"),
     ('[tools]\nrefund = ["high"]\n', "2:10", "no tier ['high']"),
     ('[[rules]]\nname = "x"\ntier = "hihg"\n', "3:8", "no tier 'hihg'"),
-    ('[tools]\n"" = "high"\n', "2:1", "No tool is called ''"),
+    ('[tools]\n"" = "high"\n', "2:1", "cannot be the name of a tool"),
     ('[tools]\n"a\\u202Eb" = "high"\n', "2:1", "[U+202E RIGHT-TO-LEFT OVERRIDE]"),
     # of the wrong kind
     ("default = 'no'\n", "1:11", "default is true or false"),
@@ -387,7 +387,7 @@ BAD = [
     ("[agents.shop]\nwait = 5\n", "2:1", "Did you mean waiting?"),
     ("[agents.shop]\n", "1:1", "Say how fast it may ask"),
     ("[agents.shop]\nwaiting = -1\n", "2:11", "1 to 1,000,000"),
-    ("[agents.'']\nwaiting = 1\n", "1:1", "No agent is called ''"),
+    ("[agents.'']\nwaiting = 1\n", "1:1", "cannot be the name of an agent"),
     ('[agents."a\\u202Eb"]\nwaiting = 1\n', "1:1", "[U+202E RIGHT-TO-LEFT OVERRIDE]"),
 ]
 

@@ -100,7 +100,7 @@ def test_people_who_ask_by_hand_cannot_approve_it_themselves(
 
     refused = decide(anna, ask)
     assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
-    assert ask["content"]["agent"] == "anna by hand"
+    assert ask["content"]["agent"] == "by-hand/anna"
     assert ask["content"]["team"] == "billing"
     assert decide(ada, ask).status_code == 200
 

@@ -195,7 +195,7 @@ def test_on_https_the_cookie_is_bound_to_the_host(desk: Desk) -> None:
         ("nobody", PASSWORD),
         ("", ""),
         ("anna", ""),
-        ("ANNA", PASSWORD),
+        ("ANNA ", PASSWORD),
         ("ro\u202eot", PASSWORD),
         ("root", PASSWORD),  # has no password at all
         ("clock:clock", PASSWORD),

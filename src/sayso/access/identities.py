@@ -34,7 +34,7 @@ def link_identity(
             raise BadValue(f"An {what} is up to {_LONGEST} printable characters, not {text!r:.80}.")
     for _ in tries():
         roster = store.register()
-        check_person(roster, person)
+        person = check_person(roster, person)
         known = store.identity(issuer, subject)
         if known == person:
             return

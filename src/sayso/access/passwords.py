@@ -21,7 +21,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from sayso.access.recording import acting, check_person, recorded, tries
 from sayso.errors import BadValue, StoreBusy, StoreFull, TooManyTries
-from sayso.model.actor import Actor, Origin, plain_name
+from sayso.model.actor import Actor, Origin
+from sayso.model.names import check_name, fold
 from sayso.store.accounts import drop_sessions_of, put_password, rehash, still_here
 from sayso.store.admitted import password_recorded
 from sayso.store.contract import Store
@@ -69,7 +70,7 @@ def set_password(
         hashed = PasswordHasher().hash(_bytes(password))
     for _ in tries():
         roster = store.register()
-        check_person(roster, name)
+        name = check_person(roster, name)
         changes = (
             still_here(name),
             put_password(name, hashed),
@@ -95,8 +96,10 @@ def check_password(store: Store, name: str, password: str, *, address: str | Non
     Raises:
         TooManyTries: too many wrong ones came from there of late; nothing was looked at.
     """
-    who = _counted(store, name, address)
-    known = store.password(name) if _could_be(name) and name in store.register().people else None
+    who = _counted(store, fold(name), address)
+    people = store.register()
+    name = people.spelt(name)
+    known = store.password(name) if _could_be(name) and name in people.people else None
     hashed = known if known is not None else _nobodys()
     right = _verified(hashed, password) and known is not None
     if right and known is not None:
@@ -184,7 +187,7 @@ def _nobodys() -> str:
 
 def _could_be(name: object) -> bool:
     try:
-        return isinstance(name, str) and bool(plain_name(name, "person"))
+        return isinstance(name, str) and bool(check_name("person", name))
     except BadValue:
         return False
 

@@ -70,16 +70,17 @@ def acting(roster: Roster, by: str | None, origin: Origin) -> Actor:
     """
     if by is None:
         return Actor("person", origin.account.partition("@")[0])
-    check_person(roster, by)
-    return Actor("person", by)
+    return Actor("person", check_person(roster, by))
 
 
-def check_person(roster: Roster, name: str) -> None:
-    """Refuse whoever is not on the desk.
+def check_person(roster: Roster, name: str) -> str:
+    """Return the name of a person as it is spelt on the desk.
 
     Raises:
         UnknownPerson: there is no such person.
     """
+    name = roster.spelt(name)
     if name not in roster.people:
         known = ", ".join(sorted(roster.people)) or "nobody yet"
         raise UnknownPerson(name, f"People here: {known}. Add one: sayso people add NAME")
+    return name

@@ -94,13 +94,13 @@ def open_session(
         UnknownPerson: there is no such person.
         NotSignedIn: nobody was named, on a desk with people.
     """
-    door = origin or Origin("web", f"{person or 'local'}, {how}")
     for _ in tries():
         roster = store.register()
         if person is not None:
-            check_person(roster, person)
+            person = check_person(roster, person)
         elif not roster.solo:
             raise NotSignedIn
+        door = origin or Origin("web", f"{person or 'local'}, {how}")
         secret, now = new_secret(), store.now()
         row = SessionRow(
             id=short_id("s", os.urandom(8), 6),
@@ -194,7 +194,7 @@ def sign_out(store: Store, person: str, *, origin: Origin, by: str | None = None
     """
     for _ in tries():
         roster = store.register()
-        check_person(roster, person)
+        person = check_person(roster, person)
         ids = [session.id for session in store.sessions(person)]
         if not ids:
             return 0

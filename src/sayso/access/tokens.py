@@ -27,8 +27,9 @@ from sayso.access.caller import (
 from sayso.access.recording import acting, check_person, recorded, tries
 from sayso.access.secrets import MARK, digest_of, is_token, new_token
 from sayso.errors import BadValue, Misuse, NotSignedIn, StoreBusy, StoreFull
-from sayso.model.actor import Origin, Roster, plain_name
+from sayso.model.actor import Origin, Roster
 from sayso.model.ids import short_id
+from sayso.model.names import check_name, fold
 from sayso.model.span import Span, span
 from sayso.model.stake import ASKER
 from sayso.store.accounts import TokenRow, TokensWanted, put_token, still_here
@@ -112,8 +113,8 @@ def make_token(
     lasting = None if expires is None else span(expires)
     for _ in tries():
         roster = store.register()
-        wanted = _reach(roster, name, kind, scopes)
-        _check_agent(roster, name, kind, team, owner)
+        name, wanted = _reach(roster, name, kind, scopes)
+        team, owner = _agents(roster, name, kind, team, owner)
         text, now = new_token(), store.now()
         row = TokenRow(
             id=short_id("t", os.urandom(8), 4),
@@ -204,7 +205,7 @@ def is_agent(store: Store, name: str) -> bool:
     return any(
         token.kind == "agent" and token.revoked_at is None
         for token in list_tokens(store)
-        if token.name.casefold() == name.casefold()
+        if fold(token.name) == fold(name)
     )
 
 
@@ -224,10 +225,12 @@ def caller_of_token(store: Store, text: str) -> Caller:
     if token.used_at is None or now - token.used_at >= _NOTED_EVERY:
         with suppress(StoreBusy, StoreFull):  # nobody is kept out because it could not be noted
             store.token_used(token.id)
+    # Of an agent it is the name that its asks have, also where the token is older than that.
+    name = fold(token.name) if token.kind == "agent" else roster.spelt(token.name)
     return Caller(
         kind=token.kind,
-        name=token.name,
-        scopes=frozenset(token.scopes) & _most(roster, token.name, token.kind),
+        name=name,
+        scopes=frozenset(token.scopes) & _most(roster, name, token.kind),
         how=f"token {token.id}",
         credential=token.id,
         team=token.team,
@@ -243,17 +246,18 @@ def _most(roster: Roster, name: str, kind: Kind) -> frozenset[Scope]:
 
 def _reach(
     roster: Roster, name: str, kind: Kind, scopes: Iterable[str] | None
-) -> tuple[Scope, ...]:
+) -> tuple[str, tuple[Scope, ...]]:
+    """Return whose token it is, as the desk writes the name, and what it may do."""
     if kind not in ("agent", "person"):
         raise BadValue(f"A token is an agent's or a person's, not {kind!r}.")
-    plain_name(name, kind)
+    name = check_name(kind, name)
     if kind == "person":
-        check_person(roster, name)
+        name = check_person(roster, name)
     usual = AGENT_SCOPES if kind == "agent" else PERSON_SCOPES
     wanted = usual if scopes is None else known_scopes(scopes)
     beyond = [scope for scope in wanted if scope not in _most(roster, name, kind)]
     if not beyond:
-        return wanted
+        return name, wanted
     if kind == "agent":
         raise BadValue(
             f"The token of an agent cannot hold {beyond[0]}: agents ask and carry out, people "
@@ -265,25 +269,29 @@ def _reach(
     )
 
 
-def _check_agent(
+def _agents(
     roster: Roster, name: str, kind: Kind, team: str | None, owner: str | None
-) -> None:
-    """Refuse what only an agent's token has on a person's, and names that belong to others."""
+) -> tuple[str | None, str | None]:
+    """Return the team and the owner of an agent's token; a person's has neither.
+
+    Raises:
+        BadValue: a person's is to have one, or the name belongs to somebody else.
+    """
     if kind == "person":
         if team is not None or owner is not None:
             raise BadValue("A team and an owner belong to an agent's token, not to a person's.")
-        return
-    if name.casefold() == ASKER:
+        return None, None
+    if name == ASKER:
         raise BadValue(f"{name} asks about the trust in agents; an agent needs a name of its own.")
-    if name.casefold() in {person.casefold() for person in roster.people}:
+    if roster.spelt(name) in roster.people:
         raise BadValue(
             f"{name} is a person on this desk; an agent needs a name of its own. "
             f"For a program of theirs: sayso tokens create {name} --person"
         )
-    if team is not None:
-        plain_name(team, "team")
-    if owner is not None:
-        check_person(roster, owner)
+    return (
+        None if team is None else check_name("team", team),
+        None if owner is None else check_person(roster, owner),
+    )
 
 
 def _told(token: Token) -> dict[str, object]:

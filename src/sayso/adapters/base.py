@@ -8,8 +8,8 @@ unseen, goes through the verbs of the run:
 - a tool is a gate made by `foreign`: `run.call` asks first, `run.effect` leaves that to the policy;
 - a call that is asked for now and carried out later, beside others of its turn, is `prepared`;
 - calls that a host shows all at once and makes one by one are `cleared`, and then `carried_out`;
-- a call that the host itself carries out is put before people by `run.propose`; its plans and its
-  texts by `review_plan` and `review_draft`, which tell what people said to them;
+- a call that the host itself carries out is put before people by `run.propose`, under the name that
+  `made_plain` gives; its plans and its texts by `review_plan` and `review_draft`, which tell what people said to them;
 - code that the host calls in its own order has its place by name: `run.seats()`;
 - whatever an outcome of a call means for the model, `told` says it, in the same words everywhere.
 
@@ -34,6 +34,7 @@ from sayso.asks.refusals import told
 from sayso.errors import StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
+from sayso.model.names import made_plain
 from sayso.model.tool import HIDDEN
 from sayso.runs.calls import asked_for
 from sayso.runs.clearing import Errand, Refusal, carried_out, cleared, errand
@@ -64,6 +65,7 @@ __all__ = [
     "foreign",
     "hosted",
     "in_a_loop",
+    "made_plain",
     "prepared",
     "review_draft",
     "review_plan",
@@ -125,7 +127,8 @@ def foreign(
     """Return a tool of a host as one of ours, for `run.call` and `run.effect`.
 
     Args:
-        name: What the model and people call it.
+        name: What the model and the host call it. Where that is not plain, the journal and the
+            policy have a plain name, and people also read this one.
         fn: Carries the call out; it is given the arguments by name.
         schema: The JSON Schema of the arguments, which an edit must fit.
         **given: What `sayso.tool` takes: risk, preview, secret, idempotent and so on.
@@ -140,12 +143,13 @@ def foreign(
         return fn(**args)
 
     call.__name__ = call.__qualname__ = name
-    gate = gated(call, name=name, **given)
+    gate = gated(call, name=made_plain("tool", name), **given)
     shape = {"type": "object", **schema}
     if hidden:
         secrets = {name: {"const": HIDDEN} for name in hidden}
         shape["properties"] = {**shape.get("properties", {}), **secrets}
-    tool = replace(gate.tool, schema=shape, shape=canonical(shape), secret=hidden)
+    called = None if gate.tool.name == name else name
+    tool = replace(gate.tool, title=called, schema=shape, shape=canonical(shape), secret=hidden)
     call.__sayso_gate__ = replace(gate, tool=tool)  # type: ignore[attr-defined]
     return call
 
@@ -169,7 +173,7 @@ def acting_as(run: Running, name: str) -> Iterator[None]:
     """Let what is asked in this block name this agent, and whom it works for."""
     inner = LANE.get() is not run.root
     around = CHAIN.get() or ((run.journal.row.workflow,) if inner else ())
-    before = CHAIN.set((*around, name))
+    before = CHAIN.set((*around, made_plain("agent", name)))
     try:
         yield
     finally:

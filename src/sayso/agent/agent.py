@@ -21,7 +21,7 @@ from sayso.model.money import say_dollars
 from sayso.model.span import Span
 from sayso.runs.here import running
 from sayso.runs.running import Running
-from sayso.runs.workflow import acting, check_name
+from sayso.runs.workflow import acting, check_agent
 
 
 class Agent:
@@ -97,7 +97,7 @@ class Agent:
             )
         if type(verbosity) is not int or verbosity not in (0, 1, 2):
             raise BadValue(f"verbosity={verbosity!r}: it is 0, 1 or 2.")
-        self.name = check_name(name)
+        self.name = name = check_agent(name)
         self.profile = Profile(
             name=name,
             model=model_of(model),

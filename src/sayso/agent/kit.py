@@ -224,7 +224,7 @@ def _bound(gate: Gated, fn: Callable[..., Any], gone: Sequence[str]) -> Gated:
 
 def _name(gate: Gated, agent: str) -> str:
     """Return the name under which a model calls a tool: providers take no other characters."""
-    if gate.tool.name == "<lambda>":
+    if gate.tool.name == "lambda":  # a word of Python, so no function has this name
         raise BadValue(f"A tool of {agent} is a lambda. Models call tools by name: use def.")
     return _FOREIGN.sub("_", gate.tool.name)[:64]
 

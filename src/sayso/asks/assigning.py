@@ -45,12 +45,14 @@ def assign(store: Store, ask_id: str, to: str | None, *, by: str | None, origin:
     """
 
     def other(at: Standing, _person: Actor) -> str | None:
-        team = at.ask.content.team
-        if to is not None and at.roster.knows(to) and not at.roster.sees(to, team):
+        if to is None:
+            return None
+        team, name = at.ask.content.team, at.roster.spelt(to)
+        if at.roster.knows(name) and not at.roster.sees(name, team):
             raise Forbidden(
-                f'{at.ask.id} "{at.ask.label}" is for the team {team}; {to} is not of it.'
+                f'{at.ask.id} "{at.ask.label}" is for the team {team}; {name} is not of it.'
             )
-        return None if to is None else identify(at.roster, to, origin).id
+        return identify(at.roster, name, origin).id
 
     return _assigned(store, ask_id, other, by=by, origin=origin)
 

@@ -105,6 +105,7 @@ class Gated:
         more_shown["stakes"] = self._stakes(forms, bound)
         return forms.call(
             proposal,
+            title=tool.title,
             returns=tool.returned,
             facts=tool.receiver_facts(bound),
             **tool.shown(bound),

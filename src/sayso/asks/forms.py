@@ -15,7 +15,6 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 from sayso.asks.files import File, frozen_files
 from sayso.errors import BadValue, Rejected
 from sayso.insight.bounds import nothing_known
-from sayso.model.actor import plain_name
 from sayso.model.ask import Ask, Decision
 from sayso.model.confidence import check_confidence
 from sayso.model.content import (
@@ -33,6 +32,7 @@ from sayso.model.content import (
 from sayso.model.conversion import decode
 from sayso.model.digest import canonical
 from sayso.model.faults import violations
+from sayso.model.names import check_name
 from sayso.model.requirement import Requirement
 from sayso.model.schema import check_schema, schema_text
 from sayso.model.span import Span, aware, span
@@ -204,7 +204,7 @@ class Forms:
         look: Callable[[Proposal, float, str | None], str] | None = None,
         team: str | None = None,
     ) -> None:
-        self.agent = check_word(agent, "agent") or agent
+        self.agent = check_name("agent", agent)
         self.team = check_team(team)
         self.version: Callable[[Callable[..., Any]], str] = lambda _: ""  # of whose code asks
         self._now = now
@@ -233,10 +233,10 @@ class Forms:
         **terms: Unpack[Terms],
     ) -> Content:
         """Return the content of a tool call; `version` is that of the code that asks."""
-        check_title(tool, "The tool's name")
+        plain = check_name("tool", tool)
         return self.call(
-            _called(tool, _mapping(args, "Arguments are"), schema),
-            title=None if title is None else check_title(title, "The title"),
+            _called(plain, _mapping(args, "Arguments are"), schema),
+            title=tool if title is None else check_title(title, "The title"),
             returns=None if returns is None else _schema(returns),
             facts=facts,
             impact=check_words(impact, "impact"),
@@ -668,7 +668,7 @@ def check_team(value: object) -> str | None:
     Raises:
         BadValue: it cannot be the name of a team.
     """
-    return None if value is None else plain_name(value, "team")  # type: ignore[arg-type]
+    return None if value is None else check_name("team", value)
 
 
 def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
@@ -679,14 +679,14 @@ def _risk(value: object) -> Any:  # noqa: ANN401 - narrowed by the check
 
 # The terms that go on the card as they are, each with what may be said.
 _PLAIN: Mapping[str, Callable[[object], Any]] = {
-    "agent": lambda value: check_word(value, "agent"),
+    "agent": lambda value: None if value is None else check_name("agent", value),
     "why": lambda value: check_words(value, "why"),
     "confidence": check_confidence,
     "risk": _risk,
     "run": lambda value: check_word(value, "run"),
     "thread": lambda value: check_word(value, "thread"),
-    "requester": lambda value: check_word(value, "requester"),
-    "owner": lambda value: check_word(value, "owner"),
+    "requester": lambda value: None if value is None else check_name("person", value),
+    "owner": lambda value: None if value is None else check_name("person", value),
     "team": check_team,
     "tags": lambda value: _words(value, "tags"),
     "conflicts": check_conflicts,

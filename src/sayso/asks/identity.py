@@ -6,6 +6,7 @@ from sayso.errors import BadValue, Forbidden, UnknownAsk, UnknownPerson
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.content import Content
+from sayso.model.names import fold
 from sayso.model.verdicts import Verdict
 
 
@@ -35,6 +36,7 @@ def identify(roster: Roster, by: str | None, origin: Origin) -> Actor:
     known = ", ".join(sorted(roster.people))
     if by is None:
         raise UnknownPerson("(nobody)", f"Say who decides with by=NAME. People here: {known}.")
+    by = roster.spelt(by)
     if by not in roster.people:
         raise UnknownPerson(by, f"People here: {known}. Add one: sayso people add {by}")
     return Actor("person", by)
@@ -50,8 +52,10 @@ def reviewer(ask: Ask, roster: Roster, by: str | None, origin: Origin) -> Actor:
         Forbidden, UnknownPerson: as `identify` says.
     """
     team = ask.content.team
-    if isinstance(by, str) and roster.knows(by) and not roster.sees(by, team):
-        raise UnknownAsk(ask.id)
+    if team is not None and isinstance(by, str):
+        by = roster.spelt(by)
+        if roster.knows(by) and not roster.sees(by, team):
+            raise UnknownAsk(ask.id)
     return identify(roster, by, origin)
 
 
@@ -68,20 +72,18 @@ def check_own(ask: Ask, content: Content, person: Actor) -> None:
 
 def concerned(content: Content, name: str) -> bool:
     """Whether this person asked for it, or owns the agent that asks."""
-    return name.casefold() in {_folded(content.requester), _folded(content.owner)}
+    return any(_is(one, name) for one in (content.requester, content.owner))
 
 
 def _own(content: Content, person: Actor) -> str | None:
     if content.ruled.requester or not concerned(content, person.id):
         return None
-    asked = person.id.casefold() == _folded(content.requester)
-    what = "asked for it" if asked else "owns the agent that asks"
+    what = "asked for it" if _is(content.requester, person.id) else "owns the agent that asks"
     return f"{person.id} {what}, so somebody else decides."
 
 
-def _folded(name: str | None) -> str | None:
-    """Return a name as it counts here: `Anna` is no other person than `anna`."""
-    return None if name is None else name.casefold()
+def _is(name: str | None, person: str) -> bool:
+    return name is not None and fold(name) == fold(person)
 
 
 def check_role(ask: Ask, person: Actor, roster: Roster, *, verdict: Verdict | None = None) -> None:
@@ -116,5 +118,5 @@ def barred(
 def _without_role(ask: Ask, person: Actor, roster: Roster, verdict: Verdict | None) -> str | None:
     if ask.heeds(verdict, roster.people[person.id]):
         return None
-    held = ", ".join(sorted(roster.people[person.id] - {person.id})) or "no role"
+    held = ", ".join(sorted(roster.people[person.id] - {fold(person.id)})) or "no role"
     return f"needs {ask.needs}; {person.id} holds {held}, so this vote would not count."

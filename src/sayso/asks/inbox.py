@@ -16,6 +16,7 @@ from sayso.errors import BadValue, Tampered, UnknownPerson, UnknownRole
 from sayso.model.actor import Roster, teams_of
 from sayso.model.ask import Ask
 from sayso.model.content import RISKS, check_word
+from sayso.model.names import fold, folded
 from sayso.model.requirement import ANYBODY
 from sayso.model.verdicts import KINDS
 from sayso.store.contract import COUNT_LIMIT, SOON, InboxPage, InboxQuery, Store, informs
@@ -80,9 +81,11 @@ def seen_by(
     roster = store.roster() if people is None else store.widen(people)
     if roster.solo:
         return None, None
+    person = None if person is None else roster.spelt(person)
+    role = folded(role)
     if person is not None and person not in roster.people:
         raise UnknownPerson(person, f"People here: {', '.join(sorted(roster.people))}.")
-    if role is not None and role not in (*roster.roles, *roster.people, ANYBODY):
+    if role is not None and role not in (*roster.roles, *map(fold, roster.people), ANYBODY):
         raise UnknownRole(role, roster.roles)
     if person is None:
         return (role or ANYBODY, ANYBODY), None

@@ -23,6 +23,7 @@ from sayso.model.digest import canonical
 from sayso.model.event import GENESIS, Event, link
 from sayso.model.folding import opened
 from sayso.model.ids import short_id
+from sayso.model.names import fold
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.stake import Stake
 from sayso.policy.ruling import Ruling
@@ -191,11 +192,11 @@ def _counted(store: Store, ask: Ask, origin: Origin) -> Ask | None:
 def without(roster: Roster, content: Content) -> Roster:
     """Return the people of its team who may decide: not whoever asked, nor whose agent it is."""
     roster = roster.within(content.team)
-    left_out = {name.casefold() for name in (content.requester, content.owner) if name is not None}
+    left_out = {fold(name) for name in (content.requester, content.owner) if name is not None}
     if not left_out or content.ruled.requester:
         return roster
     people = roster.people.items()
-    others = {name: roles for name, roles in people if name.casefold() not in left_out}
+    others = {name: roles for name, roles in people if fold(name) not in left_out}
     # With nobody left it is nobody's, and not a desk on which whoever sits there decides.
     return replace(roster, people=others, team=roster.team if others else roster.team or "")
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from sayso.access.ways import Ways, ways_of
 from sayso.asks.identity import identify
 from sayso.asks.standing import stamped
-from sayso.errors import Misuse, UnknownPerson, WouldStop
-from sayso.model.actor import Actor, Origin, Person, Roster, plain_name, teams_of
+from sayso.errors import BadValue, Misuse, UnknownPerson, WouldStop
+from sayso.model.actor import Actor, Origin, Person, Roster, teams_of
 from sayso.model.event import link
+from sayso.model.names import check_name
 from sayso.model.requirement import ANYBODY
 from sayso.store.accounts import shut_out
 from sayso.store.contract import PEOPLE, Append, Store
@@ -26,14 +27,25 @@ if TYPE_CHECKING:
 def roles_of(roles: Iterable[str] | str) -> frozenset[str]:
     """Return the roles as a set of plain names."""
     given = [roles] if isinstance(roles, str) else roles
-    return frozenset(plain_name(role, "role") for role in given) - {ANYBODY}
+    return frozenset(check_name("role", role) for role in given) - {ANYBODY}
 
 
 def put(store: Store, person: Person, *, by: str | None, origin: Origin) -> Person:
-    """Add a person, or give one other roles and teams. Adding the first one ends solo mode."""
+    """Add a person, or give one other roles and teams. Adding the first one ends solo mode.
+
+    Raises:
+        BadValue: somebody has this name already, in other letters.
+    """
     name = person.name
     while True:
         roster = store.register()
+        known = roster.spelt(name)
+        if known != name and known in roster.people:
+            raise BadValue(
+                f"{known} is on this desk, and {name} differs in capital letters alone. Write "
+                f"{known} to give them other roles, or add another name.",
+                path="name",
+            )
         kind = "person.changed" if name in roster.people else "person.added"
         if (roster.people.get(name), roster.teams.get(name)) == (person.roles, person.teams):
             return person
@@ -54,6 +66,7 @@ def remove(store: Store, name: str, *, by: str | None, origin: Origin) -> None:
     """
     while True:
         roster = store.register()
+        name = roster.spelt(name)
         if name not in roster.people:
             raise UnknownPerson(name, f"People here: {', '.join(sorted(roster.people)) or 'none'}.")
         if len(roster.people) == 1:
@@ -80,6 +93,7 @@ def leave(
     from sayso.asks.leaving import stops
 
     before = store.register()
+    name = before.spelt(name)
     if not sure and name in before.people and len(before.people) > 1:
         found = stops(store, law, name, before, before.leaving(name))
         if found:
@@ -164,7 +178,7 @@ class People:
 
         Of what belongs to a team, only its people see anything; what belongs to none, all do.
         """
-        person = Person(plain_name(name, "person"), roles_of(roles), teams_of(teams))
+        person = Person(check_name("person", name), roles_of(roles), teams_of(teams))
         return put(self._store(), person, by=by, origin=self._origin)
 
     def remove(self, name: str, *, by: str | None = None) -> None:
@@ -184,6 +198,7 @@ class People:
 
         store = self._store()
         before = store.register()
+        name = before.spelt(name)
         if name not in before.people:
             raise UnknownPerson(name, f"People here: {', '.join(sorted(before.people)) or 'none'}.")
         return stops(store, self._law, name, before, before.leaving(name))
@@ -195,7 +210,8 @@ class People:
             UnknownPerson: there is no such person.
         """
         store = self._store()
-        names = store.register().people
+        roster = store.register()
+        name, names = roster.spelt(name), roster.people
         if name not in names:
             raise UnknownPerson(name, f"People here: {', '.join(sorted(names)) or 'none'}.")
         return ways_of(store, [name])[name]

@@ -30,10 +30,12 @@ from sayso.model.content import (
 )
 from sayso.model.digest import canonical, read
 from sayso.model.file import FileNote
+from sayso.model.names import check_name
 from sayso.model.requirement import ONE_REVIEWER, Requirement
 from sayso.model.schema import check_schema
 from sayso.model.span import span
 from sayso.model.text import one_line
+from sayso.model.tool import HIDDEN
 from sayso.model.verdicts import Kind, Verdict, offered
 from sayso.store.contract import Lease
 
@@ -158,7 +160,7 @@ def read_post(body: object, forms: Forms) -> Posted:
                 check_term(name, value)
     terms = cast("Terms", {name: given[name] for name in given if name in _TERMS})
     _check_refusable(given)
-    content = _READ[kind](forms, given, terms)
+    content = _READ[kind](forms, given, terms).changed(posted=True)
     return Posted(content, given.get("key"), _lease(given.get("lease")), "needs" in given)
 
 
@@ -202,14 +204,40 @@ def _action(forms: Forms, given: Mapping[str, Any], terms: Terms) -> Content:
         return forms.confirm(_title(given), given.get("facts"), **terms).content
     shown = ("title", "schema", "returns", "facts", "impact", "reversible", "affects")
     said: Any = {name: given[name] for name in shown if name in given}
+    args, hidden = given.get("args", {}), tuple(given.get("hidden", ()))
+    if hidden:
+        args, said = _without_values(args, said, hidden)
     with _at("args"):
-        content = forms.action(given["tool"], given.get("args", {}), **said, **terms)
-    more: dict[str, Any] = {"hidden": tuple(given.get("hidden", ()))}
+        content = forms.action(given["tool"], args, **said, **terms)
+    more: dict[str, Any] = {"hidden": hidden}
     if "preview" in given:
         more["preview"] = pairs(given["preview"], "preview")
     if "unseen" in given:  # the desk looks for cases itself: nobody else can say what they are
         more["unseen"] = forms.unseen(content.proposal, float(given["unseen"]), content.team)
     return content.changed(**more, stakes=_stakes(given))
+
+
+def _without_values(
+    args: Mapping[str, Any], said: Mapping[str, Any], hidden: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a call whose hidden arguments stand there without their values, and its schema.
+
+    Their values stay with whoever calls. One that is sent is for people to see (E39).
+    """
+    with _at("hidden"):
+        for name in hidden:
+            if name in args:
+                raise BadValue(
+                    f"The value of {one_line(name, 60)!r} is among the arguments, so people see it. "
+                    "Leave the value out to keep it, or leave the name out of hidden=."
+                )
+    held = dict.fromkeys(hidden, HIDDEN)
+    if "schema" not in said:
+        return {**args, **held}, dict(said)
+    schema = dict(said["schema"])
+    shapes = schema.get("properties", {})
+    schema["properties"] = {**shapes, **{name: {"const": HIDDEN} for name in hidden}}
+    return {**args, **held}, {**said, "schema": schema}
 
 
 def _stakes(given: Mapping[str, Any]) -> str | None:
@@ -407,7 +435,7 @@ def _check_names(value: object) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
-    "tool": lambda value: check_title(value, "The tool's name"),
+    "tool": lambda value: check_name("tool", value),
     "args": _check_values,
     "schema": _check_schema,
     "title": lambda value: check_title(value, "The title"),
@@ -463,6 +491,8 @@ def write_post(
     body |= {name: read(said[name]) for name in _AS_JSON if said[name] is not None}
     body |= {name: dict(read(said[name])) for name in _AS_PAIRS if said[name] is not None}
     body |= {name: list(said[name]) for name in _AS_LIST if said[name]}
+    if content.hidden:  # their values stay here
+        body["args"] = {n: v for n, v in body["args"].items() if n not in content.hidden}
     if content.options:
         body["options"] = [
             {"label": o.label, "value": o.value, "detail": o.detail} for o in content.options

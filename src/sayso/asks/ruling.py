@@ -7,6 +7,7 @@ only make it stricter (E17).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -30,9 +31,12 @@ from sayso.store.contract import Store
 
 def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
     """Return what rules can look at."""
+    args: Mapping[str, Any] = Decoded(content.proposal.arguments)
+    if content.hidden:  # what nobody sees is not there for a rule either, so it cannot be told
+        args = {name: value for name, value in args.items() if name not in content.hidden}
     return Facts(
         tool=content.proposal.tool,
-        args=Decoded(content.proposal.arguments),
+        args=args,
         agent=content.agent,
         kind=content.kind,
         risk=content.risk,

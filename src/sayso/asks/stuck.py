@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sayso.asks.inbox import decided, listing
 from sayso.errors import Misuse
 from sayso.model.ask import Ask
+from sayso.model.names import is_older
 from sayso.store.contract import InboxQuery, Store
 from sayso.store.fleet import ALIVE
 
@@ -21,6 +22,7 @@ class Stuck:
 
     nobody: tuple[tuple[Ask, str], ...]
     gone: tuple[Ask, ...]
+    older: tuple[tuple[str, str], ...]  # names no door takes any more: `tool` or `agent`, and which
     looked_at: int
     complete: bool
 
@@ -32,15 +34,18 @@ def stuck(store: Store, *, most: int = MOST, teams: tuple[str, ...] | None = Non
     """
     roster = store.roster()
     nobody, gone, count = [], [], 0
+    older: dict[tuple[str, str], None] = {}
     for ask in _open(store, most, teams):
         count += 1
         if ask.gone:
             gone.append(ask)
+        named = ("tool", ask.tool), ("agent", ask.content.agent)
+        older |= {(what, name): None for what, name in named if name and is_older(what, name)}
         try:
             ask.needs.check(roster.within(ask.content.team))
         except Misuse as error:
             nobody.append((ask, str(error)))
-    return Stuck(tuple(nobody), tuple(gone), count, complete=count < most)
+    return Stuck(tuple(nobody), tuple(gone), tuple(older), count, complete=count < most)
 
 
 def _open(store: Store, most: int, teams: tuple[str, ...] | None) -> Iterator[Ask]:

@@ -19,10 +19,12 @@ from rich.text import Text
 
 from sayso.channels.changes import Changes
 from sayso.channels.explanation import (
+    AGENT_SAYS,
     GONE,
     LATE,
     NO_REASON,
     NOT_STATED,
+    SAID_BEFORE,
     STALE,
     affected,
     asks_for,
@@ -43,6 +45,7 @@ from sayso.channels.values import as_call, as_json, as_name, clipped, ordered
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import CONSENTS, Ask, Decision, Vote
 from sayso.model.confidence import Level
+from sayso.model.names import fold
 from sayso.model.span import say_span
 from sayso.model.tally import missing
 from sayso.model.text import one_line, visible
@@ -99,7 +102,7 @@ class Card:
         yield "Impact", _as_proposed(ask, content.impact and said(content.impact, full=self.full))
         yield "Preview", _as_proposed(ask, _listed(content.preview, full=self.full))
         if ask.kind not in ("notice", "feedback"):
-            yield "Facts", _listed(content.facts, full=self.full)
+            yield "Facts", _by_whom_said(ask, _listed(content.facts, full=self.full))
         yield "Files", _files(ask)
         if ask.original is not None:
             yield "Edits", Changes(ask.original, ask.args, full=self.full, plan=ask.kind == "plan")
@@ -115,7 +118,9 @@ def _has_title(ask: Ask) -> bool:
     # A question, a choice, a notice and a plain yes-or-no are their title: it stands under What.
     if ask.kind in ("question", "choice", "notice") or (ask.kind, ask.tool) == ("action", None):
         return False
-    return ask.title not in (ask.tool, ask.kind.capitalize())  # `Plan` says nothing new
+    if ask.tool is not None and fold(ask.title) == fold(ask.tool):
+        return False
+    return ask.title != ask.kind.capitalize()  # `Plan` says nothing new
 
 
 def risk_of(ask: Ask) -> tuple[str, str, str]:
@@ -250,7 +255,7 @@ def _what(ask: Ask, *, full: bool) -> RenderableType:
         case "notice" | "feedback":
             head = Fence(ask.title) if ask.kind == "notice" else None
             facts = _facts(ask.content.facts)
-            return told(head, Pairs(facts, full=full) if facts else None)
+            return told(head, _by_whom_said(ask, Pairs(facts, full=full) if facts else None))
 
 
 def _call(ask: Ask, *, full: bool) -> RenderableType:
@@ -332,9 +337,19 @@ def _beware(ask: Ask) -> RenderableType | None:
 
 def _as_proposed(ask: Ask, shown: RenderableType | None) -> RenderableType | None:
     """Mark what was worked out for the call as first proposed, once it has been edited."""
-    if not shown or ask.original is None:
-        return shown or None
-    return told(shown, Text(f"({STALE})", style="yellow"))
+    if not shown:
+        return None
+    whose = _by_whom_said(ask, shown)
+    if ask.original is None:
+        return whose
+    return told(whose, Text(f"({SAID_BEFORE if ask.content.posted else STALE})", style="yellow"))
+
+
+def _by_whom_said(ask: Ask, shown: RenderableType | None) -> RenderableType | None:
+    """Say of what was sent from elsewhere that it is the agent's word, and no fact of the call."""
+    if shown is None or not ask.content.posted:
+        return shown
+    return told(Text(f"{AGENT_SAYS}:", style="dim"), shown)
 
 
 def _listed(text: str | None, *, full: bool) -> RenderableType | None:

@@ -267,7 +267,7 @@ def _referred(schema: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, A
 
 
 def _hidden(name: str) -> Fact:
-    note = "There is a value, and the call is made with it. Nobody sees it here."
+    note = "The program that asks puts a value in. The desk does not have it, and nobody sees it."
     return Fact(name=name, kind="hidden", text="hidden", note=note)
 
 

@@ -39,6 +39,7 @@ def ask_record(ask: Ask, roster: Roster | None = None) -> dict[str, Any]:
         "tags": list(content.tags),
         "conflicts": list(content.conflicts),
         "files": [note.to_json() | {"image": note.image} for note in content.files],
+        "stated_by": "agent" if content.posted else "tool",
         "preview": _named(shown.get("preview")),
         "facts": _named(shown.get("facts")),
         "hidden": list(content.hidden),

@@ -19,10 +19,11 @@ from sayso.channels.gathering import message_id
 from sayso.channels.posting import Outcome, Postbox, check_url
 from sayso.channels.signing import make_secret, signed, verify
 from sayso.errors import BadValue, Misuse, UnknownPerson, UnknownWebhook
-from sayso.model.actor import Actor, Origin, plain_name
+from sayso.model.actor import Actor, Origin
 from sayso.model.event import fingerprint, link
 from sayso.model.event_kinds import TOLD
 from sayso.model.ids import short_id
+from sayso.model.names import check_name
 from sayso.store.contract import Append, Store
 from sayso.store.named import RowChange
 from sayso.store.outbox import (
@@ -114,7 +115,7 @@ class Webhooks:
             url=checked,
             secret=secret,
             kinds=wanted,
-            team=None if team is None else plain_name(team, "team"),
+            team=None if team is None else check_name("team", team),
             whole=bool(full),
             private=bool(allow_private),
             active=True,
@@ -237,9 +238,10 @@ class Webhooks:
         if by is None:
             return Actor("person", self._origin.account.partition("@")[0])
         roster = store.register()
+        by = roster.spelt(by)
         if not roster.solo and by not in roster.people:
             raise UnknownPerson(by, f"People here: {', '.join(sorted(roster.people))}.")
-        return Actor("person", plain_name(by, "person"))
+        return Actor("person", check_name("person", by))
 
     def _stamped(self, said: dict[str, Any]) -> dict[str, Any]:
         origin = self._origin

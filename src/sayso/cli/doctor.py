@@ -27,7 +27,8 @@ from sayso.cli.printing import emit, examples, json_option, show
 from sayso.desk import Desk
 from sayso.errors import SaysoError, StoreError
 from sayso.model.ask import Ask
-from sayso.model.text import visible
+from sayso.model.names import is_older
+from sayso.model.text import one_line, visible
 from sayso.runs.fleet import Standing, look
 from sayso.store.private import BESIDE
 
@@ -156,6 +157,7 @@ def _asks(desk: Desk) -> Iterator[Check]:
         found = stuck(desk.store)
         yield from _stuck(found)
         yield _unused(unused(desk.store))
+        yield _names(desk, found)
         yield _unswept("overdue", desk.store.due(MANY), "waiting for the clock")
         yield _unswept("silent", desk.store.lapsed(MANY), "begun, and their program fell silent")
     except SaysoError as error:
@@ -214,6 +216,24 @@ def _unused(found: list[tuple[Ask, str]]) -> Check:
         "the worker again, or let it ask anew"
     )
     return Check("warn", "unused", text, ids)
+
+
+def _names(desk: Desk, found: Stuck) -> Check:
+    """Name what is called as nothing new can be called: by open asks, people and tokens."""
+    older = dict.fromkeys(found.older)
+    named = [("person", person.name) for person in desk.people]
+    named += [("role", role) for person in desk.people for role in person.roles]
+    named += [("team", team) for person in desk.people for team in person.teams]
+    named += [("agent", token.name) for token in desk.tokens if token.kind == "agent"]
+    older |= {(what, name): None for what, name in named if is_older(what, name)}
+    if not older:
+        return Check("ok", "names", "all plain")
+    said = [f"{what} {one_line(name, 40)!r}" for what, name in older]
+    text = (
+        f"{counted(len(said))} older than the rule for names: {few(said)}. What has such a name can "
+        "be read and rejected. Give it letters from a to z, digits and _ . : / - and ask again"
+    )
+    return Check("warn", "names", text, said)
 
 
 def _webhooks(desk: Desk) -> Iterator[Check]:

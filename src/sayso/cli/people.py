@@ -17,6 +17,7 @@ from sayso.cli.signing import password, sessions, sign_out
 from sayso.desk import Desk
 from sayso.errors import Misuse, WouldStop
 from sayso.model.actor import Person
+from sayso.model.names import spelt
 
 _SOLO = "Nobody is listed: whoever sits at this machine decides alone (solo mode)."
 
@@ -143,6 +144,7 @@ def remove(name: str, *, yes: bool, as_json: bool) -> None:
     """
     with open_desk() as desk:
         was = {person.name: person for person in desk.people}
+        name = spelt(name, was)
         if len(was) > 1:  # of the last person there is more to say
             _check_administered(was, name, "Name")
         if not yes and len(was) > 1:

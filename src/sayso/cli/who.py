@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from sayso.cli.check import few
 from sayso.desk import Desk
 from sayso.errors import UnknownPerson
+from sayso.model.names import spelt
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PERSON = "SAYSO_PERSON"
@@ -83,7 +84,7 @@ def decider(desk: Desk, person: str | None) -> str | None:
 
 def _check(desk: Desk, person: str, mend: str) -> None:
     known = [somebody.name for somebody in desk.people]
-    if person in known or ":" in person:  # `agent:shop` is refused as what it is
+    if spelt(person, known) in known or ":" in person:  # `agent:shop` is refused as what it is
         return
     sitting = _sitting(desk)
     if not known and person == sitting:

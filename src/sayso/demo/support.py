@@ -199,7 +199,7 @@ def _passes_on(tool: str, name: str) -> sayso.ScriptedModel:
 
 expert = sayso.Agent("expert", _passes_on("human_assistance", "query"), [human_assistance])
 front = sayso.Agent(
-    "front desk", _passes_on("expert", "task"), [expert.as_tool("Knows about servers")]
+    "front-desk", _passes_on("expert", "task"), [expert.as_tool("Knows about servers")]
 )
 
 

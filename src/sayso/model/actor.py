@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from sayso.errors import BadValue
+from sayso.model.names import check_name, fold, spelt
 
 ActorKind = Literal["person", "agent", "policy", "clock"]
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +88,13 @@ class Roster:
         teams = {one: of for one, of in self.teams.items() if one != name}
         return Roster(people, teams, self.team)
 
+    def spelt(self, name: str) -> str:
+        """Return a name as it is spelt on the desk: `ANNA` is anna. One of nobody stays as it is."""
+        if name in self.people or not (self.people or self.teams):
+            return name
+        found = spelt(name, self.people)
+        return found if found in self.people else spelt(name, self.teams)
+
     def knows(self, name: str) -> bool:
         """Whether somebody of this name is on the desk, in whatever team."""
         return name in self.people or name in self.teams
@@ -103,33 +108,20 @@ class Roster:
     @property
     def roles(self) -> tuple[str, ...]:
         """Every role somebody holds, sorted; people's own names are none."""
-        held = (roles - {name} for name, roles in self.people.items())
+        held = (roles - {fold(name)} for name, roles in self.people.items())
         return tuple(sorted({role for roles in held for role in roles}))
 
     def has(self, role: str) -> bool:
         """Whether somebody holds this role, or is called so."""
-        return role in self.people or any(role in held for held in self.people.values())
+        named = any(fold(name) == role for name in self.people)
+        return named or any(role in held for held in self.people.values())
 
     def holding(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
         """Return those of `names` who are still on the desk, with their roles."""
         return {name: self.people[name] for name in names if name in self.people}
 
 
-def plain_name(text: str, what: str) -> str:
-    """Return `text` if it can be the name of a person, a role or a team.
-
-    Raises:
-        BadValue: it is empty, too long, or holds characters that would not read as a name.
-    """
-    if not isinstance(text, str) or not _NAME.fullmatch(text):
-        raise BadValue(
-            f"{text!r} cannot be the name of a {what}: use up to 64 letters, digits and . _ @ + - "
-            "beginning with a letter or digit."
-        )
-    return text
-
-
 def teams_of(teams: Iterable[str] | str) -> frozenset[str]:
     """Return the teams as a set of plain names."""
     given = [teams] if isinstance(teams, str) else teams
-    return frozenset(plain_name(team, "team") for team in given)
+    return frozenset(check_name("team", team) for team in given)

@@ -35,7 +35,7 @@ _AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "worth"
 _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
-    *("about", "run", "thread", "chain", "requester", "owner", "optional", "team"),
+    *("about", "run", "thread", "chain", "requester", "owner", "optional", "team", "posted"),
     *("idempotent", "ignores"),
 )
 
@@ -116,7 +116,11 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Everything shown on an ask's card. Two asks with equal content are the same question."""
+    """Everything shown on an ask's card. Two asks with equal content are the same question.
+
+    `posted` says that somebody elsewhere sent all of it, so that `preview`, `impact` and `facts` are
+    their word. Else code beside the desk worked them out.
+    """
 
     kind: Kind
     title: str
@@ -155,6 +159,7 @@ class Content:
     idempotent: bool | None = None
     ignores: bool | None = None
     files: tuple[FileNote, ...] = ()
+    posted: bool | None = None
 
     @classmethod
     def fresh(cls, **given: Any) -> Content:  # noqa: ANN401 - its fields
@@ -196,6 +201,7 @@ class Content:
         # files, is known.
         asked += () if self.team is None else (self.team,)
         asked += (self.files,) if self.files else ()
+        asked += ("posted",) if self.posted else ()
         return text_digest(repr(asked))[:32]
 
     @property
@@ -270,14 +276,15 @@ class Content:
 
 _UNSTATED = {field.name: field.default for field in fields(Content) if field.default is not MISSING}
 
-# What makes two questions the same, besides the call, who must agree, the team and the files. When it is due, what the
-# policy said, what was known of the past then, whose code asks and the word for a no does not.
+# What makes two questions the same, besides the call, who must agree, the team, the files and whose
+# word it is. When it is due, what the policy said, what was known of the past then, whose code
+# asks and the word for a no does not.
 _APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores")
 _ALIKE = itemgetter(
     *(
         field.name
         for field in fields(Content)
-        if field.name not in (*_APART, "proposal", "needs", "due_at", "team", "files")
+        if field.name not in (*_APART, "proposal", "needs", "due_at", "team", "files", "posted")
     )
 )
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sayso.errors import BadValue, UnknownRole, Unsatisfiable
-from sayso.model.actor import Roster, plain_name
+from sayso.model.actor import Roster
+from sayso.model.names import check_name
 from sayso.model.text import one_line
 
 ANYBODY = "reviewer"
@@ -45,7 +46,7 @@ class Factor:
                 f"{one_line(str(text), 60)!r} is no requirement; write it like '1 senior' or "
                 "'2 reviewer', up to 100."
             )
-        return cls(int(found[1] or 1), plain_name(found[2], "role"))
+        return cls(int(found[1] or 1), check_name("role", found[2]))
 
 
 @dataclass(frozen=True, slots=True)

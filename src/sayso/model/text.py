@@ -144,10 +144,14 @@ def _is_odd(char: str) -> bool:
     return char in _UNSEEN if char.isprintable() else char not in _SEEN
 
 
+def character_name(char: str) -> str:
+    """Return what Unicode calls a character, or its kind if it has no name."""
+    name = _CONTROL_NAMES.get(ord(char)) or unicodedata.name(char, "")
+    return name or _NAMELESS.get(unicodedata.category(char), "UNNAMED")
+
+
 def _label(char: str) -> str:
-    code = ord(char)
-    name = _CONTROL_NAMES.get(code) or unicodedata.name(char, "")
-    return f"[U+{code:04X} {name or _NAMELESS.get(unicodedata.category(char), 'UNNAMED')}]"
+    return f"[U+{ord(char):04X} {character_name(char)}]"
 
 
 def _alike(text: str, used: set[str]) -> str:

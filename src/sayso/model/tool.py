@@ -12,6 +12,7 @@ from sayso.errors import BadValue
 from sayso.model.content import LIMIT, RISKS, Proposal, Risk, pairs
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import canonical
+from sayso.model.names import check_name
 from sayso.model.schema import schema_of
 from sayso.model.signature import parameter_types, return_type, signature_schema
 from sayso.model.text import one_line
@@ -78,6 +79,7 @@ class Tool:
 
     fn: Callable[..., Any]
     name: str
+    title: str | None = None  # how it is called where its name is not plain, or spelt otherwise
     schema: dict[str, Any]
     types: Mapping[str, Any]
     returns: object
@@ -122,9 +124,12 @@ class Tool:
             raise BadValue(f"risk={risk!r}: it is one of {', '.join(RISKS)}, or a function.")
         returns = return_type(fn)
         _check_sorting(fn, declared, known)
+        called = name or getattr(fn, "__name__", type(fn).__name__).strip("<>")  # `<lambda>`
+        plain = check_name("tool", called)
         return cls(
             fn=fn,
-            name=name or fn.__name__,
+            name=plain,
+            title=None if called == plain else called,
             schema=schema,
             shape=canonical(schema),
             returned=_returned(returns),

@@ -60,6 +60,7 @@ def write_ask(ask: Ask) -> Wire:
         "allow": list(ask.allow),
         "needs": str(ask.needs),
         "content": ask.content.to_json(),
+        "stated_by": "agent" if ask.content.posted else "tool",
         "head": ask.head.hex(),
         "votes": [_write_vote(vote) for vote in ask.votes],
         "decision": write_decision(ask.decision),

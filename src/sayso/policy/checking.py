@@ -66,11 +66,11 @@ def _unmet(terms: Terms, roster: Roster) -> Iterator[str]:
 
 def _people(policy: Policy, roster: Roster) -> Iterator[Problem]:
     for group, names in policy.groups.items():
-        absent = [name for name in names if name not in roster.people]
+        absent = [name for name in names if roster.spelt(name) not in roster.people]
         if len(absent) == len(names):
             yield Problem(f"group {group}", "Nobody in it is on this desk.", fatal=True)
         elif absent:
             yield Problem(f"group {group}", f"Not on this desk: {', '.join(absent)}.", fatal=False)
     for name in policy.roles:
-        if name not in roster.people:
+        if roster.spelt(name) not in roster.people:
             yield Problem(f"roles of {name}", f"{name} is not on this desk.", fatal=False)

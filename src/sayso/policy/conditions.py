@@ -7,14 +7,17 @@ another type) is neither true nor false. Whoever asks treats it as a reason to a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sayso.errors import BadPolicy
 from sayso.model.text import one_line
 from sayso.policy.complaints import MAY_BE_UNSTATED, bad_condition, kind_word, untold
+
+if TYPE_CHECKING:
+    from sayso.policy.parts import Part
 
 # `has(risk)` becomes a variable of the same length, so that columns stay what they were. What
 # stands in quotes or in a comment is left alone.
@@ -27,6 +30,9 @@ _HAS = re.compile(
 _QUOTED = r"""[rR]?'(?:[^'\\\n]|\\.)*'|[rR]?"(?:[^"\\\n]|\\.)*\""""
 _WRITTEN = re.compile(rf"\.(matches|get[A-Z]\w+)\(\s*({_QUOTED})\s*\)")
 _PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*)")
+_NAMED = ("tool", "agent")  # variables that hold a name
+_LOGIC = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
+_ESCAPED = re.compile(r"\\.")  # as in a pattern: `\S` is no capital letter
 _AT_ONCE = 60  # conditions in one evaluation: as many as a number has bits to spare
 
 
@@ -55,6 +61,7 @@ class Condition:
         if kind != "bool":
             _refuse(f"The condition is no yes or no but {kind_word(kind)}: {shown}")
         _check_written(text)
+        _check_capitals(text)
         fixed = _fixed(text)
         if isinstance(fixed, str):
             _refuse(f"The condition can never be told: {fixed}. In: {shown}")
@@ -208,6 +215,40 @@ def _balanced(parts: Sequence[str]) -> list[str]:
     while len(row) > 8:
         row = [f"({' + '.join(row[n : n + 8])})" for n in range(0, len(row), 8)]
     return row
+
+
+def _check_capitals(text: str) -> None:
+    """Refuse a name with a capital letter: a condition is given names in small ones (E40)."""
+    if not any(name in text for name in _NAMED):
+        return
+    from sayso.policy.parts import UnknownPart, parts_of  # only for conditions about names
+
+    try:
+        whole = parts_of(bytes(_compiled(text).serialize()))
+    except UnknownPart:
+        return
+    for found in _beside_names(whole):
+        if _ESCAPED.sub("", found) != _ESCAPED.sub("", found).lower():
+            _refuse(
+                "Names of tools and agents count in small letters, so this would never match "
+                f"{one_line(found, 60)!r}. Write {one_line(found.lower(), 60)!r}. In: {_shown(text)}"
+            )
+
+
+def _beside_names(part: Part) -> Iterator[str]:
+    """Yield the texts that the name of a tool or an agent is compared with."""
+    from sayso.policy.parts import Call, Literal, Name, parts_in
+
+    if not isinstance(part, Call):
+        return
+    if part.name in _LOGIC:
+        for one in part.given:
+            yield from _beside_names(one)
+        return
+    inner = list(parts_in(part))
+    if any(isinstance(one, Name) and one.name in _NAMED for one in inner):
+        texts = (one.value for one in inner if isinstance(one, Literal))
+        yield from (text for text in texts if isinstance(text, str))
 
 
 def _at(text: str, line: int, column: int) -> str:

@@ -8,6 +8,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from sayso.model.names import fold
+
 _LARGEST = 2**63 - 1
 
 
@@ -41,9 +43,9 @@ class Facts(NamedTuple):
     def values(self, now: datetime) -> dict[str, Any]:
         """Return the variables of a condition. `has(confidence)` is the variable `has_confidence_`."""
         return {
-            "tool": _plain(self.tool or ""),
+            "tool": _plain(fold(self.tool or "")),
             "args": _plain(dict(self.args)),
-            "agent": _plain(self.agent),
+            "agent": _plain(fold(self.agent)),
             "kind": self.kind,
             "risk": self.risk or "",
             "confidence": self.confidence,

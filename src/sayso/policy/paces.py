@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from sayso.errors import BadValue
+from sayso.model.names import fold
 from sayso.model.span import span
-from sayso.model.text import hides, one_line
+from sayso.model.text import one_line
 
 if TYPE_CHECKING:  # whoever asks how fast an agent may ask reads no file
     from sayso.policy.tables import Table
@@ -55,7 +56,7 @@ def pace_of(agent: str, paces: Mapping[str, Pace]) -> Limits:
     if not paces:
         return DEFAULT
     asks, per, waiting = DEFAULT
-    for said in (paces.get(EACH), paces.get(agent)):
+    for said in (paces.get(EACH), paces.get(fold(agent))):
         if said is not None and said.asks is not None:
             asks, per = said.asks, said.per or per
         if said is not None and said.waiting is not None:
@@ -71,14 +72,16 @@ def read_paces(table: Table) -> dict[str, Pace]:
     """
     paces = {EACH: _pace(table)} if any(key in table for key in PACE) else {}
     for name in table:
-        if name not in PACE:
-            paces[name] = _named(table, name)
+        if name in PACE:
+            continue
+        plain = table.plain(name, "agent", name, at_key=True)
+        if plain in paces:
+            table.fail(name, f"What {plain} may do is said twice.", at_key=True)
+        paces[plain] = _named(table, name)
     return paces
 
 
 def _named(table: Table, name: str) -> Pace:
-    if not name.strip() or hides(name, lines=False):
-        table.fail(name, f"No agent is called {one_line(name, 40)!r}.", at_key=True)
     if not isinstance(table.get(name), dict):
         table.fail(
             name,

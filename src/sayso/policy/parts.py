@@ -73,6 +73,19 @@ def parts_of(compiled: bytes) -> Part:
         raise UnknownPart(str(error)) from None
 
 
+def parts_in(part: Part) -> Iterator[Part]:
+    """Yield a part and all that it is made of."""
+    yield part
+    match part:
+        case Member(of=inner):
+            yield from parts_in(inner)
+        case Call(given=several) | Several(items=several):
+            for inner in several:
+                yield from parts_in(inner)
+        case _:
+            return
+
+
 def _part(data: bytes) -> Part:
     (found,) = ((number, value) for number, value in _fields(data) if number != 2)  # 2 is its id
     match found:

@@ -14,15 +14,15 @@ from typing import Any
 
 from sayso.errors import BadPolicy
 from sayso.model.content import RISKS
+from sayso.model.names import fold
 from sayso.model.requirement import ANYBODY, Requirement
 from sayso.model.ruled import NEVER_BY_TIMEOUT
-from sayso.model.text import hides, one_line
 from sayso.model.verdicts import KINDS
 from sayso.policy.conditions import Condition
 from sayso.policy.earning import read_earning
 from sayso.policy.paces import read_paces
 from sayso.policy.places import normal
-from sayso.policy.rules import Policy, Rule
+from sayso.policy.rules import Policy, Rule, never_called
 from sayso.policy.ruling import Rung
 from sayso.policy.tables import Table, document
 from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as, ranked
@@ -126,10 +126,11 @@ def _gated_tools(table: Table, tiers: Mapping[str, Tier]) -> list[Rule]:
     """Read `[tools]`: a tool by name, and the tier it belongs to."""
     found = []
     for tool in table:
-        if not tool.strip() or hides(tool, lines=False):
-            table.fail(tool, f"No tool is called {one_line(tool, 40)!r}.", at_key=True)
-        tier = _known_tier(table, tool, tiers)
-        found.append(Rule(name=f"tools.{tool}", tools=(tool,), tier=tier, line=table.line_of(tool)))
+        reason = never_called(tool)
+        if reason is not None:
+            table.fail(tool, reason, at_key=True)
+        tier, name = _known_tier(table, tool, tiers), fold(tool)
+        found.append(Rule(name=f"tools.{name}", tools=(name,), tier=tier, line=table.line_of(tool)))
     return found
 
 
@@ -170,7 +171,11 @@ def _rule(table: Table, tiers: Mapping[str, Tier], implied: Implied) -> Rule:
 def _tool_names(table: Table) -> tuple[str, ...]:
     if "tool" in table and "tools" in table:
         table.fail("tool", "tool and tools are the same; say one of them.", at_key=True)
-    return table.texts("tool" if "tool" in table else "tools", '["refund", "pay_*"]')
+    key = "tool" if "tool" in table else "tools"
+    tools = table.texts(key, '["refund", "pay_*"]')
+    for reason in filter(None, map(never_called, tools)):
+        table.fail(key, reason)
+    return tools
 
 
 # `risk == "hihg"` compiles, and would never be true: a rule that is silently off.

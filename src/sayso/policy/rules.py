@@ -13,9 +13,10 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from sayso.errors import BadPolicy
+from sayso.errors import BadPolicy, BadValue
 from sayso.model.actor import Roster
 from sayso.model.content import RISKS
+from sayso.model.names import check_name, fold
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import one_line
@@ -35,6 +36,15 @@ _ROSTERS = 16
 _USUAL_ROLES = {
     role for tier in BUILT_IN.values() for role in (tier.terms.needs or ONE_REVIEWER).roles
 }
+
+
+def never_called(pattern: str) -> str | None:
+    """Say why no tool has a name like this, in which * and ? stand for others; `None` if one may."""
+    try:
+        check_name("tool", pattern.replace("*", "_").replace("?", "_"))
+    except BadValue as error:
+        return str(error)
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +75,26 @@ class Rule:
             raise BadPolicy(
                 f"The rule {self.name!r} says either tier=... or effect= allow, ask or deny."
             )
+        for reason in filter(None, map(never_called, self.tools)):
+            raise BadPolicy(f"The rule {self.name!r} is about no tool: {reason}")
 
     def names(self, tool: str | None) -> bool:
         """Whether it is about calls of this tool at all."""
         # Only * and ? stand for others; a bracket is a bracket.
-        patterns = (name.replace("[", "[[]") for name in self.tools)
-        return not self.tools or any(fnmatchcase(tool or "", one) for one in patterns)
+        patterns = (fold(name).replace("[", "[[]") for name in self.tools)
+        return not self.tools or any(fnmatchcase(fold(tool or ""), one) for one in patterns)
+
+
+class _Name(str):
+    """The name of a tool or an agent, as a rule in Python compares it: whatever its case."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and fold(self) == fold(other)
+
+    def __hash__(self) -> int:
+        return hash(fold(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +112,19 @@ def _lowest_first(tier: Tier) -> tuple[bool, int]:
 class _About:
     """The rules about one tool, ready to be asked."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, tool: str | None, rules: Sequence[Rule]) -> None:
         self.rules = rules
+        self.refused = None if tool is None else _refused("tool", tool)
         self.asks = [rule.when for rule in rules if isinstance(rule.when, Condition)]
         self.conditions = Conditions(self.asks)
         # Then what they say follows from what is `stated` in the facts. The word counts wherever
         # it stands, in quotes or as a part of another: asking once more does no harm.
-        self.settled = not any(rule.asked for rule in rules) and not any(
-            word in condition.text for condition in self.asks for word in ("args", "time")
+        self.settled = (
+            self.refused is None
+            and not any(rule.asked for rule in rules)
+            and not any(
+                word in condition.text for condition in self.asks for word in ("args", "time")
+            )
         )
 
 
@@ -164,7 +193,8 @@ class Policy:
         if known is None:
             if len(self._by_tool) > _MOST:  # names come from agents
                 self._by_tool.clear()
-            known = self._by_tool[tool] = _About([r for r in self.rules if r.names(tool)])
+            about = [rule for rule in self.rules if rule.names(tool)]
+            known = self._by_tool[tool] = _About(tool, about)
         return known
 
     def ruling(self, facts: Facts, now: datetime) -> Ruling:
@@ -187,6 +217,9 @@ class Policy:
         return self._about(tool).settled
 
     def _ruled(self, facts: Facts, now: datetime) -> Ruling:
+        refused = self._about(facts.tool).refused
+        if refused is not None:
+            return Ruling(effect="deny", sentence=refused, version=self.version)
         matched = self.matching(facts, now)
         if facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):
             return self._joined(matched, facts)
@@ -297,21 +330,45 @@ class Policy:
         return known[1]
 
     def _widened(self, roster: Roster) -> Roster:
-        people = {name: self._held(name, roles) for name, roles in roster.people.items()}
+        groups = {group: frozenset(map(fold, names)) for group, names in self.groups.items()}
+        own = {fold(name): roles for name, roles in self.roles.items()}
+        people = {
+            name: self._held(fold(name), roles, groups, own)
+            for name, roles in roster.people.items()
+        }
         roles = frozenset().union(_USUAL_ROLES, self.groups, self.implied, *people.values())
         return Roster(
-            {name: held if name in roles else held | {name} for name, held in people.items()},
+            {
+                name: held if fold(name) in roles else held | {fold(name)}
+                for name, held in people.items()
+            },
             roster.teams,
             roster.team,
         )
 
-    def _held(self, name: str, roles: frozenset[str]) -> frozenset[str]:
-        groups = {group for group, names in self.groups.items() if name in names}
-        return counted_as({*roles, *self.roles.get(name, ()), *groups}, self.implied)
+    def _held(
+        self,
+        name: str,
+        roles: frozenset[str],
+        groups: Mapping[str, frozenset[str]],
+        own: Mapping[str, tuple[str, ...]],
+    ) -> frozenset[str]:
+        """Return the roles of a person, whose name is given in small letters."""
+        called = {group for group, names in groups.items() if name in names}
+        return counted_as({*map(fold, roles), *own.get(name, ()), *called}, self.implied)
 
     def pace(self, agent: str) -> Limits:
         """Return how fast this agent may ask."""
         return pace_of(agent, self.paces)
+
+
+def _refused(what: str, name: str) -> str | None:
+    """Say why nothing under this name is allowed: no rule can be about what reads like another."""
+    try:
+        check_name(what, name)
+    except BadValue as error:
+        return str(error)
+    return None
 
 
 def _key(facts: Facts) -> object:
@@ -326,8 +383,9 @@ def _key(facts: Facts) -> object:
 
 def _asked(predicate: Predicate, facts: Facts) -> Verdict:
     """Ask a rule written in Python. One that fails has not said no."""
+    named = facts._replace(tool=None if facts.tool is None else _Name(facts.tool))
     try:
-        said = predicate(facts)
+        said = predicate(named._replace(agent=_Name(facts.agent)))
     except Exception as error:  # noqa: BLE001 - whatever it is, it could not be told
         return f"{type(error).__name__}: {error}"
     return said if isinstance(said, bool) else f"it returned {type(said).__name__}, not a bool"

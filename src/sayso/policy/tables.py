@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from sayso.errors import BadPolicy, BadValue
-from sayso.model.actor import plain_name
+from sayso.model.names import check_name
 from sayso.model.requirement import Requirement
 from sayso.model.span import span
 from sayso.model.text import hides, one_line
@@ -160,7 +160,7 @@ class Table:
     def plain(self, name: object, what: str, key: str, *, at_key: bool = False) -> str:
         """Return a name that can be one."""
         try:
-            return plain_name(name, what)  # type: ignore[arg-type]
+            return check_name(what, name)
         except BadValue as error:
             self.fail(key, str(error), at_key=at_key)
 

@@ -44,7 +44,7 @@ T = TypeVar("T")
 _ASKED = (
     *("kind", "risk", "least", "agent", "tool", "run", "thread", "assignee", "limit", "after"),
 )
-UNNAMED = "(whoever the token names)"
+UNNAMED = "whoever-the-token-names"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 

@@ -20,6 +20,7 @@ from sayso.errors import BadValue, Misuse
 from sayso.model.content import check_word
 from sayso.model.conversion import decode, encode
 from sayso.model.digest import frozen
+from sayso.model.names import check_name
 from sayso.model.signature import hinted_types, return_type
 from sayso.runs.ambient import AMBIENT
 
@@ -162,16 +163,16 @@ def declare(
     )
 
 
-def check_name(name: str) -> str:
-    """Return the name of an agent.
+def check_agent(name: str) -> str:
+    """Return the name of an agent that runs are found by, as `module:name`.
 
     Raises:
         BadValue: people and workers could not call it by that.
     """
-    check_word(name, "name")
-    if not name or "|" in name or ":" in name:
-        raise BadValue(f"name={name!r}: an agent's name is a short text without '|' and ':'.")
-    return name
+    plain = check_name("agent", name)
+    if ":" in plain:
+        raise BadValue(f"name={name!r}: the name of an agent that runs here has no ':'.")
+    return plain
 
 
 def acting(name: str, module: str, fn: Callable[..., Any]) -> Workflow:
@@ -180,7 +181,7 @@ def acting(name: str, module: str, fn: Callable[..., Any]) -> Workflow:
     Every desk of this process serves it from now on, for as long as somebody holds the workflow.
     Of two with one name the last one counts.
     """
-    fn.__name__ = fn.__qualname__ = check_name(name)
+    fn.__name__ = fn.__qualname__ = name = check_agent(name)
     flow = Workflow(
         name=name,
         path=f"{module_of(module)}:{name}",

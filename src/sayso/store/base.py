@@ -21,6 +21,7 @@ from sayso.model.agenda import next_at
 from sayso.model.ask import Ask
 from sayso.model.event import GENESIS, Event, micros, moment
 from sayso.model.ids import is_id
+from sayso.model.names import folded
 from sayso.model.ruled import level_of
 from sayso.store.accounts import SqlAccounts
 from sayso.store.bell import Bell
@@ -201,8 +202,8 @@ class SqlStore(
             kind=query.kind,
             risk=query.risk,
             least=None if query.least is None else rank_of_risk(query.least),
-            agent=query.agent,
-            tool=query.tool,
+            agent=folded(query.agent),
+            tool=folded(query.tool),
             run=query.run,
             thread=query.thread,
             assignee=query.assignee,

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import Event
+from sayso.model.names import folded
 from sayso.store.named import Part, listed
 from sayso.store.readers import SqlReaders
 
@@ -59,9 +60,9 @@ class CaseFilter(NamedTuple):
         """The filter as queries take it."""
         verdicts = f"|{'|'.join(self.verdicts)}|" if self.verdicts else None
         return {
-            "tool": self.tool,
+            "tool": folded(self.tool),
             "kind": self.kind,
-            "agent": self.agent,
+            "agent": folded(self.agent),
             "verdicts": verdicts,
             "teams": listed(self.teams),
             "team": self.team,

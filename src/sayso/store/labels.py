@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from sayso.model.names import folded
 from sayso.store.named import Part, listed
 from sayso.store.readers import SqlReaders
 
@@ -62,5 +63,5 @@ class SqlLabels(SqlReaders):
         self, *, agent: str | None, tool: str | None, teams: tuple[str, ...] | None
     ) -> list[LabelRow]:
         """Return what agents stated."""
-        rows = self._rows("labelled", agent=agent, tool=tool, teams=listed(teams))
+        rows = self._rows("labelled", agent=folded(agent), tool=folded(tool), teams=listed(teams))
         return [LabelRow._make(row) for row in rows]

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, Protocol
 
+from sayso.model.names import folded
 from sayso.store.named import Part, listed
 from sayso.store.readers import SqlReaders
 
@@ -67,7 +68,9 @@ class TallyFilter(NamedTuple):
     @property
     def values(self) -> dict[str, object]:
         """The filter as queries take it."""
-        return {**self._asdict(), "teams": listed(self.teams), "things": listed(self.things)}
+        names = {"agent": folded(self.agent), "tool": folded(self.tool)}
+        lists = {"teams": listed(self.teams), "things": listed(self.things)}
+        return {**self._asdict(), **names, **lists}
 
 
 class Tallies(Protocol):

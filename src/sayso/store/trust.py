@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import micros, moment
+from sayso.model.names import folded
 from sayso.store.fleet import Teams
 from sayso.store.named import Part, RowChange, SqlQueries
 from sayso.store.tallies import Dimension
@@ -122,8 +123,8 @@ class SqlTrust(SqlQueries):
         found = self._rows(
             "trusted",
             standing=standing,
-            agent=agent,
-            tool=tool,
+            agent=folded(agent),
+            tool=folded(tool),
             teams=self._teams(teams),
             limit=limit,
         )
@@ -144,7 +145,12 @@ class SqlTrust(SqlQueries):
     ) -> list[Stand]:
         """Return how many keys stand alike, by agent, tool or tier, or all together."""
         found = self._rows(
-            "trust_stands", by=by, agent=agent, tool=tool, tier=tier, teams=self._teams(teams)
+            "trust_stands",
+            by=by,
+            agent=folded(agent),
+            tool=folded(tool),
+            tier=tier,
+            teams=self._teams(teams),
         )
         return [Stand._make(row) for row in found]
 

@@ -19,7 +19,8 @@ from sayso.access.tokens import Token, is_agent, list_tokens, make_token, revoke
 from sayso.access.ways import Ways, ways_of
 from sayso.asks.people import alone_with, leave, put, roles_of
 from sayso.errors import BadValue, Forbidden, Misuse, SignInAgain, UnknownPerson
-from sayso.model.actor import Person, Roster, plain_name, teams_of
+from sayso.model.actor import Person, Roster, teams_of
+from sayso.model.names import check_name
 from sayso.model.span import span
 from sayso.web.problems import Problem
 from sayso.web.service import service_of
@@ -156,7 +157,7 @@ def checked_person(
         raise BadValue(
             f"{name} is an agent with a token; a person needs a name of their own.", path="name"
         )
-    return Person(plain_name(name, "person"), roles_of(roles), teams_of(teams))
+    return Person(check_name("person", name), roles_of(roles), teams_of(teams))
 
 
 def put_person(

@@ -87,7 +87,10 @@ class AskPost(Sent):
     kind: Literal["action", "plan", "draft", "question", "choice", "notice", "feedback"] | None = (
         Field(default=None, description="`action` unless given.")
     )
-    tool: str | None = Field(default=None, description="What is to be called.")
+    tool: str | None = Field(
+        default=None,
+        description="What is to be called: letters from a to z, digits and `_ . : / -`.",
+    )
     args: dict[str, Any] | None = Field(default=None, description="Its arguments, by name.")
     schema_: dict[str, Any] | None = Field(
         default=None,
@@ -102,14 +105,22 @@ class AskPost(Sent):
     risk: Risk | None = None
     reversible: bool | None = None
     affects: str | None = Field(default=None, description="Whom or what it touches.")
-    impact: str | None = Field(default=None, description="What it will do, in a sentence.")
-    preview: dict[str, Any] | None = Field(default=None, description="How to show the arguments.")
-    facts: dict[str, Any] | None = Field(default=None, description="More for people to see.")
+    impact: str | None = Field(
+        default=None, description="What it will do, in a sentence; shown as what the agent says."
+    )
+    preview: dict[str, Any] | None = Field(
+        default=None, description="What comes of the arguments; shown as what the agent says."
+    )
+    facts: dict[str, Any] | None = Field(
+        default=None, description="More for people to see; shown as what the agent says."
+    )
     options: list[Any] | None = Field(default=None, max_length=MOST, description="Of a choice.")
     answer: dict[str, Any] | None = Field(default=None, description="JSON Schema of the answer.")
     returns: dict[str, Any] | None = Field(default=None, description="JSON Schema of the result.")
     hidden: list[str] | None = Field(
-        default=None, max_length=MOST, description="Arguments that are left out on purpose."
+        default=None,
+        max_length=MOST,
+        description="Arguments whose values are not sent, and nobody sees.",
     )
     within: float | str | None = Field(default=None, description="Until when: seconds, or `2h`.")
     run: str | None = Field(default=None, description="The run it belongs to.")

@@ -52,6 +52,7 @@ class AskDocument(Document):
                 "allow": ["approve", "edit", "reject", "respond"],
                 "needs": "one reviewer",
                 "content": {"agent": "shop", "tool": "refund", "args": {"order": 7, "amount": 40}},
+                "stated_by": "agent",
                 "opened_at": "2026-03-01T09:00:00+00:00",
                 "decision": None,
                 "effect": None,
@@ -68,6 +69,10 @@ class AskDocument(Document):
     allow: list[str] = Field(description="The verdicts that can be given now.")
     needs: str = Field(description="Who must agree, in words.")
     content: dict[str, Any] = Field(description="Everything that is shown.")
+    stated_by: Literal["agent", "tool"] = Field(
+        description="Whose word `preview`, `impact` and `facts` are: what came in a request is the "
+        "agent's. Code beside the desk works them out of the call."
+    )
     opened_at: str
     decision: dict[str, Any] | None = Field(description="The decision that stands.")
     effect: dict[str, Any] | None = Field(description="What came of carrying it out.")

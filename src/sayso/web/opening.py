@@ -14,6 +14,7 @@ from sayso.asks.posted import Posted, read_post
 from sayso.errors import BadValue, Forbidden
 from sayso.model.ask import Ask
 from sayso.model.content import Content
+from sayso.model.names import check_name, fold, made_plain
 from sayso.model.stake import ASKER
 from sayso.store.contract import Lease
 from sayso.web.visit import Visit
@@ -56,8 +57,8 @@ def _named(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         _check_own("agent", body.get("agent"), caller.name)
         _check_own("team", body.get("team"), caller.team)
         return {**body, "agent": caller.name, "team": caller.team}
-    agent = body.get("agent") or f"{visit.actor.id} by hand"
-    if agent == ASKER or is_agent(visit.store, agent):
+    agent = body.get("agent") or made_plain("agent", f"by-hand/{visit.actor.id}")
+    if isinstance(agent, str) and (fold(agent) == ASKER or is_agent(visit.store, agent)):
         raise Forbidden(f"agent={agent!r}: that agent has a token, and speaks for itself.")
     if caller.name is not None:
         _check_own("requester", body.get("requester"), caller.name)
@@ -66,7 +67,9 @@ def _named(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_own(what: str, said: str | None, own: str | None) -> None:
-    if said is not None and said != own:
+    if said is None:
+        return
+    if own is None or fold(str(said)) != fold(own):
         raise Forbidden(f"{what}={said!r}: this credential speaks for {own!r}. Leave it out.")
 
 
@@ -80,6 +83,7 @@ def team_for(visit: Visit, said: str | None) -> str | None:
     teams = visit.teams()
     if teams is None:
         return said
+    said = None if said is None else check_name("team", said)
     if said is not None and said not in teams:
         raise Forbidden(f"team={said!r}: {visit.caller.name} is not of that team.")
     if said is None and len(teams) > 1:

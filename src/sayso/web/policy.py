@@ -16,6 +16,7 @@ from sayso.asks.lawbook import Law, default_policy
 from sayso.asks.trusting import could_earn
 from sayso.errors import Misuse
 from sayso.model.actor import Roster
+from sayso.model.names import spelt
 from sayso.model.requirement import Requirement
 from sayso.model.unreadable import undecodable
 from sayso.model.verdicts import Kind
@@ -316,9 +317,12 @@ def _record(found: PolicyStands) -> dict[str, Any]:
         one["default"] = rule in usual
     # Groups and roles name people: those behind a wall are not named.
     said["groups"] = {
-        name: [one for one in names if found.sees(one)] for name, names in said["groups"].items()
+        name: [one for one in names if found.sees(spelt(one, found.here))]
+        for name, names in said["groups"].items()
     }
-    said["roles"] = {name: held for name, held in said["roles"].items() if found.sees(name)}
+    said["roles"] = {
+        name: held for name, held in said["roles"].items() if found.sees(spelt(name, found.here))
+    }
     return {
         **said,
         "kind": law.kind,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from sayso.access.caller import ADMIN
 from sayso.errors import BadValue
-from sayso.model.actor import Roster, plain_name
+from sayso.model.actor import Roster
+from sayso.model.names import check_name
 from sayso.web.visit import Visit
 
 
@@ -56,9 +57,9 @@ def own_team(visit: Visit, roster: Roster, team: str | None) -> str | None:
     Raises:
         BadValue: they are not of it. Whether it exists is not said.
     """
+    team = None if team is None else check_name("team", team)
     if team is None or roster.solo:
-        return None if team is None else plain_name(team, "team")
-    plain_name(team, "team")
+        return team
     if ADMIN in visit.caller.scopes or roster.sees(visit.caller.name or "", team):
         return team
     raise BadValue(f"You are not of a team called {team}.", path="team")

@@ -132,7 +132,7 @@ def test_a_turn_that_came_to_its_end_before_the_process_died_is_not_in_doubt(ben
     bench_ = bench("twice", compile={})
     run = bench_.begin({"log": []})
     bench_.desk.respond(bench_.ask(run), "one")
-    bench_.dies("dies before noting graph (turn 2)")
+    bench_.dies("dies before noting graph:turn-2")
     bench_.go(run, dies=True)
     bench_.go(run)
     assert bench_.ask(run).title == "second?", "the checkpointer says where the turn ended"

@@ -90,9 +90,9 @@ def test_a_graph_without_a_checkpointer_is_refused_with_advice() -> None:
 
 def test_what_is_no_compiled_graph_is_refused_with_advice(local: Desk) -> None:
     with pytest.raises(Misuse, match="compile"):
-        Graph("made later", lambda: GRAPHS["pay"]()).graph  # noqa: B018
+        Graph("made-later", lambda: GRAPHS["pay"]()).graph  # noqa: B018
     with pytest.raises(Misuse, match="compile"):
-        Graph("not compiled", GRAPHS["pay"]())
+        Graph("not-compiled", GRAPHS["pay"]())
 
 
 def test_a_node_that_cannot_run_here_is_refused_with_advice() -> None:

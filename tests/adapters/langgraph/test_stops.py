@@ -19,7 +19,7 @@ def test_a_stop_is_asked_about_even_if_the_process_died_before_noting_it(
     bench: Setting, compile_: dict[str, Any], guarded: bool
 ):
     made = bench("stop", compile=compile_, guarded=guarded)
-    made.dies("dies before noting graph (turn 1)")
+    made.dies("dies before noting graph:turn-1")
     run = made.begin({"log": []}, dies=True)
     made.wait_for_lease(run)
     made.go(run)
@@ -33,7 +33,7 @@ def test_every_stop_of_many_is_asked_about(bench: Setting):
     made = bench("stop", compile={"interrupt_before": "*"}, guarded=True)
     run = made.begin({"log": []})
     made.desk.approve(made.ask(run, "Go on with look?"))
-    made.dies("dies before noting graph (turn 2)")
+    made.dies("dies before noting graph:turn-2")
     made.go(run, dies=True)
     made.go(run)
     assert (made.ask(run).title, made.did) == ("Go on with pay?", ["looked"])
@@ -85,7 +85,7 @@ def test_an_answer_does_not_carry_a_subgraph_past_its_stop(bench: Setting, guard
     run = made.begin({"log": []})
     made.desk.respond(made.ask(run, "First?"), "yes")
     if dies:
-        made.dies("dies before noting graph (turn 2)")
+        made.dies("dies before noting graph:turn-2")
         made.go(run, dies=True)
     made.go(run)
     assert (made.ask(run).title, made.did) == ("Go on with part/pay?", [])

@@ -50,7 +50,7 @@ def watch() -> None:
     record = Journal.record
 
     def recorded(self: Any, key: str, verb: str, name: str, **said: Any) -> Any:
-        if "(turn " in name:
+        if ":turn-" in name:
             struck(f"dies before noting {name}")
         if name.endswith("by_hand"):
             struck("dies by hand")

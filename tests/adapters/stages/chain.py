@@ -67,5 +67,5 @@ def build() -> Any:
     )
 
 
-AGENT = Graph("story of a chain", build, guarded=True)
+AGENT = Graph("story-of-a-chain", build, guarded=True)
 GIVEN = {"messages": [{"role": "user", "content": task(plans=False)}]}

@@ -98,5 +98,5 @@ def build() -> Any:
     return builder.compile(checkpointer=SqliteSaver(file))
 
 
-AGENT = Graph("story of a graph", build, tools=[pay, send], guarded=True)
+AGENT = Graph("story-of-a-graph", build, tools=[pay, send], guarded=True)
 GIVEN = {"task": task(plans=False), "made": [], "ended": False}

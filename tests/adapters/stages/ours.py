@@ -28,7 +28,7 @@ def reply(messages: Sequence[Message], tools: tuple[str, ...]) -> Any:
 
 
 AGENT = sayso.Agent(
-    "story of ours",
+    "story-of-ours",
     sayso.ScriptedModel(reply),
     [pay, send, ask],
     confirm=["pay", "send"],

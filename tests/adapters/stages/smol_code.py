@@ -25,5 +25,5 @@ def build() -> CodeAgent:
     return CodeAgent(tools(), Thinking(act), planning_interval=9, verbosity_level=LogLevel.OFF)
 
 
-AGENT = Smol("story of code", build, confirm=["pay", "send"], review=("plan",))
+AGENT = Smol("story-of-code", build, confirm=["pay", "send"], review=("plan",))
 GIVEN = task(plans=True)

@@ -31,5 +31,5 @@ def build() -> ToolCallingAgent:
     return ToolCallingAgent(tools(), model, planning_interval=9, verbosity_level=quiet)
 
 
-AGENT = Smol("story of tools", build, confirm=["pay", "send"], review=("plan",))
+AGENT = Smol("story-of-tools", build, confirm=["pay", "send"], review=("plan",))
 GIVEN = task(plans=True)

@@ -54,7 +54,7 @@ SCHEMAS = {
 }
 
 AGENT = sayso_tiny.Tiny(
-    "story of tiny",
+    "story-of-tiny",
     lambda: tiny.Agent(model, {"pay": pay, "send": send, "ask": ask}, SCHEMAS),
     confirm=["pay", "send"],
     terms={"ask": {"asks": True}},

@@ -10,6 +10,7 @@ from sayso import Desk
 from sayso.testing import FakeClock
 from sayso.web.pages import parts
 from sayso.web.pages.figures import fine_share, share, took
+from tests.earlier import any_names
 from tests.keyed import call, granted, law
 from tests.served import Served
 from tests.web.inbox.browser import Node, Tab, tab
@@ -209,7 +210,8 @@ def test_whom_somebody_does_not_see_is_counted_and_not_named(server: Served, des
 
 
 def test_a_name_that_wants_to_be_more_is_a_name(desk: Desk, anna: Tab) -> None:
-    desk.approve(call(desk, agent="<b>root</b>"), by="anna")
+    with any_names():
+        desk.approve(call(desk, agent="<b>root</b>"), by="anna")
 
     page = anna.go("/insights").page
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from pydantic_core import to_jsonable_python
 
 from sayso import Ask, Rejected, Running, StepFailed
-from sayso.adapters.base import told
+from sayso.adapters.base import made_plain, told
 from sayso.errors import BadValue
 
 VERDICTS = ("approve", "edit", "reject", "respond")
@@ -181,11 +181,13 @@ class Proposed:
             "ignores": self.no("person") == "ignore",
             "sentence": _SENTENCE if self.no("person") else f"{_SENTENCE} {_ENDS}",
             "facts": {"": self.description} if self.description else None,
+            "title": self.tool,
         }
+        tool = made_plain("tool", self.tool)
         try:
-            return run.later.propose(self.tool, self.args, schema=self.schema, **given)
+            return run.later.propose(tool, self.args, schema=self.schema, **given)
         except BadValue:
-            return run.later.propose(self.tool, self.args, **given)
+            return run.later.propose(tool, self.args, **given)
 
 
 No = Rejected | StepFailed

@@ -17,7 +17,7 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from sayso import CannotTell, Happened, Rejected
-from sayso.adapters.base import Parked, Running, Seats, Stop, foreign
+from sayso.adapters.base import Parked, Running, Seats, Stop, foreign, made_plain
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
 from sayso.adapters.langgraph.position import TAG, Position
 from sayso.adapters.langgraph.shapes import (
@@ -92,7 +92,7 @@ class Thread:
         rules: dict[str, Any] = (
             {"idempotent": True} if self.host.guarded else {"verify": turn.verify}
         )
-        called = f"{self.host.name} (turn {number})"
+        called = f"{self.host.name}:turn-{number}"
         gate = foreign(called, turn.invoke, {}, risk="low", preview=turn.preview, **rules)
         came = self.run.effect(gate, answers=answers)
         found = Position.read(came)
@@ -168,7 +168,7 @@ class Thread:
             return None
         named = ", ".join(nodes)
         return self.run.later.propose(
-            named, {}, title=f"Go on with {named}?", without=("edit", "respond")
+            made_plain("tool", named), {}, title=f"Go on with {named}?", without=("edit", "respond")
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from smolagents import FinalAnswerTool, MultiStepAgent, UserInputTool
 
 from sayso import Ask
-from sayso.adapters.base import Running, prepared, told
+from sayso.adapters.base import Running, made_plain, prepared, told
 from sayso.adapters.smolagents.questions import UNANSWERED
 from sayso.adapters.smolagents.terms import Terms, schema_of
 from sayso.adapters.smolagents.values import kept, read
@@ -103,7 +103,7 @@ class Calls:
 
         def work(given: Mapping[str, Any], **how: Any) -> Came:  # noqa: ANN401
             try:
-                with self.run.seats().at(name, agent=name):
+                with self.run.seats().at(name, agent=made_plain("agent", name)):
                     return Came(agent(**given), **how)
             except (Outcome, StepFailed) as error:
                 return Came(error=error, **how)
@@ -116,7 +116,12 @@ class Calls:
         schema = {"type": "object", **schema_of(agent.inputs)}
         try:
             later = self.run.later.propose(
-                name, dict(args), schema=schema, why=_reason(why), risk=self.terms.risk.get(name)
+                made_plain("tool", name),
+                dict(args),
+                title=name,
+                schema=schema,
+                why=_reason(why),
+                risk=self.terms.risk.get(name),
             )
         except BadValue as error:
             refused = Came(error=error)

@@ -350,7 +350,9 @@ def _attrs(part: Part) -> dict[str, str]:
     if part.control not in TYPED:
         return {}
     attrs = _type(part) | _limits(part.shape, _text(part))
-    if part.shape.get("writeOnly"):
+    if (
+        part.shape.get("writeOnly") and part.was is MISSING
+    ):  # what is asked for is for people to see
         attrs |= {"type": "password", "autocomplete": "new-password"}
     return attrs
 

@@ -14,7 +14,6 @@ from typing import Any
 from sayso.model.digest import canonical
 from sayso.model.schema import inferred_schema
 from sayso.model.text import hides
-from sayso.model.tool import HIDDEN
 from sayso.web.forms.fields import Control
 from sayso.web.forms.sent import MISSING, WHOLE, Sent, Value, pointer_to
 from sayso.web.forms.shapes import Shape, Shapes, Unfit
@@ -204,8 +203,6 @@ class _Parts:
         return part
 
     def _fitting(self, shape: Shape, place: Place) -> Part:
-        if shape.get("writeOnly") and place.now == HIDDEN:
-            return self._plain(place, shape, "secret")
         values = _values_of(shape)
         if values is not None and not self._may_choose(values):
             return self._json(place, shape, "it has more choices than a form can hold")

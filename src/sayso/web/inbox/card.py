@@ -30,6 +30,7 @@ from sayso.model.ask import Ask, Decision, Vote
 from sayso.model.confidence import Confidence
 from sayso.model.content import Option
 from sayso.model.mattering import matters_of
+from sayso.model.names import fold
 from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.tally import missing
 from sayso.model.verdicts import Kind, Verdict, key_of
@@ -124,6 +125,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
         preview=_listed(content.preview),
         shown=_listed(content.facts),
         stale_preview=edited,
+        posted=bool(content.posted),
         beware=tuple(warnings(ask)),
         hidden=content.hidden,
         opaque=undecodable(ask.args),
@@ -169,7 +171,7 @@ def view_of(at: Standing, me: Actor, request: str, entry: Entry = UNTOUCHED) -> 
 
 def _called(ask: Ask) -> str | None:
     """Return the title that the agent gave its call, if it says more than the name of the tool."""
-    if ask.kind != "action" or ask.tool is None or ask.title == ask.tool:
+    if ask.kind != "action" or ask.tool is None or fold(ask.title) == fold(ask.tool):
         return None
     return ask.title
 

@@ -348,6 +348,7 @@ class AskView:
     preview: tuple[Fact, ...] = ()
     shown: tuple[Fact, ...] = ()
     stale_preview: bool = False
+    posted: bool = False  # preview, impact and facts are the word of whoever asked
     beware: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     opaque: tuple[str, ...] = ()

@@ -13,7 +13,8 @@ from starlette.responses import RedirectResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
 from sayso.errors import SaysoError
-from sayso.model.actor import Roster, plain_name
+from sayso.model.actor import Roster
+from sayso.model.names import check_name
 from sayso.web.accounts import (
     PersonView,
     checked_person,
@@ -182,7 +183,7 @@ def _field(name: str, typed: Mapping[str, str]) -> str:
     ):
         for text in texts:
             try:
-                plain_name(text, field_)
+                check_name(field_, text)
             except SaysoError:
                 return field_
     return ""

@@ -13,6 +13,7 @@ from sayso.access.caller import ADMIN, Caller
 from sayso.asks.lawbook import default_policy
 from sayso.errors import BadValue
 from sayso.insight.metrics import measure_by
+from sayso.model.names import spelt
 from sayso.model.requirement import Requirement
 from sayso.model.ruled import UNSTATED, word_at
 from sayso.model.verdicts import KINDS
@@ -279,7 +280,7 @@ def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
     ]
     said += [
         (f"{_called(name, here)} also is", _listed(roles))
-        for name, roles in policy.roles.items()
+        for name, roles in ((spelt(name, here), held) for name, held in policy.roles.items())
         if sees(name)
     ]
     said += [
@@ -294,7 +295,7 @@ def _more(found: PolicyStands) -> tuple[tuple[str, str], ...]:
 
 def members(names: Iterable[str], sees: Callable[[str], bool], here: Collection[str]) -> str:
     """Return a group by name, as far as the caller sees who is in it; the others are counted."""
-    every = list(names)
+    every = [spelt(name, here) for name in names]
     hidden = [name for name in every if not sees(name)]
     gone = sum(name not in here for name in hidden)
     counts = ((len(hidden) - gone, "of other teams"), (gone, "not on this desk"))

@@ -100,7 +100,10 @@ function ask(names) {
 function name(count) {
   // What the tool worked out was for the values as they came.
   const worked = one("#detail [data-worked-out=now] span");
-  if (worked) worked.textContent = count ? "Worked out before the edit" : "Worked out by the tool for these values";
+  if (worked) {
+    const { before, now } = worked.parentElement.dataset;
+    worked.textContent = count ? before : now;
+  }
   for (const label of all("#detail [data-approve-label]")) {
     label.textContent = label.dataset.plain + (count ? ` with ${several(count, "edit")}` : "");
   }
