@@ -163,8 +163,8 @@ def _freezing(content: Content, ruling: Ruling, *, timed: bool, requested: bool)
     frozen = ruling.json
     if not alone:
         own = [str(factor) for factor in content.needs.factors]
-        policys = [str(factor) for factor in ruling.needs.factors]
-        frozen |= {"asked": own, "deny": content.needs.deny, "needs": policys}
+        whom = [str(factor) for factor in ruling.needs.factors]
+        frozen |= {"asked": own, "deny": content.needs.deny, "needs": whom}
     if set(content.needs.roles) != {ANYBODY}:  # whom the asker wants, nobody else stands in for
         frozen.pop("ladder", None)
     # Silence is a yes for whom the policy asks, in the time that the policy gives them (E23).
@@ -299,8 +299,8 @@ def raised(content: Content, ruling: Ruling, now: datetime) -> dict[str, Any]:
     sentences = dict.fromkeys(filter(None, [content.sentence, ruling.sentence]))
     own = {name: before[name] for name in ("asked", "deny", "requested") if name in before}
     if "needs" in before:
-        policys = together(Requirement.parse(before["needs"]), ruling.needs)
-        own["needs"] = [str(factor) for factor in policys.factors]
+        whom = together(Requirement.parse(before["needs"]), ruling.needs)
+        own["needs"] = [str(factor) for factor in whom.factors]
     return {
         "needs": [str(factor) for factor in needs.factors],
         "deny": needs.deny,

@@ -197,8 +197,8 @@ class Ask:
         """
         if self.needs.takes(roles):
             return True
-        policys = self.content.ruled.needs if self.plain_no(verdict) else None
-        return policys is not None and Requirement.parse(policys).takes(roles)
+        whom = self.content.ruled.needs if self.plain_no(verdict) else None
+        return whom is not None and Requirement.parse(whom).takes(roles)
 
     def plain_no(self, verdict: Verdict | None) -> bool:
         """Whether this verdict only keeps something from happening.
