@@ -376,7 +376,7 @@ def test_what_can_no_longer_be_undone_leaves_the_tray_e65(solo: Office) -> None:
     here.painted(second.id)
     expect(here("#held .held-left")).to_have_text(re.compile("[78] s"))
     here.passes(3000)
-    expect(here("#held .held-left")).to_have_text(re.compile("[345] s"))
+    expect(here("#held .held-left")).to_have_text(re.compile("[456] s"))
     here.passes(6000)
     expect(here("#held")).to_be_hidden()
 
