@@ -221,7 +221,7 @@ def test_a_full_page_says_how_to_see_the_next_one(sayso: Sayso, desk: Desk) -> N
 
 def test_beyond_a_thousand_the_count_says_so(sayso: Sayso, desk: Desk) -> None:
     for n in range(1001):
-        desk.open("t", {"n": n})
+        desk.open("t", {"n": n}, agent=f"shop{n % 2}")  # each at its pace
 
     assert sayso("inbox").out.startswith("desk: ./sayso.db, 1,000+ open\n")
     assert sayso("inbox", "--json").json["open"] == "1,000+"

@@ -128,8 +128,8 @@ def test_a_policy_is_told_in_plain_words(sayso: Sayso, file: Path, staffed: Desk
         "    For every call of deploy where the day in UTC is Sunday: it does not run.",
         "  security: zoe",
         "  senior counts as junior",
-        "  each agent: at most 100 asks in 1 h and 50 open at once",
-        "  crawler: at most 100 asks in 1 h and 1 open at once",
+        "  each agent: at most 100 asks in 1 h, at most 50 open at once",
+        "  crawler: at most 100 asks in 1 h, at most 1 open at once",
     ):
         assert line in done.out.splitlines(), line
     assert done.out.endswith("Nothing is wrong with it.\n")
@@ -282,8 +282,8 @@ def test_names_that_nobody_ever_used_are_said_with_the_nearest_known_e49(
     said = " ".join(done.out.split())
     for words in (
         "names: compared with the calls of 3 tools in the journal",
-        "warn tools.refnd, line 3: No tool 'refnd' was ever called here. Did you mean 'Refund'?",
-        "warn rule 'large', line 5: No call of Refund had an argument 'amuont'. Did you mean "
+        "warn tools.refnd, line 3: No tool 'refnd' was ever called here. Did you mean 'refund'?",
+        "warn rule 'large', line 5: No call of refund had an argument 'amuont'. Did you mean "
         "'amount'?",
         "warn rule 'other', line 11: No tool 'wier' was ever called here. Did you mean 'wire'?",
     ):

@@ -90,8 +90,8 @@ def test_a_worker_hears_a_decision_at_once_and_whoever_decided_is_told_that_it_g
 
     said = sayso("inbox", "respond", ask.id, "short ones", "--seen", ask.digest)
 
-    # A worker may be faster than these words.
-    assert re.search(rf"The run {run.id} (goes on|is done)\.", said.out)
+    # A worker may be faster than these words, or not have come yet.
+    assert re.search(rf"The run {run.id} (can go on|goes on|is done)\.", said.out)
     assert run.result(20) == "short ones"
 
 

@@ -18,6 +18,7 @@ from sayso import Ask, Desk, Running
 from sayso.asks.identity import barred, concerned
 from sayso.asks.lawbook import Lawbook, default_policy
 from sayso.model.actor import Actor, Roster
+from sayso.model.tool import HIDDEN
 from sayso.policy.reading import read
 from tests.served import Served
 from tests.trusted import written
@@ -50,7 +51,7 @@ open_ask.facts                      .+.     .+.     .+.     .+.     .+.     no
 open_ask.options                    no      no      no      no      no      no
 open_ask.answer                     no      no      no      no      no      no
 open_ask.returns                    .+.     .+.     .+.     .+.     .+.     no
-open_ask.hidden                     .+.     .+.     .+.     .+.     .+.     no
+open_ask.hidden                     .+o     .+o     .+o     .+o     .+o     no
 open_ask.within                     +..     +..     +..     +..     +..     no
 open_ask.run                        no      no      no      no      no      no
 open_ask.thread                     .+.     .+.     .+.     .+.     .+.     no
@@ -584,4 +585,6 @@ def test_what_is_approved_is_what_is_called_whatever_else_was_sent(office: Offic
             holder = "till" if field == "lease" else "me"
             call = agent.post(f"/api/v1/asks/{ask.id}/begin", json={"holder": holder})
             assert call.status_code == 200, (field, value, call.text)
-            assert (call.json()["tool"], call.json()["args"]) == (body["tool"], body["args"])
+            kept = dict.fromkeys(body.get("hidden", ()), HIDDEN)  # the caller has their values
+            assert call.json()["tool"] == body["tool"]
+            assert call.json()["args"] == body["args"] | kept
