@@ -323,6 +323,24 @@ def test_due_lists_the_earliest_first_and_no_more_than_asked_for(
     assert store.due(10, clock.now() + timedelta(hours=1)) == ["a-0001", "a-0002", "a-0003"]
 
 
+def test_what_a_person_may_still_take_back_is_listed_the_last_first(
+    desk: Desk, clock: FakeClock, store: Store
+) -> None:
+    for name in ("anna", "ann"):
+        desk.people.add(name, roles=["reviewer"])
+    for ask_id in ("a-0001", "a-0002", "a-0003"):
+        ask = opened(desk, ask_id)
+        desk.reject(ask, by="ann" if ask_id == "a-0003" else "anna", hold="8s")
+        clock.advance("1s")
+
+    assert store.settling("anna", 10) == ["a-0002", "a-0001"]
+    assert store.settling("anna", 1) == ["a-0002"]
+    assert store.settling("ann", 10) == ["a-0003"]
+    clock.advance("5s")
+    assert store.settling("anna", 10) == ["a-0002"]
+    assert store.settling("nobody", 10) == []
+
+
 def test_a_closed_ask_is_not_due(desk: Desk, clock: FakeClock, store: Store) -> None:
     ask = opened(desk, within="1h")
     store.commit(next_of(ask, at=store.now()))
