@@ -9,6 +9,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -25,6 +26,8 @@ from sayso.asks.lawbook import default_policy
 from sayso.channels.card import Card
 from sayso.errors import BadPolicy, BadValue, Denied, Forbidden, NotApproved, Rejected, SaysoError
 from sayso.model.names import check_name, fold, is_plain, made_plain
+from sayso.policy.conditions import Condition, Conditions
+from sayso.policy.facts import Facts
 from sayso.policy.reading import read
 from sayso.policy.rules import Policy, Rule
 from tests.earlier import any_names
@@ -134,22 +137,78 @@ def test_e39_a_value_stays_away_only_where_it_is_not_sent(server: Served) -> Non
     assert "90000" in drawn(server.desk, ask.id)
 
 
-def test_e39_no_rule_is_told_that_a_hidden_value_is_harmless(sqlite: Place) -> None:
+def _to_eve(facts: Any) -> bool:
+    return bool(facts.args.get("to") == "eve")
+
+
+_LOOKS: list[dict[str, Any]] = [
+    {"when": when}
+    for when in (
+        "args.to == 'eve'",
+        "has(args.to) && args.to == 'eve'",
+        "has((args.to)) && args['to'] == 'eve'",
+        "'to' in args && args.to == 'eve'",
+        "args.exists(name, args[name] == 'eve')",
+        "args == {'to': 'eve', 'amount': 4}",
+        "size(args) > 1 && args.amount > 90",
+    )
+] + [
+    {"asked": asked}
+    for asked in (
+        _to_eve,
+        lambda facts: "eve" in facts.args.values(),
+        lambda facts: f"{facts.args['to']}".startswith("e"),
+        lambda facts: bool(facts.args.get("to")),
+    )
+]
+
+
+OTHER = Rule(name="other", when="args.amount > 5", effect="ask")
+
+
+@pytest.mark.parametrize("looks", _LOOKS, ids=lambda looks: str(looks.get("when", "in Python")))
+def test_e39_no_rule_is_told_that_a_hidden_value_is_harmless(
+    sqlite: Place, looks: dict[str, Any]
+) -> None:
     """A condition on what nobody sees cannot be told, so people are asked because of it."""
-    rule = Rule(name="bad", when="args.to == 'eve'", effect="deny")
-    with Desk(sqlite.url, account="sam@till", policy=Policy(rules=(rule,))) as desk:
+    rules = (Rule(name="bad", **looks, effect="deny"), OTHER)
+    with Desk(sqlite.url, account="sam@till", policy=Policy(rules=rules)) as desk:
 
         @desk.gate(secret=["to"])
-        def charge(to: str) -> str:
+        def charge(to: str, amount: int) -> str:
             return to
 
-        charging = in_thread(lambda: charge("eve"))
+        charging = in_thread(lambda: charge("eve", 4))
         ask = opened(desk)
         desk.reject(ask)
         with pytest.raises(Rejected):
             charging.result(10)
 
     assert ask.content.ruled.rules == ("bad",)
+    assert "could not be checked" in (ask.content.sentence or "")
+
+
+@pytest.mark.parametrize(
+    ("when", "says"),
+    [
+        ("args.amount > 3", True),
+        ("args.amount > 5", False),
+        ("has(args.amount) && args['amount'] == 4", True),
+        ("args.amount > 3 || has(args.to)", "it looks at an argument that is hidden"),
+        ("tool == 'charge' || has(args.to)", True),
+        ("tool == 'pay' && has(args.to)", False),
+        ("!has(args.to)", "it looks at an argument that is hidden"),
+        ("has(args.note)", False),
+    ],
+)
+def test_e39_a_condition_on_other_arguments_is_told_as_ever(when: str, says: bool | str) -> None:
+    facts = Facts(tool="charge", args={"amount": 4}, hidden=("to",))
+
+    said = Conditions([Condition.parse(when)]).evaluated(
+        facts.values(datetime(2026, 1, 1, tzinfo=UTC)), facts.hidden
+    )
+
+    assert said == [says]
 
 
 def test_e39_what_an_agent_says_of_its_call_stands_there_as_its_word(server: Served) -> None:

@@ -32,7 +32,7 @@ from sayso.store.contract import Store
 def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
     """Return what rules can look at."""
     args: Mapping[str, Any] = Decoded(content.proposal.arguments)
-    if content.hidden:  # what nobody sees is not there for a rule either, so it cannot be told
+    if content.hidden:  # a rule is told that they are there, and not what they are
         args = {name: value for name, value in args.items() if name not in content.hidden}
     return Facts(
         tool=content.proposal.tool,
@@ -49,6 +49,7 @@ def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
         unreadable=carried_out(content) and unreadable(content.proposal.arguments),
         always=always or not carried_out(content),
         requested=requested,
+        hidden=content.hidden,
     )
 
 

@@ -7,14 +7,16 @@ another type) is neither true nor false. Whoever asks treats it as a reason to a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sayso.errors import BadPolicy
 from sayso.model.text import one_line
 from sayso.policy.complaints import MAY_BE_UNSTATED, bad_condition, kind_word, untold
+from sayso.policy.facts import Unreadable
 
 if TYPE_CHECKING:
     from sayso.policy.parts import Part
@@ -94,10 +96,15 @@ class Conditions:
         parts = [texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE)]
         self._parts = [(_all_at_once(tuple(part)), part) for part in parts]
 
-    def evaluated(self, values: Mapping[str, Any]) -> list[Verdict]:
-        """Return what each says of these values; a text where it could not be told."""
+    def evaluated(self, values: Mapping[str, Any], hidden: Collection[str] = ()) -> list[Verdict]:
+        """Return what each says of these values; a text where it could not be told.
+
+        The values of `hidden` arguments are not among them, which is not to say that there are none.
+        """
         if not self._parts:
             return []
+        if hidden:
+            return list(self._partly(values, frozenset(hidden)))
         activation = _env().Activation(values)
         said: list[Verdict] = []
         for program, texts in self._parts:
@@ -107,6 +114,39 @@ class Conditions:
             else:  # one of them could not be told: find out which
                 said += [_verdict(_value(_compiled(text), activation)) for text in texts]
         return said
+
+    def _partly(self, values: Mapping[str, Any], hidden: frozenset[str]) -> Iterator[Verdict]:
+        seen = _env().Activation(values)
+        unseen = _env().Activation({**values, "args": Unreadable()})
+        for text in chain.from_iterable(texts for _, texts in self._parts):
+            if not _misses(text, hidden):
+                yield _verdict(_value(_compiled(text), seen))
+                continue
+            said = _value(_compiled(text), unseen)
+            yield said if isinstance(said, bool) else "it looks at an argument that is hidden"
+
+
+@lru_cache(maxsize=4096)
+def _misses(text: str, hidden: frozenset[str]) -> bool:
+    """Whether a condition takes a hidden argument for one that is not there.
+
+    To read its value is an error already. `has(args.card)`, and what looks at all arguments at once,
+    would say no instead.
+    """
+    from sayso.policy.parts import Call, Literal, Member, Name, UnknownPart, parts_in, parts_of
+
+    try:
+        inner = list(parts_in(parts_of(bytes(_compiled(text).serialize()))))
+    except UnknownPart:  # such as a loop
+        return "args" in text
+    args, reads = Name("args"), 0
+    for part in inner:
+        match part:
+            case Member(of=of, name=name, has=has) if of == args:
+                reads += not (has and name in hidden)
+            case Call(name="_[_]", given=(of, Literal())) if of == args:
+                reads += 1
+    return reads < inner.count(args)
 
 
 def _value(program: Any, activation: Any) -> object:  # noqa: ANN401 - the library has no types

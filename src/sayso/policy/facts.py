@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from sayso.model.names import fold
 
@@ -34,6 +34,7 @@ class Facts(NamedTuple):
     always: bool = False  # behind a gate of the desk, which asks whatever else is said
     unreadable: bool = False  # some of its arguments are bytes that nobody can read
     requested: bool = False  # what it says of itself was said by whoever asks, and lowers nothing
+    hidden: tuple[str, ...] = ()  # arguments that are there, and whose values are not in `args`
 
     @property
     def stated(self) -> tuple[object, ...]:
@@ -65,6 +66,16 @@ class Facts(NamedTuple):
 
 class Unreadable:
     """Stands for a text that a condition would see only a part of: it cannot be told then."""
+
+
+class Hidden:
+    """Stands for a value that is not here: a rule in Python that looks at it fails, and people are asked."""
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise LookupError("it looks at an argument that is hidden")
+
+    __eq__ = __bool__ = __str__ = __repr__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON

@@ -22,7 +22,7 @@ from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.text import one_line
 from sayso.policy.conditions import Condition, Conditions, Verdict
 from sayso.policy.earning import Earning
-from sayso.policy.facts import Facts
+from sayso.policy.facts import Facts, Hidden
 from sayso.policy.paces import Limits, Pace, pace_of
 from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
 from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as, ranked
@@ -176,7 +176,9 @@ class Policy:
     def matching(self, facts: Facts, now: datetime) -> list[Matched]:
         """Return the rules that have something to say to a call."""
         about = self._about(facts.tool)
-        said = iter(about.conditions.evaluated(facts.values(now)) if about.asks else ())
+        said = iter(
+            about.conditions.evaluated(facts.values(now), facts.hidden) if about.asks else ()
+        )
         found = []
         for rule in about.rules:
             verdict: Verdict = True if rule.when is None else next(said)
@@ -383,7 +385,8 @@ def _key(facts: Facts) -> object:
 
 def _asked(predicate: Predicate, facts: Facts) -> Verdict:
     """Ask a rule written in Python. One that fails has not said no."""
-    named = facts._replace(tool=None if facts.tool is None else _Name(facts.tool))
+    args = {**facts.args, **dict.fromkeys(facts.hidden, Hidden())}
+    named = facts._replace(tool=None if facts.tool is None else _Name(facts.tool), args=args)
     try:
         said = predicate(named._replace(agent=_Name(facts.agent)))
     except Exception as error:  # noqa: BLE001 - whatever it is, it could not be told
