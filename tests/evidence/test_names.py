@@ -376,6 +376,23 @@ def test_e40_a_rule_is_written_in_any_case_but_for_conditions(till: Desk) -> Non
             law(text)
 
 
+@pytest.mark.parametrize("tool", ["wipe_all", "WIPE_ALL", "Wipe_All"])
+def test_e40_a_policy_that_is_tried_matches_whatever_the_case(tool: str) -> None:
+    """No door has made the name small then, as there is when a call is opened."""
+    rule = Rule(name="x", tools="Wipe*", effect="deny")
+
+    ruling = Policy(rules=(rule,)).ruling(Facts(tool=tool), datetime(2026, 1, 1, tzinfo=UTC))
+
+    assert (ruling.effect, ruling.rules) == ("deny", ("x",))
+
+
+def test_e40_a_sign_that_only_must_not_come_first_is_said_so() -> None:
+    with pytest.raises(BadValue, match=r"position 1\. .*Begin with a letter or a digit\."):
+        check_name("tool", "-wipe")
+    with pytest.raises(BadValue, match=r"position 4\. .* -\.$"):
+        check_name("tool", "_wi pe")
+
+
 # --- people, roles, teams ----------------------------------------------------------------------
 
 

@@ -44,11 +44,13 @@ def _checked(what: str, name: str) -> str:
             f"{one_line(name, 40)!r} cannot be the name of {_a(what)}: a name has 1 to {longest} "
             f"characters, and this has {len(name):,}."
         )
-    reason = strange(name, signs, first="_" if what in _SIGNS else "")
+    first = "_" if what in _SIGNS else ""
+    reason = strange(name, signs, first=first)
     if reason is not None:
+        begin = " Begin with a letter or a digit." if name[0] in signs and name[0] != first else ""
         raise BadValue(
             f"{one_line(name, 40)!r} cannot be the name of {_a(what)}, because of {reason}. "
-            f"Use letters from a to z, digits and {' '.join(signs)}."
+            f"Use letters from a to z, digits and {' '.join(signs)}.{begin}"
         )
     return name if what in _AS_WRITTEN else fold(name)
 
