@@ -149,6 +149,10 @@ def test_several_that_are_confirmed_together_are_guarded_too_e62(solo: Office) -
     here.goes_on().armed()
     sure.click()
     expect(here("main h1")).to_contain_text("2 approved")
+    expect(here("#held form.undo")).to_have_count(2)
+    assert here("kbd:visible", has_text="Z").count() == 1, "one key, one button"
+    here.page.keyboard.press("z")
+    expect(here("main h1")).to_contain_text("2 open again")
 
 
 def test_without_scripts_nothing_is_decided_at_once_either_e62(solo: Office) -> None:
@@ -440,3 +444,32 @@ def test_the_tray_lies_over_no_title_field_or_link_e65(solo: Office, size: Any) 
     assert here.too_small() == []
     assert here.covered("#held") == []
     assert here.violations() == []
+
+
+# --- what is drawn is the call (E67) -----------------------------------------------------------
+
+_OUT_OF_SIGHT = """
+() => [...document.querySelectorAll('.table-scroll')].flatMap((place) =>
+  [...place.querySelectorAll('th, td')].filter((cell) =>
+    cell.getBoundingClientRect().right > place.getBoundingClientRect().right + 1)
+  .map((cell) => cell.textContent))
+"""
+
+
+@pytest.mark.parametrize("size", [DESKTOP, {"width": 1280, "height": 800}])
+def test_whom_each_payment_goes_to_is_seen_without_scrolling_sideways_e67(
+    solo: Office, size: Any
+) -> None:
+    rows = [
+        {"to": f"{name} <{name}@example.org>", "iban": iban, "amount": amount, "currency": currency}
+        for name, iban, amount, currency in [
+            ("The Data Office", "DE89370400440532013000", 1250.5, "EUR"),
+            ("bob", "FR7630006000011234567890189", 90, "EUR"),
+            ("eve", "GB33BUKB20201555555555", 77, "USD"),
+        ]
+    ]
+    ask = solo.open("pay_all", {"payments": rows}, risk="medium")
+    here = solo.window(size=size).visit(solo.path(ask))
+
+    expect(here(".table-scroll tbody tr")).to_have_count(3)
+    assert here.page.evaluate(_OUT_OF_SIGHT) == []

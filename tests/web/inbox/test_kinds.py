@@ -466,6 +466,28 @@ def test_an_answer_with_nothing_in_it_is_an_error_at_its_field_e61(
     assert anna.page.one("textarea", id=f"note-{ask.id}").raw == "a note is no answer"
 
 
+def test_each_line_of_what_is_wrong_names_its_field_e61(anna: Tab, desk: Desk) -> None:
+    schema = {**FORM_ANSWER, "required": ["from", "n"]}
+    ask = desk.put(desk.forms.question("Which flight?", schema).content)
+
+    opened(anna, ask).verdict("respond")
+
+    links = anna.page.one("div", id=f"problems-{ask.id}").all("a")
+    words = {link.text: anna.page.one(id=link.attrs["href"][1:]).attrs["name"] for link in links}
+    assert words == {
+        "from: is empty": "=/from",
+        "n: must be a whole number, and is empty": "=/n",
+    }
+
+
+def test_an_answer_differs_from_nothing_that_was_proposed(anna: Tab, desk: Desk) -> None:
+    """A form in which nothing was typed yet offered to revert it."""
+    for asked in (FORM_ANSWER, list[str]):
+        opened(anna, desk.put(desk.forms.question("Which?", asked).content))
+        assert anna.page.all("fieldset", data_pointer="=")
+        assert [one.text for one in anna.page.all("button") if one.text == "Revert"] == []
+
+
 def test_a_list_whose_rows_are_blank_is_an_error_at_the_row_e61(anna: Tab, desk: Desk) -> None:
     ask = desk.put(desk.forms.question("Whom?", list[str]).content)
     add = opened(anna, ask).page.one("button", data_do="add")

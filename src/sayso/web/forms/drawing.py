@@ -93,7 +93,12 @@ def answer_field(
     except TooMany:
         part = parts_of(Taken(schema=anything, root="="))
     part.key = "Your answer"
-    return _draw(part, dict(errors or {}))
+    return _unproposed(_draw(part, dict(errors or {})))
+
+
+def _unproposed(field: Field) -> Field:
+    """Nobody proposed an answer, so nothing in it differs from one."""
+    return replace(field, changed=False, children=tuple(map(_unproposed, field.children)))
 
 
 def rows_of(schema: object, args: Mapping[str, Any]) -> Field | None:

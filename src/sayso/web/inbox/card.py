@@ -500,8 +500,8 @@ def _stands_for(option: Option) -> tuple[Fact, ...]:
 
 def _typed(ask: Ask, entry: Entry, form: Form | None, answer: Field | None) -> Typed:
     fields, tab = entry.fields, one(entry.fields, "tab")
-    ids = {one.pointer: one.id for one in _all([*(form.fields if form else ()), answer])}
-    wrong = [(ids.get(pointer, ""), text) for pointer, text in entry.errors.items()]
+    drawn = {one.pointer: one for one in _all([*(form.fields if form else ()), answer])}
+    wrong = [_wrong(drawn.get(pointer), text) for pointer, text in entry.errors.items()]
     return Typed(
         note=one(fields, "note"),
         kind=one(fields, "kind"),
@@ -513,6 +513,11 @@ def _typed(ask: Ask, entry: Entry, form: Form | None, answer: Field | None) -> T
         summary=(*entry.wrong, *wrong),
         sign_in=entry.sign_in,
     )
+
+
+def _wrong(field: Field | None, text: str) -> tuple[str, str]:
+    """Say what is wrong with which field, for a line away from it."""
+    return (field.id, f"{field.label}: {text}") if field else ("", text)
 
 
 def _all(fields: Iterable[Field | None]) -> Iterable[Field]:
