@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.kinds import CASES
 from tests.browser.office import Office
+from tests.browser.window import DESKTOP, PHONE
 
 
 def test_e50_no_key_runs_a_doubtful_call_again(solo: Office) -> None:
@@ -23,3 +25,25 @@ def test_e50_no_key_runs_a_doubtful_call_again(solo: Office) -> None:
     here("details.again summary").click()
     expect(again).to_be_visible()
     assert solo.now(doubt).open
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE, {"width": 1000, "height": 700}])
+@pytest.mark.parametrize("js", [True, False], ids=["js", "plain"])
+def test_e50_a_double_click_does_not_answer_the_second_question(
+    solo: Office, size: ViewportSize, js: bool
+) -> None:
+    """The yes came up under the pointer, and a second press within 400 ms ran the call again."""
+    doubt = CASES["doubt"].open(solo)
+    here = solo.window(js=js, size=size).visit(solo.path(doubt))
+    here("details.again summary").click()
+    again = here("button[value='run-again']")
+    box = again.bounding_box()
+    assert box is not None
+    here.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    if js:
+        expect(here("#toast")).to_contain_text("only just appeared")
+    assert solo.now(doubt).open
+    here.armed()
+    again.click()
+    expect(here("#held form.undo")).to_be_visible()

@@ -264,6 +264,23 @@ def test_keys_are_for_what_is_selected_and_never_for_the_open_ask_e63(
     assert all(solo.now(ask).settling for ask in ticked)
 
 
+@pytest.mark.parametrize("word", ["Approve", "Reject"])
+def test_the_palette_is_for_what_is_selected_as_well_e63(solo: Office, word: str) -> None:
+    """Two asks were ticked, and Approve of the palette, with its key A, approved the open one."""
+    opened, *ticked = solo.several(3, risk="low")
+    here = solo.window().visit(solo.path(opened))
+    for ask in ticked:
+        here(f'#queue input.pick[value^="{ask.id} "]').check(force=True)
+
+    here.page.keyboard.press("Control+k")
+    here.page.keyboard.type(word)
+    expect(here("#palette [role=option]").first).to_have_text(re.compile(f"{word} 2 selected"))
+    here.page.keyboard.press("Enter")
+
+    expect(here("main h1")).to_contain_text(f"{word} 2 asks?")
+    assert {solo.now(ask).status for ask in (opened, *ticked)} == {"open"}
+
+
 def test_once_the_selection_is_gone_a_key_is_for_the_open_ask_again_e63(solo: Office) -> None:
     opened, ticked = solo.several(2, risk="low")
     here = solo.window().visit(solo.path(opened))

@@ -129,8 +129,8 @@ export function start() {
     sending = null;
     if (event.persisted) appear(); // it came back as it was left
   });
-  // An ask beside its run appears when it is opened.
-  document.addEventListener("toggle", ({ target }) => { if (target.matches?.("details.spot[open]")) appear(); }, true);
+  // What was folded appears when it is opened: an ask beside its run, the second question of a doubt.
+  document.addEventListener("toggle", ({ target }) => { if (target.open && one(DECIDES, target)) appear(); }, true);
   onDraw(() => {
     const now = named(article());
     if (now !== shown) appear();

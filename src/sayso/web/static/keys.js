@@ -92,10 +92,8 @@ function clicked(event, button) {
 export function press(key) {
   const button = buttonFor(key);
   if (!button) return false;
-  if (key === "e") return edit();
   const empty = missing(button);
-  if (button.hasAttribute("data-arms") && nameField()) wantName();
-  else if (empty) write(empty, key);
+  if (empty) write(empty, key);
   else button.click();
   return true;
 }
@@ -109,14 +107,23 @@ export function edit() {
   return Boolean(found);
 }
 
-// What is selected comes before the ask on screen: a key decides the one or the other.
+// The buttons that a key presses now: what is selected comes before the ask on screen.
+export const deciders = () => (picked().length ? all("#bulk .bulk-bar [data-key]") : all("#detail [data-arms][data-key]"));
+
 function together(key) {
   const count = picked().length;
   if (!count) return false;
-  const button = one(`#bulk .bulk-bar [data-key="${CSS.escape(key)}"]`);
+  const button = deciders().find((one) => one.dataset.key === key);
   if (button) button.click();
   else say(`${count} selected: A approves them, R rejects them, Escape lets go of them.`);
   return true;
+}
+
+// A verdict by its key, wherever it comes from: the keyboard or the palette.
+export function decide(key) {
+  if (together(key)) return;
+  if (nameField()) wantName(); // letters are its name, whichever of them it was
+  else if (!press(key) && article()) say("That is not possible here.");
 }
 
 // --- keys -------------------------------------------------------------------------------------
@@ -190,9 +197,7 @@ function heard(event) {
   event.preventDefault();
   if (event.repeat && !/^[jk]$/.test(key)) return; // a key that is held down decides once
   if (known) KEYS[key]();
-  else if (together(key)) return;
-  else if (nameField()) wantName(); // letters are its name, whichever of them it was
-  else if (!press(key) && article()) say("That is not possible here.");
+  else decide(key);
 }
 
 function chord(event, key) {

@@ -1,6 +1,7 @@
 // Anything from anywhere: what can be done with this ask, other asks, pages.
 import { all, article, fetched, make, on, one, say } from "./page.js";
-import { buttonFor, edit, help, press } from "./keys.js";
+import { picked } from "./bulk.js";
+import { buttonFor, decide, deciders, edit, help, press } from "./keys.js";
 import { askToNotify } from "./live.js";
 
 const dialog = () => one("dialog#palette");
@@ -13,8 +14,9 @@ let found = [];
 
 // (what it says, its keys one after the other, what it does)
 function actions() {
-  const buttons = article() ? all("#detail [data-arms][data-key]").filter((button) => button.checkVisibility()) : [];
-  const given = buttons.map((button) => [words(button), button.dataset.key, () => press(button.dataset.key)]);
+  const buttons = deciders().filter((button) => button.checkVisibility());
+  const of = picked().length ? ` ${picked().length} selected` : "";
+  const given = buttons.map((button) => [words(button) + of, button.dataset.key, () => decide(button.dataset.key)]);
   if (article() && one("#detail :is(.field, .plan, textarea[name=text])")) given.push(["Edit", "e", edit]);
   if (buttonFor("z")) given.push(["Undo", "z", () => press("z")]);
   const pages = all(".rail a.place[href]").map((link) => [`Go to ${words(link)}`, link.dataset.go ? `g ${link.dataset.go}` : "", () => link.click()]);
