@@ -433,7 +433,7 @@ def test_the_effect_says_what_came_of_it(desk: Desk, ending: dict[str, Any], sho
     desk.approve(ask)
     assert row(card(desk, ask), "Effect") == "not begun"
     call = desk.begin(ask)
-    assert row(card(desk, ask), "Effect") == "running since 2026-01-01 09:00 UTC"
+    assert row(card(desk, ask), "Effect") == "begun 2026-01-01 09:00 UTC, no result yet"
 
     desk.finish(call, **ending)
 

@@ -109,6 +109,7 @@ CHANGES: list[dict[str, Any]] = [
     {"team": "billing"},
     {"idempotent": True},
     {"ignores": True},
+    {"elsewhere": True},
     {"posted": True},
     {"files": (note_file("note.txt", b"charged twice"),)},
 ]

@@ -287,7 +287,7 @@ class Forms:
         content = self.action(tool, args, earns=False, **terms)  # nobody hears what came of it
         allow = tuple(verdict for verdict in content.allow if verdict not in without)
         said = {"allow": allow, "sentence": sentence, "ignores": ignores or None}
-        return Form(content.changed(**said), lambda ask: ask, hears_end)
+        return Form(content.changed(**said, elsewhere=True), lambda ask: ask, hears_end)
 
     def confirm(
         self, text: str, facts: Mapping[str, Any] | None = None, **terms: Unpack[Terms]

@@ -69,10 +69,18 @@ def unused(store: Store, *, most: int = _PAGE) -> list[tuple[Ask, str]]:
     for ask in decided(store, InboxQuery(limit=most), person=None):
         if not ask.decision or ask.effect is not None or ask.kind != "action" or ask.tool is None:
             continue
+        if ask.content.elsewhere and not _untouched(store, ask):
+            continue
         why = _over(store, ask) if ask.of_run else _left(store, ask)
         if why is not None:
             found.append((ask, why))
     return found
+
+
+def _untouched(store: Store, ask: Ask) -> bool:
+    """Whether the run that asked has not gone on since; if it has, it may have made the call itself."""
+    row = store.run(str(ask.content.run))
+    return row is None or ask.id in row.waits
 
 
 def _left(store: Store, ask: Ask) -> str | None:

@@ -447,12 +447,12 @@ def _answer(ask: Ask, answer: Any) -> tuple[str, Any]:  # noqa: ANN401 - JSON
 def _effect(ask: Ask, *, full: bool) -> RenderableType | None:
     effect = ask.effect
     if effect is None:
-        waits = ask.kind == "action" and ask.tool is not None and bool(ask.decision)
+        waits = ask.carried_out_here and bool(ask.decision)
         return Text("not begun", style="dim") if waits else None
     match effect.status:
         case "intended":
             again = f", attempt {effect.attempt}" if effect.attempt > 1 else ""
-            return Text(f"running since {moment(effect.begun_at)}{again}")
+            return Text(f"begun {moment(effect.begun_at)}{again}, no result yet")
         case "done" if effect.result is None:
             return Text("done", style="green")
         case "done":

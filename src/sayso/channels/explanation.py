@@ -30,6 +30,7 @@ LEFT = (
 )
 LATE = "A result came after its time was up; it proves nothing by itself:"
 STALE = "worked out before the edit"
+ELSEWHERE = "The program carries it out itself; what comes of it is not recorded here."
 MAY_HAPPEN_TWICE = "The call may have happened already. Run again, it may happen twice."
 SAID_BEFORE = "said before the edit"
 AGENT_SAYS = "The agent says"

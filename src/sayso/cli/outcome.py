@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sayso.asks.spending import of_run
 from sayso.asks.standing import standing
 from sayso.channels.card import outcome
-from sayso.channels.explanation import LEFT, next_step, said_in_a_word
+from sayso.channels.explanation import ELSEWHERE, LEFT, next_step, said_in_a_word
 from sayso.channels.values import as_json, clipped
 from sayso.cli.desks import desk_argument
 from sayso.cli.printing import say
@@ -128,7 +128,7 @@ def ended(desk: Desk, ask_id: str, timeout: float | None) -> End:
 def _over(ask: Ask) -> bool:
     if not ask.closed:
         return False
-    if not ask.decision or ask.kind != "action" or ask.tool is None:
+    if not ask.decision or not ask.carried_out_here:
         return True
     return ask.effect is not None and ask.effect.status != "intended"
 
@@ -141,7 +141,7 @@ def _waiting(ask: Ask, timeout: float) -> str:
     elif ask.effect is None:
         state = "was approved, but nobody has begun to carry it out"
     else:
-        state = "is still running"
+        state = "was begun, and has no result yet"
     return f"After {timeout:g} s {ask.id} {state}. Look later: sayso inbox show {ask.id}"
 
 
@@ -153,7 +153,9 @@ def went_well(ask: Ask) -> bool:
 def tell_end(ask: Ask) -> None:
     """Say how the call ended."""
     effect = ask.effect
-    if effect is None:
+    if effect is None and ask.content.elsewhere and ask.decision:
+        say(ELSEWHERE)
+    elif effect is None:
         say("Nothing was to be carried out.")
     elif effect.status == "done":
         result = "" if effect.result is None else f": {clipped(as_json(effect.result), 500)}"

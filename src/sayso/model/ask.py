@@ -237,6 +237,11 @@ class Ask:
         return self.key is not None and self.key.startswith(f"{self.content.run}:")
 
     @property
+    def carried_out_here(self) -> bool:
+        """Whether a yes leads to a call of which the desk hears: its begin, and what came of it."""
+        return self.kind == "action" and self.tool is not None and not self.content.elsewhere
+
+    @property
     def kind(self) -> Kind:
         """What is asked for: an action, a plan, a draft, ..."""
         return self.content.kind

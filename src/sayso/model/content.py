@@ -36,7 +36,7 @@ _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
     *("about", "run", "thread", "chain", "requester", "owner", "optional", "team", "posted"),
-    *("idempotent", "ignores"),
+    *("idempotent", "ignores", "elsewhere"),
 )
 
 
@@ -158,6 +158,7 @@ class Content:
     team: str | None = None
     idempotent: bool | None = None
     ignores: bool | None = None
+    elsewhere: bool | None = None  # the program that asks carries the call out, and tells nobody
     files: tuple[FileNote, ...] = ()
     posted: bool | None = None
 
@@ -278,8 +279,8 @@ _UNSTATED = {field.name: field.default for field in fields(Content) if field.def
 
 # What makes two questions the same, besides the call, who must agree, the team, the files and whose
 # word it is. When it is due, what the policy said, what was known of the past then, whose code
-# asks and the word for a no does not.
-_APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores")
+# asks, the word for a no and who carries it out does not.
+_APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores", "elsewhere")
 _ALIKE = itemgetter(
     *(
         field.name

@@ -274,3 +274,17 @@ def test_a_role_that_the_policy_gives_is_held_by_who_left_too(tmp_path: Path) ->
             page = tab(served, "root").go(f"/audit/asks/{ask.id}")
 
     assert seats(page) == ["1 guards : zoe"]
+
+
+def test_e60_of_a_call_that_its_program_carries_out_the_record_says_that_nothing_is_known(
+    root: Tab, desk: Desk
+) -> None:
+    """It said that nothing was carried out, of a call that a graph had made."""
+    form = desk.forms.propose("pay", {"amount": 40})
+    ask = desk.approve(desk.put(form.content), by="anna")
+
+    root.go(f"/audit/asks/{ask.id}")
+
+    said = panel(root, "Outcome").text
+    assert "The program carries it out itself" in said
+    assert "Nothing was carried out" not in said

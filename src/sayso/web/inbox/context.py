@@ -377,7 +377,11 @@ def outcome_of(visit: Visit, at: Standing, run: Told | None) -> Outcome | None:
     match effect.status:
         case "intended":
             again = f", attempt {effect.attempt}" if effect.attempt > 1 else ""
-            return Outcome(state="running", text=f"It is running{again}.", at=effect.begun_at)
+            return Outcome(
+                state="running",
+                text=f"It was begun{again}. There is no result yet.",
+                at=effect.begun_at,
+            )
         case "done":
             facts = () if effect.result is None else facts_from([("result", effect.result)])
             return Outcome(state="done", text="It is done.", facts=facts, at=effect.ended_at)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from sayso.access.caller import Caller
 from sayso.asks.standing import Standing
 from sayso.channels.card import ended
-from sayso.channels.explanation import policy_words, ruling_of
+from sayso.channels.explanation import ELSEWHERE, policy_words, ruling_of
 from sayso.channels.facts import Fact, facts_from
 from sayso.channels.headline import headline
 from sayso.channels.worddiff import Change, changes
@@ -99,6 +99,7 @@ class Record:
     seats: Seats | None = None
     ruling: tuple[tuple[str, str], ...] = ()
     outcome: tuple[Fact, ...] = ()
+    without: str = "Nothing was carried out."  # where nothing is recorded of an outcome
     effect: str | None = None
     doubt: str | None = None
     about: str | None = None
@@ -153,6 +154,7 @@ def record_of(visit: Visit, ask_id: str) -> Record:
         seats=seats_of(visit.store, at),
         ruling=tuple(_ruling(ask)),
         outcome=_outcome(ask),
+        without=ELSEWHERE if ask.content.elsewhere and ask.decision else bare.without,
         effect=None if ask.effect is None else ask.effect.status,
         doubt=None if ask.effect is None else ask.effect.doubt,
         about=ask.content.about,
