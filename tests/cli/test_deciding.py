@@ -272,7 +272,7 @@ def test_on_a_desk_without_people_a_named_person_is_an_error_too(
 def test_an_option_that_names_nobody_says_who_there_is(
     decide: Decide, team: Desk, ask: Ask
 ) -> None:
-    done = decide("approve", ask, "--as", "ANNA")
+    done = decide("approve", ask, "--as", "ana")
 
     assert done.code == 1
     assert "Did you mean anna? Name one of the people here with --as: anna, sec." in " ".join(
