@@ -10,8 +10,10 @@ import pytest
 from sayso import Ask, Desk
 from sayso.asks.opening import open_ask
 from sayso.asks.spending import begin
+from sayso.asks.stuck import unused
 from sayso.asks.waiting import wait
 from sayso.errors import AskClosed, CallerGone, NotApproved
+from sayso.runs.running import Running
 from sayso.store.contract import Lease
 from sayso.testing import FakeClock
 from tests.places import Place
@@ -178,3 +180,24 @@ def test_the_question_of_a_program_that_was_closed_cannot_be_waited_for(
     with pytest.raises(AskClosed):
         desk.withdraw(held)
     assert wait(desk.store, held.id, 0).status == "decided"
+
+
+def test_approvals_that_nobody_can_use_any_more_are_found_with_the_reason_e60(
+    desk: Desk, clock: FakeClock, held: Ask
+) -> None:
+    def pay(run: Running, amount: int) -> object:
+        return run.propose("pay", {"amount": amount})
+
+    desk.workflow(pay)
+    run = desk.run(pay, 40, wait=False)
+    of_run = desk.approve(run.state.pending[0])
+    desk.approve(held)
+    desk.approve(desk.open("pay", {"amount": 1}))  # it waits for whoever comes to carry it out
+    assert [ask.id for ask, _ in unused(desk.store)] == [of_run.id]
+
+    clock.advance("31s")
+
+    assert {ask.id: why for ask, why in unused(desk.store)} == {
+        of_run.id: f"its run {run.id} has no worker",
+        held.id: "its program has gone",
+    }

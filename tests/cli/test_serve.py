@@ -152,8 +152,9 @@ def test_both_families_of_addresses_answer(serve: Serve) -> None:
 
 
 def test_asking_for_a_link_where_nothing_or_something_else_answers_says_so(
-    sayso: Sayso, here: Path
+    sayso: Sayso, desk: Desk
 ) -> None:
+    desk.inbox()
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         port = str(silent.getsockname()[1])
         silent.close()
@@ -173,6 +174,13 @@ def test_no_link_is_printed_to_a_service_whose_database_is_gone_e60(
     done = sayso("serve", "--url", "--port", str(service.port))
 
     assert done.code == 1
+    assert "There is no desk at ./sayso.db" in done.err
+    assert "?t=" not in done.out
+    assert not list(here.glob("sayso.db*")), "to ask for a link makes no database"
+
+    with Desk("sayso.db") as another:
+        another.inbox()
+    done = sayso("serve", "--url", "--port", str(service.port))
     assert f"No link to {service.url} can work: its database is gone" in done.err
     assert "?t=" not in done.out
 
@@ -181,7 +189,9 @@ def test_no_link_is_printed_to_a_service_of_another_database_e60(
     sayso: Sayso, serve: Serve
 ) -> None:
     service = serve()
-    done = sayso("serve", "--url", "--desk", "sqlite:///other.db", "--port", str(service.port))
+    with Desk("other.db") as other:
+        other.inbox()
+    done = sayso("serve", "--url", "--desk", "other.db", "--port", str(service.port))
 
     assert done.code == 1
     assert f"No link to {service.url} can work: it serves another database" in done.err

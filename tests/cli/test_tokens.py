@@ -136,6 +136,28 @@ def test_a_password_is_typed_twice_and_not_shown(desk: Desk, at_terminal: AtTerm
     assert check_password(desk.store, "anna", PASSWORD)
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("tokens", "create", "ANNA", "--person"),
+        ("people", "password", "ANNA", "--stdin"),
+        ("people", "sign-out", "ANNA"),
+    ],
+    ids=" ".join,
+)
+def test_a_person_is_called_as_the_desk_spells_them(
+    desk: Desk, here: Path, args: tuple[str, ...]
+) -> None:
+    desk.people.add("anna")
+
+    for asked in (args, (*args, "--json")):
+        done = subprocess.run(
+            [COMMAND, *asked], input=PASSWORD, capture_output=True, text=True, check=True
+        )
+        assert "anna" in done.stdout + done.stderr
+        assert "ANNA" not in done.stdout + done.stderr
+
+
 def test_a_script_gives_a_password_on_stdin(desk: Desk, here: Path) -> None:
     desk.people.add("anna")
     command = [str(COMMAND), "people", "password", "anna", "--stdin"]

@@ -6,6 +6,7 @@ on, with all that they remember. On SQLite the programs are killed.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,14 +22,17 @@ import pytest
 
 from sayso import Ask, AskClosed, Desk, Run
 from sayso.asks.books import Pen, book_of
+from sayso.asks.listening import follow
 from sayso.errors import AskChanged, StoreError
 from sayso.model.actor import Actor, Origin
+from sayso.model.event import Event
+from sayso.store import Store
 from tests.crash.fleet import Workers, answer_doubts, book, fleet, working
 from tests.forked import SERVER
 from tests.keyed import call, law
 from tests.places import Place
 from tests.server import Server, serving
-from tests.together import until
+from tests.together import in_thread, until
 
 LONG = 120.0
 AT_ONCE = 4  # runs that are started between two kills
@@ -87,6 +91,42 @@ def test_good_words_that_a_crash_took_break_no_chain_e42(server: Server, desk: D
     with Desk(server.address(), policy=law(), account="sam@till") as other:
         other.approve(call(other))
         assert other.verify().problems == ()
+
+
+def listen(store: Store, seen: list[Event], after: str, stop: threading.Event) -> None:
+    """Follow the journal, whatever becomes of the server."""
+    while not stop.is_set():
+        with suppress(StoreError):
+            for event in follow(store, after, stop=stop):
+                seen.append(event)
+                after = event.cursor or after
+
+
+def test_whoever_follows_misses_nothing_that_comes_after_a_crash_e42(
+    server: Server, desk: Desk
+) -> None:
+    """The server gave the numbers of lost transactions to new ones, which passed for older events."""
+    seen: list[Event] = []
+    stop, before = threading.Event(), desk.store.total()
+
+    def all_heard() -> bool:
+        return len(seen) >= desk.store.total() - before
+
+    with Desk(server.address(), agent="shop") as other:
+        listening = in_thread(partial(listen, other.store, seen, other.store.tip(), stop))
+        for _ in range(2):
+            praised(desk)
+            until(all_heard)
+            server.restart("immediate")
+            assert len(seen) == desk.store.total() - before, "it heard of what the crash took"
+            desk.approve(call(desk))
+            until(all_heard)
+        stop.set()
+        other.store.bell.ring()
+        listening.result(LONG)
+
+    told = [(event.stream, event.seq) for event in seen]
+    assert len(set(told)) == len(told) == desk.store.total() - before
 
 
 # --- under load ---

@@ -25,6 +25,7 @@ from sayso.adapters.base import foreign, prepared
 from sayso.asks.lawbook import default_policy
 from sayso.channels.card import Card
 from sayso.errors import BadPolicy, BadValue, Denied, Forbidden, NotApproved, Rejected, SaysoError
+from sayso.insight.trail import Wanted, look, pass_by
 from sayso.model.names import check_name, fold, is_plain, made_plain
 from sayso.policy.conditions import Condition, Conditions
 from sayso.policy.facts import Facts
@@ -410,6 +411,28 @@ def test_e40_people_differ_in_more_than_capitals(desk: Desk) -> None:
     assert decided.decision is not None
     assert decided.decision.by.id == "anna"
     assert [one.id for one in desk.decided(person="Anna")] == [ask.id]
+
+
+def test_e40_lists_find_people_agents_and_tools_in_any_case(desk: Desk) -> None:
+    for name in ("Anna", "ben"):
+        desk.people.add(name)
+    ask = desk.open("pay", {"amount": 1}, agent="shop")
+    desk.assign(ask, "anna", by="ben")
+    assert [one.id for one in desk.inbox(assignee="ANNA")] == [ask.id]
+
+    desk.reject(ask, by="Anna")
+    assert [one.id for one in desk.decided(assignee="anna")] == [ask.id]
+    for wanted in (
+        Wanted(actor="anna", kind="ask.decided"),
+        Wanted(actor="person:ANNA", kind="ask.decided"),
+        Wanted(tool="PAY", kind="ask.decided"),
+    ):
+        assert [one.event.stream for one in look(desk.store, wanted).found] == [ask.id], wanted
+        assert [each for some in pass_by(desk.store, wanted) for each in some], wanted
+    for actor in ("Shop", "agent:SHOP"):
+        assert [one.row.kind for one in look(desk.store, Wanted(actor=actor)).found] == [
+            "ask.opened"
+        ]
 
 
 def test_e40_the_requester_is_left_out_in_any_case(desk: Desk) -> None:

@@ -237,6 +237,25 @@ def test_a_leader_that_is_killed_takes_nobody_with_it(ledger: Ledger, moment: st
     assert len(written) == (5 if moment == "after" else 4), "its own is whole, or not there"
 
 
+@pytest.mark.parametrize("where", ["begin immediate", "insert", "commit"])
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_ctrl_c_in_an_unsynced_write_stays_a_ctrl_c(
+    ledger: Ledger, where: str, moment: str
+) -> None:
+    """An error of the database in its place would be taken for an outage, and waited out."""
+
+    def interrupt(sql: str) -> None:
+        if sql.startswith(where):
+            raise KeyboardInterrupt
+
+    setattr(ledger, moment, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.write(add(1), synced=False)
+
+    setattr(ledger, moment, nothing)
+    assert ledger.write(add(2), synced=False) is True
+
+
 class Interrupted:
     """What somebody waits on while Ctrl-C is pressed."""
 

@@ -149,8 +149,22 @@ def waiting(
 def _seen(
     store: Store, query: InboxQuery, role: str | None, person: str | None, people: Roster | None
 ) -> InboxQuery:
+    query, people = _spelt(store, query, people)
     roles, own = seen_by(store, role, person, people)
     return replace(query, roles=roles, teams=_walls(query.teams, own))
+
+
+def _spelt(
+    store: Store, query: InboxQuery, people: Roster | None
+) -> tuple[InboxQuery, Roster | None]:
+    """Name people as the desk does, and return those that were read for that."""
+    if query.assignee is None and query.not_voted is None:
+        return query, people
+    known = store.register() if people is None else people
+    assignee, voter = (
+        None if name is None else known.spelt(name) for name in (query.assignee, query.not_voted)
+    )
+    return replace(query, assignee=assignee, not_voted=voter), known
 
 
 def decided(
@@ -166,8 +180,9 @@ def decided(
         UnknownPerson: there is no such person.
     """
     check_query(query)
-    _, own = seen_by(store, None, person)
-    wanted = replace(query, roles=None, not_voted=None, teams=_walls(query.teams, own))
+    query, people = _spelt(store, replace(query, not_voted=None), None)
+    _, own = seen_by(store, None, person, people)
+    wanted = replace(query, roles=None, teams=_walls(query.teams, own))
     wanted, reached = _searched(store, wanted, most)
     return _shown(store.closed(wanted), reading=not reached)
 

@@ -126,7 +126,7 @@ def serve(target: str | None, *, workers: int, **given: Any) -> None:  # noqa: A
         proxies=tuple(given["proxies"]),
         insecure=given["insecure"],
     )
-    app = App("", open_desk(create=True)) if target is None else find_app(target)
+    app = App("", open_desk(create=not given["another"])) if target is None else find_app(target)
     with app.desk as desk:
         desk.store.register()  # a database that is not there is told now, not in a log
         if given["another"]:

@@ -29,7 +29,7 @@ def password(name: str, *, piped: bool, as_json: bool) -> None:
     from sayso.access.recording import check_person
 
     with open_desk() as desk:
-        check_person(desk.store.register(), name)  # before anybody types one
+        name = check_person(desk.store.register(), name)  # before anybody types one
         set_password(desk.store, name, _typed(name, piped=piped), origin=desk.origin)
         if as_json:
             emit({"name": name})
@@ -101,9 +101,11 @@ def sessions(name: str | None, *, as_json: bool) -> None:
 @json_option
 def sign_out(name: str, *, as_json: bool) -> None:
     """End all sessions of a person. Their tokens stay; see `sayso tokens revoke`."""
+    from sayso.access.recording import check_person
     from sayso.access.sessions import sign_out as out
 
     with open_desk() as desk:
+        name = check_person(desk.store.register(), name)
         ended = out(desk.store, name, origin=desk.origin)
         if as_json:
             emit({"name": name, "ended": ended})

@@ -72,7 +72,7 @@ def create(
             emit({**_record(token), "secret": text})
             return
         until = f"{token.expires_at:%Y-%m-%d}" if token.expires_at else "it is revoked"
-        say(f"{token.id} on {desk_name(desk)}: {token.kind} {name}, until {until}", err=True)
+        say(f"{token.id} on {desk_name(desk)}: {token.kind} {token.name}, until {until}", err=True)
         say(f"It may: {', '.join(token.scopes)}", err=True)
         say("The token, shown this once:", err=True)
         click.echo(text)

@@ -48,7 +48,7 @@ def naming(desk: Desk) -> str:
 
 
 def named_person(desk: Desk, person: str | None) -> str | None:
-    """Return the person that `--as` or `SAYSO_PERSON` names; `None` if they name nobody.
+    """Return the person that `--as` or `SAYSO_PERSON` names, as the desk does; `None` if nobody.
 
     Raises:
         UnknownPerson: they are no person of this desk.
@@ -57,7 +57,8 @@ def named_person(desk: Desk, person: str | None) -> str | None:
         context = click.get_current_context()
         found = context.get_parameter_source("person") is ParameterSource.ENVIRONMENT
         _check(desk, person, _SET if found else _SAY)
-    return person
+        return spelt(person, [somebody.name for somebody in desk.people])
+    return None
 
 
 def decider(desk: Desk, person: str | None) -> str | None:

@@ -66,10 +66,10 @@ class Reader(ABC):
 
     def _tail(self, cursor: str, limit: int = _BATCH) -> list[Event]:
         try:
-            return self.store.tail(cursor or None, limit)
+            return self.store.tail(cursor or None, limit, kept_here=True)
         except BadValue:  # the database was restored, and its journal is numbered anew
             self.drop()
-            return self.store.tail(None, limit)
+            return self.store.tail(None, limit, kept_here=True)
 
 
 def of_ask(event: Event) -> bool:

@@ -18,6 +18,7 @@ from sayso.insight.trailing import LONGEST_TOOL, read_trail, rows_of, storable
 from sayso.model.actor import ActorKind
 from sayso.model.event import Event, micros
 from sayso.model.event_kinds import EVENTS, check_kind
+from sayso.model.names import fold
 from sayso.model.span import span
 from sayso.model.verdicts import Verdict
 from sayso.store.contract import Store
@@ -82,7 +83,7 @@ class Wanted:
         if self.actor is not None:
             found.append(_way_of(self.actor))
         if self.tool is not None:
-            found.append(("tool", (self.tool,)))
+            found.append(("tool", _spellings(self.tool)))
         if self.verdict is not None:
             found.append(("verdict", (self.verdict,)))
         if self.kind not in (None, "*"):
@@ -105,9 +106,22 @@ def _way_of(actor: str) -> Way:
         return "sort", (kind,)
     if colon and not name and kind in SORTS:
         return "sort", (kind,)
-    if colon and kind in SORTS:
-        return "actor", (actor,)
-    return "actor", tuple(f"{sort}:{actor}" for sort in SORTS)
+    sorts, name = ((kind,), name) if colon and kind in SORTS else (SORTS, actor)
+    return "actor", tuple(f"{sort}:{one}" for sort in sorts for one in _spellings(name))
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """Return a name as it is written, and as the desk writes names since two cases are one name."""
+    return tuple(dict.fromkeys((name, fold(name))))
+
+
+def _as_written(store: Store, wanted: Wanted) -> Wanted:
+    """Name a person as the desk spells them."""
+    if wanted.actor is None:
+        return wanted
+    kind, colon, name = wanted.actor.partition(":")
+    before, name = (f"{kind}:", name) if colon and kind in SORTS else ("", wanted.actor)
+    return replace(wanted, actor=f"{before}{store.register().spelt(name)}")
 
 
 def _kinds(kind: str) -> tuple[str, ...]:
@@ -199,7 +213,7 @@ def look(
     Raises:
         BadValue: what is wanted, or the place, makes no sense.
     """
-    wanted = wanted.checked()
+    wanted = _as_written(store, wanted.checked())
     start, since = place_of(before, wanted), _beginning_of(wanted)
     whole = read_trail(store, most=most)
     walks = _Walks(store, tuple(store.trail_teams() if teams is None else teams), start, since)
@@ -329,7 +343,7 @@ def pass_by(
     Raises:
         BadValue: what is wanted, or the cursor, makes no sense.
     """
-    wanted = wanted.checked()
+    wanted = _as_written(store, wanted.checked())
     ways = wanted.ways()
     since = None if wanted.since is None else micros(wanted.since)
     until = None if wanted.until is None else micros(wanted.until)

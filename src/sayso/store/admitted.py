@@ -30,7 +30,7 @@ _TOKEN = {
     "team": "team",
     "owner": "owner",
 }
-_SESSION = {"person": "name", "kind": "how", "beginning": "opened_at"}
+_SESSION = {"person": "name", "kind": "how", "beginning": "opened_at", "address": "address"}
 _IDENTITY = {"person": "name"}
 
 
@@ -58,7 +58,7 @@ def _rows(store: Store) -> Iterator[tuple[_Key, Row]]:
             known = token._asdict() | {"scopes": list(token.scopes), "expires_at": until}
             yield _row("token", token.id, token.name, _of(_TOKEN, known), token.digest)
     for session in store.sessions():
-        known = {"name": session.person, "how": session.how}
+        known = {"name": session.person, "how": session.how, "address": session.address}
         known["opened_at"] = session.opened_at.isoformat()
         whose = session.person or "this machine"
         yield _row("session", session.id, whose, _of(_SESSION, known), session.digest)

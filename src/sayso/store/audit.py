@@ -34,10 +34,15 @@ SEALS = "seals"
 # Said beside every result, and in docs/explanation/seals-and-erasure.md.
 NOT_COVERED = (
     "Events removed at the end of a stream since the last seal.",
+    "The order of events of different streams.",
     "When a token or a session was last used, and how often a password was mistyped.",
-    "A credential that is gone, and one of a removed person that somebody put back.",
+    "When a token or a webhook was made, the first letters of a token, the browser of a session.",
+    "A credential that is gone.",
+    "A used link, or a credential of a removed person, that somebody put back.",
     "What waits to be sent to webhooks, and who holds a run or an ask at this moment.",
-    "Indexes made from the journal: for searching, figures, labels and the audit log.",
+    "What a run waits for, its attempts, times and code, and how often an ask was repeated.",
+    "Indexes made from the journal: for searching, figures, labels, files and the audit log.",
+    "Whether the database is a backup.",
     "Everything outside the database: policies, environment, code.",
 )
 _HEADS_PER_SEAL = 1000

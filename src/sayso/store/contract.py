@@ -437,8 +437,12 @@ class Store(
         """The events of one stream."""
         ...
 
-    def tail(self, after: str | None, limit: int) -> list[Event]:
-        """Committed events of all streams after a cursor; none is ever missed or given twice."""
+    def tail(self, after: str | None, limit: int, *, kept_here: bool = False) -> list[Event]:
+        """Committed events of all streams after a cursor; none is ever missed or given twice.
+
+        With `kept_here` the cursor is kept in this database, and a crash that takes an event takes it,
+        too. Otherwise no event is returned that a crash could take.
+        """
         ...
 
     def tip(self) -> str:

@@ -163,14 +163,14 @@ def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
 def _tried(connection: sqlite3.Connection, units: Sequence[_Unit], way: _Way) -> bool:
     """Write units in one transaction; return whether every one of them is settled."""
     try:
-        connection.execute("begin immediate")
-    except sqlite3.Error as error:
-        for unit in units:
-            unit.settle(None, copy(error))  # a traceback belongs to one thread
-        return True
-    try:
+        try:
+            connection.execute("begin immediate")
+        except sqlite3.Error as error:
+            for unit in units:
+                unit.settle(None, copy(error))  # a traceback belongs to one thread
+            return True
         return _carry_out(connection, units, way)
-    except BaseException as error:
+    except BaseException as error:  # Ctrl-C, too: in an open transaction the pragma fails instead
         with suppress(sqlite3.Error):  # a full disk may have rolled back already
             connection.execute("rollback")
         if not isinstance(error, sqlite3.Error):

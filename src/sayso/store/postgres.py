@@ -384,21 +384,22 @@ class PostgresStore(SqlStore):
     def _roles(self, roles: Sequence[str] | None) -> object:
         return None if roles is None else [f"|{role}|" for role in roles]
 
-    def tail(self, after: str | None, limit: int) -> list[Event]:
+    def tail(self, after: str | None, limit: int, *, kept_here: bool = False) -> list[Event]:
         """Return events after a cursor, but none newer than the oldest running transaction."""
         epoch, place = read_cursor(after or "0.0")
         xid, dot, pos = place.partition(".")
         if not dot:
             raise BadValue(f"{after!r} is no cursor of this desk's events.")
         given = {"xid": xid, "epoch": epoch if after else None}
-        rows = self._rows("tail", pos=int(pos), limit=limit, **given)
+        name = "tail" if kept_here else "tail_lasting"
+        rows = self._rows(name, pos=int(pos), limit=limit, **given)
         if not rows and self._rows("ahead", **given)[0][0]:
             raise from_before(after)
         return [event_of(row, cursor_at(row[0], f"{row[1]}.{row[2]}")) for row in rows]
 
     def tip(self) -> str:
         """Return the cursor behind which the next events will come."""
-        epoch, xid = self._rows("tip")[0]
+        epoch, xid = self._rows("tip")[0][:2]
         return cursor_at(epoch, f"{xid}.0")
 
     def _watch(self, ring: Callable[[], None], wanted: Callable[[], bool]) -> None:

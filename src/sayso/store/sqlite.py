@@ -363,8 +363,9 @@ class SQLiteStore(SqlStore):
     def _names(self, names: Sequence[str]) -> object:
         return json.dumps(list(names))
 
-    def tail(self, after: str | None, limit: int) -> list[Event]:
+    def tail(self, after: str | None, limit: int, *, kept_here: bool = False) -> list[Event]:
         """Return events after a cursor. Writers take turns, so rowid order is commit order."""
+        del kept_here  # a crash that took a commit of this file took its readers, too
         epoch, place = read_cursor(after or "0")
         if "." in place:
             raise BadValue(f"{after!r} is no cursor of this desk's events.")

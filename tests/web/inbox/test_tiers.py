@@ -11,6 +11,7 @@ from sayso.asks.lawbook import default_policy
 from sayso.channels.card import risk_of
 from sayso.model.ruled import level_of
 from sayso.policy.reading import read
+from tests.places import Place
 from tests.served import Served
 from tests.web.inbox.browser import Tab, tab
 
@@ -30,10 +31,9 @@ tidy = "medium"
 
 
 @pytest.fixture
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def server(place: Place) -> Iterator[Served]:
     policy = read(LAW, source="law.toml", default=default_policy())
-    url = f"sqlite:///{tmp_path_factory.mktemp('tiers')}/desk.db"
-    with Desk(url, agent="shop", policy=policy) as desk:
+    with Desk(place.url, agent="shop", policy=policy) as desk:
         desk.people.add("anna", roles=["senior", "security"])
         desk.people.add("ben")
         desk.people.add("root", roles=["admin", "security"])

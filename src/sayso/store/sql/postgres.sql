@@ -6,8 +6,21 @@ select (select epoch from desk), e.xid, e.pos, e.stream, e.seq, e.kind, e.at, e.
    and e.xid < pg_snapshot_xmin(pg_current_snapshot())
  order by e.xid, e.pos limit :limit
 
+-- name: flushed
+-- Its commit, which is that of the statement it stands in, takes everything to the disk that others
+-- committed unsynced before.
+pg_logical_emit_message(true, 'sayso', cast('' as text))
+
+-- name: tail_lasting
+-- After a crash the server gives the numbers of lost transactions out again, so whoever had seen an
+-- event of one would take new events for older ones. Nothing is handed out that a crash can take.
+with found as materialized ({@tail}),
+     synced as materialized (
+       select {@flushed} where exists (select 1 from found) and pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn())
+select * from found where (select count(*) from synced) >= 0 order by xid, pos
+
 -- name: tip
-select epoch, pg_snapshot_xmin(pg_current_snapshot()) from desk
+select epoch, pg_snapshot_xmin(pg_current_snapshot()), {@flushed} from desk
 
 -- name: indexed
 select id, stream, kind, status, rank, tier, risk, run, thread, key, roles, voters, version,
