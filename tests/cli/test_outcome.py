@@ -221,7 +221,7 @@ def test_e60_an_approval_that_a_program_has_taken_up_is_none_that_nobody_can_use
         run.propose("pay", {"amount": 40})
         run.confirm("Send the receipt?")
 
-    desk.workflow(pay, name="pay")
+    desk.workflow(name="pay")(pay)
     run = desk.run(pay, wait=False)
     ask = run.state.pending[0]
     desk.approve(ask)
@@ -229,7 +229,7 @@ def test_e60_an_approval_that_a_program_has_taken_up_is_none_that_nobody_can_use
     desk.respond(run.state.pending[0], "the last")
     if ends == "parked":  # by code that changed meanwhile
         with Desk(desk.url, account="sam@till") as later:
-            later.workflow(other, name="pay")
+            later.workflow(name="pay")(other)
             later.work(until="idle", only=run.id)
 
     assert (paid, desk.get_run(run.id).status) == ([40], ends)
