@@ -201,6 +201,8 @@ def test_e39_no_rule_is_told_that_a_hidden_value_is_harmless(
         ("tool == 'charge' || has(args.to)", True),
         ("tool == 'pay' && has(args.to)", False),
         ("!has(args.to)", "it looks at an argument that is hidden"),
+        ("args.to == 'eve'", "it looks at an argument that is hidden"),  # "there is none" is not so
+        ("args.note == 'x'", 'there is no "note"'),
         ("has(args.note)", False),
     ],
 )
@@ -220,6 +222,8 @@ def test_e39_what_an_agent_says_of_its_call_stands_there_as_its_word(server: Ser
         "preview": {"to be paid": "4.00 EUR"},
         "impact": "Four euros leave the account",
         "facts": {"checked": "by the bank"},
+        "affects": "nobody, as anna has checked",
+        "reversible": True,
     }
     answer = (
         server.agent("bot")
@@ -234,6 +238,8 @@ def test_e39_what_an_agent_says_of_its_call_stands_there_as_its_word(server: Ser
     assert "The agent says" in preview
     assert "4.00 EUR" in preview
     assert "The agent says what it would do" in page.text
+    assert "The agent says it affects nobody" in page.text
+    assert "The agent says it can be undone" in page.text
     card = drawn(server.desk, answer["id"])
     for row in ("Impact", "Preview", "Facts"):
         assert re.search(rf"^{row} +The agent says:$", card, re.MULTILINE), card

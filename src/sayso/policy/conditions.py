@@ -33,6 +33,7 @@ _QUOTED = r"""[rR]?'(?:[^'\\\n]|\\.)*'|[rR]?"(?:[^"\\\n]|\\.)*\""""
 _WRITTEN = re.compile(rf"\.(matches|get[A-Z]\w+)\(\s*({_QUOTED})\s*\)")
 _PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*)")
 _NAMED = ("tool", "agent")  # variables that hold a name
+_LOOKS_AT_HIDDEN = "it looks at an argument that is hidden"
 _LOGIC = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
 _ESCAPED = re.compile(r"\\.")  # as in a pattern: `\S` is no capital letter
 _AT_ONCE = 60  # conditions in one evaluation: as many as a number has bits to spare
@@ -118,12 +119,14 @@ class Conditions:
     def _partly(self, values: Mapping[str, Any], hidden: frozenset[str]) -> Iterator[Verdict]:
         seen = _env().Activation(values)
         unseen = _env().Activation({**values, "args": Unreadable()})
+        missed = {untold(f'Key not found in map : "{name}"') for name in hidden}
         for text in chain.from_iterable(texts for _, texts in self._parts):
             if not _misses(text, hidden):
-                yield _verdict(_value(_compiled(text), seen))
+                told = _verdict(_value(_compiled(text), seen))
+                yield _LOOKS_AT_HIDDEN if told in missed else told
                 continue
             said = _value(_compiled(text), unseen)
-            yield said if isinstance(said, bool) else "it looks at an argument that is hidden"
+            yield said if isinstance(said, bool) else _LOOKS_AT_HIDDEN
 
 
 @lru_cache(maxsize=4096)
