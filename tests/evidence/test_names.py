@@ -27,10 +27,13 @@ from sayso.channels.card import Card
 from sayso.errors import BadPolicy, BadValue, Denied, Forbidden, NotApproved, Rejected, SaysoError
 from sayso.insight.trail import Wanted, look, pass_by
 from sayso.model.names import check_name, fold, is_plain, made_plain
+from sayso.model.requirement import Requirement
 from sayso.policy.conditions import Condition, Conditions
 from sayso.policy.facts import Facts
+from sayso.policy.paces import Pace
 from sayso.policy.reading import read
 from sayso.policy.rules import Policy, Rule
+from sayso.policy.tiers import Terms
 from tests.earlier import any_names
 from tests.places import Place
 from tests.served import Served
@@ -199,6 +202,8 @@ def test_e39_no_rule_is_told_that_a_hidden_value_is_harmless(
         ("tool == 'charge' || has(args.to)", True),
         ("tool == 'pay' && has(args.to)", False),
         ("!has(args.to)", "it looks at an argument that is hidden"),
+        ("args.to == 'eve'", "it looks at an argument that is hidden"),  # "there is none" is not so
+        ("args.note == 'x'", 'there is no "note"'),
         ("has(args.note)", False),
     ],
 )
@@ -218,6 +223,8 @@ def test_e39_what_an_agent_says_of_its_call_stands_there_as_its_word(server: Ser
         "preview": {"to be paid": "4.00 EUR"},
         "impact": "Four euros leave the account",
         "facts": {"checked": "by the bank"},
+        "affects": "nobody, as anna has checked",
+        "reversible": True,
     }
     answer = (
         server.agent("bot")
@@ -232,6 +239,8 @@ def test_e39_what_an_agent_says_of_its_call_stands_there_as_its_word(server: Ser
     assert "The agent says" in preview
     assert "4.00 EUR" in preview
     assert "The agent says what it would do" in page.text
+    assert "The agent says it affects nobody" in page.text
+    assert "The agent says it can be undone" in page.text
     card = drawn(server.desk, answer["id"])
     for row in ("Impact", "Preview", "Facts"):
         assert re.search(rf"^{row} +The agent says:$", card, re.MULTILINE), card
@@ -375,6 +384,40 @@ def test_e40_a_rule_is_written_in_any_case_but_for_conditions(till: Desk) -> Non
     ):
         with pytest.raises(BadPolicy, match=r"cannot be the name of a tool, because of"):
             law(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["tool == 'w\u0456pe'", "agent in ['bot', 'b\u043et']", "tool.startsWith('wipe\u00a0')"]
+)
+def test_e40_a_condition_about_a_name_that_nobody_has_is_refused(text: str) -> None:
+    """It was taken, and the rule `deny` matched nothing."""
+    with pytest.raises(BadPolicy, match=r"No tool or agent has .* \(U\+[0-9A-F]{4}\) in its name"):
+        law(f'[[rules]]\nname = "x"\nwhen = "{text}"\neffect = "deny"')
+
+
+def test_e40_a_policy_in_code_has_plain_names_too(sqlite: Place) -> None:
+    """The pace of a Crawler held for nobody, and a group of Seniors had no one in it."""
+    wanted = Rule(name="x", effect="ask", terms=Terms(needs=Requirement.parse(["1 boss"])))
+    own = Policy(
+        rules=(wanted,),
+        paces={"Crawler": Pace(waiting=1)},
+        groups={"Boss": ("ANNA",)},
+        roles={"Ben": ("Boss",)},
+        implied={"Lead": ("Boss",)},
+    )
+    with Desk(sqlite.url, agent="crawler", account="sam@till", policy=own) as desk:
+        for name in ("anna", "ben"):
+            desk.people.add(name)
+        desk.people.add("lea", roles=["lead"])
+        for number, name in enumerate(("anna", "ben", "lea")):
+            assert desk.approve(desk.open("pay", {"n": number}), by=name).decision
+        desk.open("pay", {"n": 4})
+        with pytest.raises(SaysoError, match="crawler has 1 asks open"):
+            desk.open("pay", {"n": 5})
+    with pytest.raises(BadPolicy, match=r"cannot be the name of a group, because of .* U\+0435"):
+        Policy(groups={"s\u0435nior": ("anna",)})
+    with pytest.raises(BadPolicy, match="bot stands there twice"):
+        Policy(paces={"bot": Pace(waiting=1), "Bot": Pace(waiting=9)})
 
 
 @pytest.mark.parametrize("tool", ["wipe_all", "WIPE_ALL", "Wipe_All"])

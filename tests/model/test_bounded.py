@@ -207,6 +207,64 @@ def test_a_list_of_different_things_that_must_differ_is_no_work_e46() -> None:
         check_schema({"required": [*map(str, range(20_000)), *range(20_000), {}]})
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "(?:a{1,200}){1,200}b"}, "a" * 50_000),
+        ({"pattern": "(?:a{1,200}){1,200}b"}, "a" * 20_000),
+        ({"pattern": "(?x)(?:a{1,200} # )\n){1,200}b"}, "a" * 20_000),
+        ({"patternProperties": {"(?:a{1,200}){1,200}b": {}}}, {"a" * 20_000: 1}),
+        ({"items": {"pattern": "(?:a{1,50}){1,50}b"}}, ["a" * 1000] * 50),
+    ],
+    ids=["one text", "a shorter one", "with a comment", "a name", "many texts"],
+)
+def test_a_pattern_that_stands_in_many_places_at_once_is_given_up_e46(
+    schema: dict[str, Any], value: Any
+) -> None:
+    """Nothing else in the process moved meanwhile: one text of 50 KB took 28 seconds."""
+    check_schema(schema)
+
+    with pytest.raises(BadValue, match="takes too long"):
+        violations(schema, value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"^[\s\S]{1,4000}$", "a" * 4000),
+        (r"^\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$", "0f8fad5b-d9cb-469f-a165-70867728950e"),
+        ("^[a-z ]+$", "a" * 200_000),
+    ],
+)
+def test_a_pattern_that_people_write_is_taken(pattern: str, text: str) -> None:
+    schema = {"items": {"pattern": pattern}}
+    check_schema(schema)
+
+    assert violations(schema, [text] * 2) == {}
+
+
+def test_a_fault_takes_steps_too_e46() -> None:
+    """Fifty thousand of them were kept in an instant, and the memory for them for good."""
+    schema = {"propertyNames": {"anyOf": [{"const": str(n)} for n in range(400)]}}
+
+    with pytest.raises(BadValue, match="takes too long"):
+        violations(schema, {f"x{n}": n for n in range(60)})
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda form: form, lambda form: {"anyOf": [form, {"type": "null"}]}]
+)
+def test_of_20_000_missing_fields_fifty_are_named_e46(
+    wrap: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
+    """Each was a fault, and each fault named all of them: a million sentences."""
+    schema = wrap({"required": [f"f{n}" for n in range(20_000)]})
+
+    assert [*violations(schema, {})] == [f"f{n}" for n in range(MOST_FAULTS)]
+    (fault,) = validator_of(canonical(schema)).iter_errors({})
+    assert len(fault.context) <= 2
+
+
 # --- what is remembered of them ----------------------------------------------------------------
 
 
@@ -233,6 +291,19 @@ def test_a_pattern_weighs_what_it_takes_once_it_is_compiled() -> None:
     light, heavy = weight("^[a-z0-9-]{1,64}$"), weight(r"^\w{200}$")
 
     assert light < 100_000 < 5_000_000 < heavy
+
+
+@pytest.mark.parametrize("pattern", ["(?:a{1,300}){1,300}b", "(?x)(?:a{300} # (\n){300}"])
+def test_copies_of_a_letter_weigh_too_e46(pattern: str) -> None:
+    """Twenty such patterns took 172 MB, and counted as 200 KB."""
+    assert weight(pattern) > 8_000_000
+    with pytest.raises(BadValue, match=r"patterns .* too large"):
+        check_schema({"allOf": [{"pattern": f"{pattern}{n}"} for n in range(20)]})
+
+
+def test_counts_beside_each_other_are_not_multiplied() -> None:
+    """One such pattern was reckoned with 12 MB, so no schema could hold three of them."""
+    assert weight(r"^\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$") < 2_000_000
 
 
 def test_no_part_of_a_schema_brings_a_validator_of_its_own() -> None:

@@ -984,6 +984,10 @@ def test_how_much_an_agent_asks_of_people_is_counted(
     assert store.paced("somebody else", begun - DUE) == Paced(0, None, 0)
     desk.reject(desk.get("a-0001"))
     assert store.paced(agent, begun - DUE) == Paced(2, begun, 1)
+    call = desk.begin(desk.approve(desk.get("a-0002")))
+    assert store.paced(agent, begun - DUE) == Paced(2, begun, 0, begun=1)
+    desk.finish(call)
+    assert store.paced(agent, begun - DUE) == Paced(2, begun, 0)
 
 
 def test_every_method_of_the_protocol_is_tried_in_this_file() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, count
+from math import inf
 from typing import Any
 
 import pytest
@@ -153,6 +154,12 @@ when = "args.amount > 100"
 tier = "critical"
 
 [[rules]]
+name = "timed"
+tool = "refund"
+effect = "ask"
+within = "2h"
+
+[[rules]]
 name = "frozen"
 tool = "wipe"
 effect = "deny"
@@ -189,7 +196,7 @@ SAID: Mapping[str, tuple[Value, ...]] = {
     "AskPost.options": (["yes"],),
     "AskPost.answer": ({"type": "string"},),
     "AskPost.returns": ({"type": "string"},),
-    "AskPost.hidden": (["secret"],),
+    "AskPost.hidden": (["secret"], ["amount"]),
     "AskPost.within": (1, "1w"),
     "AskPost.run": ("r-12345678",),
     "AskPost.thread": ("sale",),
@@ -319,7 +326,7 @@ class Stands:
     refusers: frozenset[str]
     yes: int  # 1 if it was approved, 2 if it was begun
     silence: bool  # whether the clock would approve it
-    graver: tuple[bool, float, bool]
+    graver: tuple[bool, float, float]
     card: Mapping[str, Any]
     call: tuple[Any, ...]
 
@@ -338,14 +345,22 @@ def stands(ask: Ask, roster: Roster) -> Stands:
     return Stands(
         frozenset(group for group in groups if needs.met_by(roster.holding(group))),
         frozenset(
-            n for n in names if not barred(ask, Actor("person", n), roster, verdict="reject")
+            n
+            for n in names
+            if "reject" in ask.content.allow
+            and not barred(ask, Actor("person", n), roster, verdict="reject")
         ),
         2 if begun else 1 if ask.judged is not None and bool(ask.judged) else 0,
         ruled.on_timeout == "approve",
-        (ruled.critical, ruled.cool_off, ask.due_at is not None),
+        (ruled.critical, ruled.cool_off, -_seconds(ask)),
         {k: v for k, v in ask.content.to_json().items() if k not in _RULED},
         (ask.kind, ask.tool, {**ask.args, "order": 0}),  # a number tells asks apart
     )
+
+
+def _seconds(ask: Ask) -> float:
+    """Return how long people have to decide."""
+    return inf if ask.due_at is None else round((ask.due_at - ask.opened_at).total_seconds())
 
 
 def changed(before: Stands, after: Stands) -> str:
@@ -358,7 +373,7 @@ def changed(before: Stands, after: Stands) -> str:
         or any(now < then for then, now in zip(before.graver, after.graver, strict=True))
     )
     if after.call != before.call:  # another call has a ruling of its own
-        return f".{_more(before.card, after.card)}o"
+        return f".{'-' if _hides(before, after) else _more(before.card, after.card)}o"
     more = (after.approvers, after.refusers, after.yes, after.graver) != (
         before.approvers,
         before.refusers,
@@ -367,6 +382,12 @@ def changed(before: Stands, after: Stands) -> str:
     )
     forged = any(before.card.get(name) != after.card.get(name) for name in _OURS)
     return f"{'-' if less else '+' if more else '.'}{'-' if forged else _more(before.card, after.card)}."
+
+
+def _hides(before: Stands, after: Stands) -> bool:
+    """Whether a value that was sent is no longer seen."""
+    (*_, then), (*_, now) = before.call, after.call
+    return any(now.get(name) == HIDDEN != value for name, value in then.items())
 
 
 def _more(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -511,7 +532,9 @@ class Sent:
             assert stands(after, office.roster) == before, f"refused, and changed: {answer.text}"
             return None
         if self.operation == "open_ask":
-            return stands(desk.get(answer.json()["id"]), office.roster)
+            opened = desk.get(answer.json()["id"])
+            assert opened.content.posted, "whose word it is was lost"
+            return stands(opened, office.roster)
         return stands(after, office.roster)
 
     def _id(self, ask: Ask) -> str:

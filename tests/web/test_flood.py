@@ -21,6 +21,7 @@ from sayso.errors import TooManyAsks
 from sayso.model.schema import check_schema
 from sayso.policy.reading import read
 from sayso.testing import FakeClock
+from tests.places import Place
 from tests.served import QUICK, Served, served
 from tests.together import at_once, until
 
@@ -179,6 +180,37 @@ def test_a_flood_hears_when_to_come_back_and_people_hear_of_it_e46(tmp_path: Pat
         assert "bot asked 3 times within 1 min and is slowed down" in page
         clock.advance("30s")
         assert post(bot, 3).status_code == 201, "nothing was lost"
+
+
+def test_calls_that_run_alone_and_never_end_bury_nobody_e46(place: Place) -> None:
+    """Each was begun and given up: 943 doubts of one agent in 24 seconds."""
+    law = read(
+        '[tools]\nlook = "low"\n[agents]\nwaiting = 3\n', source="law", default=default_policy()
+    )
+    with Desk(place.url, policy=law) as desk, served(desk) as server:
+        desk.people.add("anna", roles=["admin"])
+        bot = server.agent("bot")
+
+        def begun(order: int) -> httpx2.Response:
+            ask = bot.post("/api/v1/asks", json={"tool": "look", "args": {"order": order}}).json()
+            return bot.post(f"/api/v1/asks/{ask['id']}/begin", json={"holder": "till"})
+
+        first, second = begun(1).json()["ask"]["id"], begun(2).json()["ask"]["id"]
+        silent = {"attempt": 1, "reason": "Silence"}
+        doubt = bot.post(f"/api/v1/asks/{first}/doubt", json=silent).json()
+        assert begun(3).status_code == 200
+
+        refused = begun(4)
+
+        assert (refused.status_code, refused.json()["code"]) == (429, "too-many-asks")
+        assert "bot has 1 asks open and 2 calls begun, and may have 3 in all" in refused.text
+        page = server.signed_in("anna").get("/overview").text
+        assert "bot has 1 asks open and 2 calls begun" in page
+        assert begun(5).status_code == 429
+        bot.post(f"/api/v1/asks/{second}/finish", json={"attempt": 1, "holder": "till"})
+        assert begun(6).status_code == 200, "what has ended counts no more"
+        desk.reject(desk.get(doubt["id"]), by="anna")
+        assert begun(7).status_code == 200, "nor does what people have decided"
 
 
 def test_the_remote_desk_says_when_to_come_back_e46(tmp_path: Path) -> None:

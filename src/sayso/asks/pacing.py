@@ -63,11 +63,8 @@ def check_pace(store: Store, law: Lawbook, content: Content) -> None:
         TooManyAsks: says when to try again.
     """
     agent, policy, tempo = content.agent, law.policy, _tempo(store)
-    known = tempo.agents.get(agent)
-    if known is not None and known.policy is not policy:
-        known = None
-    if known is not None and known.left > 0:
-        known.left -= 1
+    known = _known(tempo, agent, policy)
+    if _goes_on(known):
         return
     now, limits = store.now(), policy.pace(agent)
     if known is not None and known.until is not None:
@@ -76,17 +73,65 @@ def check_pace(store: Store, law: Lawbook, content: Content) -> None:
             raise _too_often(agent, limits, known.asked, after)
     found = store.paced(agent, now - timedelta(seconds=limits.per))
     refused = _refused(agent, limits, found, now)
-    if len(tempo.agents) >= _MOST_AGENTS:
-        tempo.agents.clear()
     if refused is None:
-        room = min(limits.asks - found.asks, limits.waiting - found.waiting)
-        tempo.agents[agent] = _Known(policy, (room - 1) // _SHARE)
+        _remember(tempo, agent, _Known(policy, _room(limits, found)))
         return
     # Somebody may decide at any moment: only the time is worth remembering.
     until = None if refused.after is None else now + timedelta(seconds=refused.after)
-    tempo.agents[agent] = _Known(policy, until=until, asked=found.asks)
-    _say(store, tempo, content, limits, found, now)
+    _remember(tempo, agent, _Known(policy, until=until, asked=found.asks))
+    _say(store, tempo, content, limits, found, now, too_often=refused.after is not None)
     raise refused
+
+
+def check_not_over(store: Store, law: Lawbook, content: Content) -> None:
+    """Refuse to begin one more call that nobody was asked about, if too much of its agent is not over.
+
+    Of each call that does not end, people are asked whether it happened: what runs alone buries
+    them as well as what does not.
+
+    Raises:
+        TooManyAsks: it has as much open, with the calls that it has begun, as it may.
+    """
+    agent, policy, tempo = content.agent, law.policy, _tempo(store)
+    known = _known(tempo, agent, policy)
+    if _goes_on(known):
+        return
+    now, limits = store.now(), policy.pace(agent)
+    found = store.paced(agent, now - timedelta(seconds=limits.per))
+    if found.waiting + found.begun >= limits.waiting:
+        _say(store, tempo, content, limits, found, now, too_often=False)
+        raise TooManyAsks(
+            one_line(agent, 40),
+            f"has {_not_over(found)}, and may have {limits.waiting:,} in all",
+            None,
+        )
+    if known is None or known.until is None:  # what is known of its asks is not to be forgotten
+        _remember(tempo, agent, _Known(policy, _room(limits, found)))
+
+
+def _known(tempo: _Tempo, agent: str, policy: Policy) -> _Known | None:
+    known = tempo.agents.get(agent)
+    return known if known is not None and known.policy is policy else None
+
+
+def _goes_on(known: _Known | None) -> bool:
+    """Whether it is far below its limit, by the last look."""
+    if known is None or known.left <= 0:
+        return False
+    known.left -= 1
+    return True
+
+
+def _room(limits: Limits, found: Paced) -> int:
+    """Return how many go on without another look: each may be an ask, or a call that is not over."""
+    room = min(limits.asks - found.asks, limits.waiting - found.waiting - found.begun)
+    return (room - 1) // _SHARE
+
+
+def _remember(tempo: _Tempo, agent: str, known: _Known) -> None:
+    if len(tempo.agents) >= _MOST_AGENTS:
+        tempo.agents.clear()
+    tempo.agents[agent] = known
 
 
 def slowed(store: Store, teams: tuple[str, ...] | None) -> Iterator[str]:
@@ -119,20 +164,26 @@ def _too_often(agent: str, limits: Limits, asked: int, after: timedelta) -> TooM
 
 
 def _say(
-    store: Store, tempo: _Tempo, content: Content, limits: Limits, found: Paced, now: datetime
+    store: Store,
+    tempo: _Tempo,
+    content: Content,
+    limits: Limits,
+    found: Paced,
+    now: datetime,
+    *,
+    too_often: bool,
 ) -> None:
     """Write down that an agent is slowed down, once an hour whatever it tries."""
     agent = content.agent
     last = tempo.said.get(agent)
     if last is not None and last <= now < last + SAID_FOR:
         return
-    too_often = found.waiting < limits.waiting
     name = one_line(agent, 40)
     within = say_span(timedelta(seconds=limits.per))
     says = (
         f"{name} asked {found.asks:,} times within {within} and is slowed down"
         if too_often
-        else f"{name} has {found.waiting:,} asks open and may open no more"
+        else f"{name} has {_not_over(found)} and may open no more"
     )
     said = {"agent": agent, "asks": found.asks, "per": limits.per, "waiting": found.waiting}
     said |= {"says": says} | ({} if content.team is None else {"team": content.team})
@@ -155,6 +206,11 @@ def _say(
     if len(tempo.said) >= _MOST_AGENTS:
         tempo.said.clear()
     tempo.said[agent] = now
+
+
+def _not_over(found: Paced) -> str:
+    calls = f" and {found.begun:,} calls begun" if found.begun else ""
+    return f"{found.waiting:,} asks open{calls}"
 
 
 def _said_of_late(store: Store, head: Head, now: datetime) -> dict[str, dict[str, object]]:

@@ -381,7 +381,9 @@ def doubt(
         # Whoever sweeps carries nothing out, and a run that is over does not either.
         gone = at.ask.held or (of_run(at.ask) and commit is None)
         content = _doubt_content(at, reason, again=lease is not None or not gone)
-        opened = opening(doubt_id, content, store=store, origin=origin, key=key, lease=lease)
+        opened = opening(
+            doubt_id, content, store=store, origin=origin, key=key, lease=lease, paced=True
+        )
         if write(Append(event=event, ask=ask), opened):
             return opened.ask
 

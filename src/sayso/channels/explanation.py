@@ -88,9 +88,9 @@ def asks_for(ask: Ask) -> str:
 
 
 def affected(ask: Ask) -> list[str]:
-    """Say whom and what a call affects: as the tool declares, and as its arguments name it."""
+    """Say whom and what a call affects: as is said of it, and as its arguments name it."""
     affects, named = ask.content.affects, touched(ask)
-    said = [f"It affects {one_line(affects, 120)}."] if affects else []
+    said = [f"{_whose(ask)} affects {one_line(affects, 120)}."] if affects else []
     return said + ([f"It names {names_in_words(named)}."] if named else [])
 
 
@@ -115,8 +115,13 @@ def undone(ask: Ask) -> str | None:
     content = ask.content
     if content.reversible is None:
         return None
-    said = "It can be undone." if content.reversible else "It cannot be undone."
-    return None if said in content.sentence else said
+    said = "can be undone." if content.reversible else "cannot be undone."
+    return None if f"It {said}" in content.sentence else f"{_whose(ask)} {said}"
+
+
+def _whose(ask: Ask) -> str:
+    """Begin a sentence about a call: what somebody elsewhere posted of it is their word."""
+    return "The agent says it" if ask.content.posted else "It"
 
 
 def in_the_end(ask: Ask) -> str:

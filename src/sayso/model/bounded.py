@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from sayso.errors import BadValue
-from sayso.model.pattern import fits
+from sayso.model.pattern import effort, fits
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -27,6 +27,7 @@ MOST_FAULTS = 50  # of a value, and of each form that it may have
 # Of these each makes a validator anew, which takes as long as several plain steps.
 _DEAR = frozenset(("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "contains"))
 _DEAR_STEPS = 5
+_FAULT_STEPS = 5  # what it takes to write down one fault that is perhaps not told
 _taken: ContextVar[list[int]] = ContextVar("steps taken by the check that runs")
 
 
@@ -64,6 +65,7 @@ def bounded_validator() -> type[Draft202012Validator]:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
         "uniqueItems": _unique_items,
+        "required": _required,
         "anyOf": _any_of,
         "oneOf": _one_of,
         "items": _unless_too_long(Draft202012Validator.VALIDATORS["items"]),
@@ -90,14 +92,24 @@ def _unless_too_long(keyword: Keyword) -> Keyword:
 
 def _counted(keyword: Keyword, steps: int) -> Keyword:
     def check(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[Any] | None:  # noqa: ANN401 - JSON
-        taken = _taken.get(None)
-        if taken is not None:
-            taken[0] += steps + _size(rule) + _size(value)
-            if taken[0] > MOST:
-                raise TooMuchWork
+        _take(steps + _size(rule) + _size(value))
         return keyword(validator, rule, value, schema)
 
     return check
+
+
+def _take(steps: int) -> None:
+    taken = _taken.get(None)
+    if taken is None:
+        return
+    taken[0] += steps
+    if taken[0] > MOST:
+        raise TooMuchWork
+
+
+def _found(pattern: str, text: str) -> bool:
+    _take(effort(pattern, text))
+    return fits(pattern, text)
 
 
 def _size(value: object) -> int:
@@ -107,7 +119,7 @@ def _size(value: object) -> int:
 def _pattern(_validator: Any, rule: str, value: object, _schema: Any) -> Iterator[Any]:  # noqa: ANN401
     from jsonschema import ValidationError
 
-    if isinstance(value, str) and not fits(rule, value):
+    if isinstance(value, str) and not _found(rule, value):
         yield ValidationError(f"{value!r} does not match {rule!r}")
 
 
@@ -121,7 +133,7 @@ def _pattern_properties(
         return
     for pattern, inner in rule.items():
         for name, held in value.items():
-            if fits(pattern, name):
+            if _found(pattern, name):
                 yield from validator.descend(held, inner, path=name, schema_path=pattern)
 
 
@@ -139,13 +151,21 @@ def _additional_properties(
     others = [
         name
         for name in value
-        if name not in known and not any(fits(pattern, name) for pattern in patterns)
+        if name not in known and not any(_found(pattern, name) for pattern in patterns)
     ]
     if isinstance(rule, dict):
         for name in others:
             yield from validator.descend(value[name], rule, path=name)
     elif not rule and others:
         yield ValidationError(f"Fields that are not allowed here: {', '.join(others)}")
+
+
+def _required(_validator: Any, rule: list[str], value: object, _schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Tell of all that is missing as one fault, however much that is."""
+    from jsonschema import ValidationError
+
+    if isinstance(value, dict) and not value.keys() >= set(rule):
+        yield ValidationError("Fields are missing")
 
 
 def _any_of(validator: Any, rule: list[Any], value: object, _schema: Any) -> Iterator[Any]:  # noqa: ANN401
@@ -178,8 +198,9 @@ def _one_of(validator: Any, rule: list[Any], value: object, _schema: Any) -> Ite
 
 def _faults(validator: Any, value: object, form: Any, number: int) -> list[Any]:  # noqa: ANN401
     """Return the first faults of a value in one of several forms: nobody reads thousands."""
-    faults = validator.descend(value, form, schema_path=number)
-    return list(itertools.islice(faults, MOST_FAULTS))
+    faults = list(itertools.islice(validator.descend(value, form, schema_path=number), MOST_FAULTS))
+    _take(len(faults) * _FAULT_STEPS)
+    return faults
 
 
 def _unique_items(_validator: Any, rule: object, value: object, _schema: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -56,7 +56,8 @@ def findings(schema: Schema | str, value: object) -> list[Finding]:
     try:
         with bounded():
             faults: list[Any] = list(itertools.islice(validator.iter_errors(plain), MOST_FAULTS))
-        return [finding for fault in faults for finding in _findings(fault)]
+        found = (finding for fault in faults for finding in _findings(fault))
+        return list(itertools.islice(found, MOST_FAULTS))
     except RecursionError:
         raise BadValue(
             "The value is nested too deeply to be checked, or the schema refers to itself without end."
@@ -124,6 +125,13 @@ def gathered(findings: Iterable[Finding], joint: str = " and ") -> dict[str, str
 
 
 def _findings(fault: _Fault) -> Iterator[Finding]:
+    """Yield the first findings of a fault: one can be about every field of a value."""
+    from sayso.model.bounded import MOST_FAULTS
+
+    return itertools.islice(_all_findings(fault), MOST_FAULTS)
+
+
+def _all_findings(fault: _Fault) -> Iterator[Finding]:
     path = tuple(fault.absolute_path)
     match fault.validator:
         case "required":
@@ -158,9 +166,9 @@ def _closest(fault: _Fault, path: tuple[str | int, ...]) -> Iterator[Finding]:
         types = [t for inner in fault.context if _is_other_type(inner) for t in _types(inner)]
         yield path, _wrong_type(types, fault.instance)
         return
-    fewest = min(map(len, meant))
-    nearest = [list(map(_findings, faults)) for faults in meant if len(faults) == fewest]
-    found = [[finding for findings in form for finding in findings] for form in nearest]
+    every = [[finding for fault in faults for finding in _findings(fault)] for faults in meant]
+    fewest = min(map(len, every))
+    found = [findings for findings in every if len(findings) == fewest]
     if all(len(form) == 1 and form[0][0] == path for form in found):
         yield path, " or ".join(dict.fromkeys(form[0][1] for form in found))
     else:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
+from math import prod
 
 from sayso.errors import BadValue
 from sayso.model.kept import Kept
@@ -58,19 +60,62 @@ def check_pattern(pattern: str) -> None:
         )
 
 
-_COUNT = re.compile(r"\{([0-9]+)(?:,([0-9]*))?\}")
+# What a pattern is made of: an escape, a class, a count, a letter.
+_PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{([0-9]+)(?:,([0-9]*))?\}|.", re.DOTALL)
 _CLASS = re.compile(r"\\[wWdDsSpPbB]|\[\^|\.")
+_SPACED = re.compile(r"\(\?[a-zA-Z]*x")  # a pattern in which blanks and comments count for nothing
+_PLACE, _LETTERS = 300, 50_000  # bytes of one letter, and of a class with all the letters there are
+_AT_ONCE = 500  # places held against a character in the time that one step of a check takes
 
 
+@lru_cache(maxsize=1024)
 def weight(pattern: str) -> int:
     r"""Return about how many bytes a pattern takes once it is compiled.
 
     Each copy of a class such as `\w` lists all the letters there are.
     """
-    copies = 1
-    for least, most in _COUNT.findall(pattern):
-        copies *= max(int((most or least)[:9]), 1)
-    return min(10_000 + 50_000 * copies * len(_CLASS.findall(pattern)), _HEAVIEST)
+    parts = _written_out(pattern, lambda part: _LETTERS if _CLASS.search(part) else _PLACE)
+    return min(10_000 + parts, _HEAVIEST)
+
+
+def effort(pattern: str, text: str) -> int:
+    """Return how many steps of a check it takes at most to look for a pattern in a text.
+
+    The engine goes through a text once, but may stand in all places of the pattern at a time.
+    """
+    return 1 + _places(pattern) * len(text) // _AT_ONCE
+
+
+@lru_cache(maxsize=1024)
+def _places(pattern: str) -> int:
+    return _written_out(pattern, lambda _: 1)
+
+
+def _written_out(pattern: str, size: Callable[[str], int]) -> int:
+    """Return the size of all parts of a pattern, each as often as the counts around it say."""
+    groups, last = [0], 0
+    for part in _PART.finditer(pattern):
+        least, most = part.groups()
+        if part[0] == "(":
+            groups.append(0)
+        elif part[0] == ")" and len(groups) > 1:
+            last = groups.pop()
+            groups[-1] += last
+        elif least is not None:
+            times = _times(least, most)
+            groups[-1] += last * (times - 1)
+            last *= times
+        elif part[0] not in "*+?":
+            last = size(part[0])
+            groups[-1] += last
+    if _SPACED.search(pattern):  # a comment may hold a bracket: reckon with the worst
+        counts = (_times(*part.groups()) for part in _PART.finditer(pattern) if part[1])
+        return sum(groups) * prod(counts)
+    return sum(groups)
+
+
+def _times(least: str, most: str | None) -> int:
+    return max(int((most or least)[:9]), 1)
 
 
 def _compiled(pattern: str) -> Callable[[str], bool] | None:

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sayso.errors import BadPolicy
-from sayso.model.text import one_line
+from sayso.model.text import character_name, one_line
 from sayso.policy.complaints import MAY_BE_UNSTATED, bad_condition, kind_word, untold
 from sayso.policy.facts import Unreadable
 
@@ -33,6 +33,7 @@ _QUOTED = r"""[rR]?'(?:[^'\\\n]|\\.)*'|[rR]?"(?:[^"\\\n]|\\.)*\""""
 _WRITTEN = re.compile(rf"\.(matches|get[A-Z]\w+)\(\s*({_QUOTED})\s*\)")
 _PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*)")
 _NAMED = ("tool", "agent")  # variables that hold a name
+_LOOKS_AT_HIDDEN = "it looks at an argument that is hidden"
 _LOGIC = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
 _ESCAPED = re.compile(r"\\.")  # as in a pattern: `\S` is no capital letter
 _AT_ONCE = 60  # conditions in one evaluation: as many as a number has bits to spare
@@ -63,7 +64,7 @@ class Condition:
         if kind != "bool":
             _refuse(f"The condition is no yes or no but {kind_word(kind)}: {shown}")
         _check_written(text)
-        _check_capitals(text)
+        _check_names(text)
         fixed = _fixed(text)
         if isinstance(fixed, str):
             _refuse(f"The condition can never be told: {fixed}. In: {shown}")
@@ -118,12 +119,14 @@ class Conditions:
     def _partly(self, values: Mapping[str, Any], hidden: frozenset[str]) -> Iterator[Verdict]:
         seen = _env().Activation(values)
         unseen = _env().Activation({**values, "args": Unreadable()})
+        missed = {untold(f'Key not found in map : "{name}"') for name in hidden}
         for text in chain.from_iterable(texts for _, texts in self._parts):
             if not _misses(text, hidden):
-                yield _verdict(_value(_compiled(text), seen))
+                told = _verdict(_value(_compiled(text), seen))
+                yield _LOOKS_AT_HIDDEN if told in missed else told
                 continue
             said = _value(_compiled(text), unseen)
-            yield said if isinstance(said, bool) else "it looks at an argument that is hidden"
+            yield said if isinstance(said, bool) else _LOOKS_AT_HIDDEN
 
 
 @lru_cache(maxsize=4096)
@@ -257,8 +260,8 @@ def _balanced(parts: Sequence[str]) -> list[str]:
     return row
 
 
-def _check_capitals(text: str) -> None:
-    """Refuse a name with a capital letter: a condition is given names in small ones (E40)."""
+def _check_names(text: str) -> None:
+    """Refuse a name that no tool or agent has: theirs are plain, and in small letters (E40)."""
     if not any(name in text for name in _NAMED):
         return
     from sayso.policy.parts import UnknownPart, parts_of  # only for conditions about names
@@ -268,6 +271,12 @@ def _check_capitals(text: str) -> None:
     except UnknownPart:
         return
     for found in _beside_names(whole):
+        char = next((char for char in found if not char.isascii()), None)
+        if char is not None:
+            _refuse(
+                f"No tool or agent has {character_name(char)} (U+{ord(char):04X}) in its name. Write "
+                f"plain letters. In: {_shown(text)}"
+            )
         if _ESCAPED.sub("", found) != _ESCAPED.sub("", found).lower():
             _refuse(
                 "Names of tools and agents count in small letters, so this would never match "

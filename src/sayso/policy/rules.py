@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from typing import Any
 
 from sayso.errors import BadPolicy, BadValue
 from sayso.model.actor import Roster
@@ -23,13 +24,20 @@ from sayso.model.text import one_line
 from sayso.policy.conditions import Condition, Conditions, Verdict
 from sayso.policy.earning import Earning
 from sayso.policy.facts import Facts, Hidden
-from sayso.policy.paces import Limits, Pace, pace_of
+from sayso.policy.paces import EACH, Limits, Pace, pace_of
 from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
 from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as, ranked
 
 GATED = "Every call of this tool needs a person's say-so."
 UNREADABLE = "Part of it cannot be read by anybody, so it counts as one level riskier."
 Predicate = Callable[[Facts], object]
+# Whose names a part of a policy is told by, and whose names it lists.
+_NAMED = (
+    ("groups", "group", "person"),
+    ("roles", "person", "role"),
+    ("implied", "role", "role"),
+    ("paces", "agent", None),
+)
 _ABOVE: Mapping[str, str] = {**dict(pairwise(RISKS)), RISKS[-1]: RISKS[-1]}
 _MOST = 10_000
 _ROSTERS = 16
@@ -45,6 +53,21 @@ def never_called(pattern: str) -> str | None:
     except BadValue as error:
         return str(error)
     return None
+
+
+def _plainly(given: Mapping[str, Any], whose: str, of: str | None) -> dict[str, Any]:
+    """Return a part of a policy by names as the desk writes them."""
+    plain: dict[str, Any] = {}
+    for name, said in given.items():
+        try:
+            own = name if name == EACH else check_name(whose, name)
+            listed = said if of is None else tuple(check_name(of, one) for one in said)
+        except BadValue as error:
+            raise BadPolicy(str(error)) from None
+        if own in plain:
+            raise BadPolicy(f"What is said of {own} stands there twice, in other letters.")
+        plain[own] = listed
+    return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,11 +170,13 @@ class Policy:
     _wide: dict[int, tuple[Roster, Roster]] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse rules that nobody could tell apart, or that lead nowhere.
+        """Refuse rules that nobody could tell apart, or that lead nowhere, and write names plainly.
 
         Raises:
-            BadPolicy: two rules have one name, or a rule names a tier that is none.
+            BadPolicy: two rules have one name, a rule names a tier that is none, or a name is none.
         """
+        for part, whose, of in _NAMED:
+            object.__setattr__(self, part, _plainly(getattr(self, part), whose, of))
         if any(tier.rank is None for tier in self.tiers.values()):
             own = [name for name in self.tiers if name not in RISKS]
             object.__setattr__(self, "tiers", ranked(self.tiers, own))

@@ -262,9 +262,9 @@ class SqlStore(
         return (rows[0][0], rows[0][1]) if rows else None
 
     def paced(self, agent: str, since: datetime) -> Paced:
-        """Return how many asks an agent has put to people since then, and how many wait."""
-        asks, first, waiting = self._rows("paced", agent=agent, since=micros(since))[0]
-        return Paced(asks, None if first is None else moment(first), waiting)
+        """Return how many asks an agent has put to people since then, and what is not over."""
+        asks, first, *now = self._rows("paced", agent=agent, since=micros(since))[0]
+        return Paced(asks, None if first is None else moment(first), *now)
 
     def head(self, stream: str) -> Head:
         """Return the end of a stream; seq 0 if nothing was written to it."""

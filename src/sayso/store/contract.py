@@ -244,11 +244,15 @@ class InboxPage:
 
 @dataclass(frozen=True, slots=True)
 class Paced:
-    """How much an agent asks of people: since a moment, the first of them then, and open now."""
+    """How much an agent asks of people: since a moment, the first of them then, and open now.
+
+    `begun` is how many of its calls are not over: of each, people may be asked whether it happened.
+    """
 
     asks: int
     first: datetime | None
     waiting: int
+    begun: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +426,7 @@ class Store(
         ...
 
     def paced(self, agent: str, since: datetime) -> Paced:
-        """How many asks an agent has put to people since then, and how many wait."""
+        """How many asks an agent has put to people since then, and what is not over."""
         ...
 
     def register(self) -> Roster:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from os import urandom
 
+from sayso.asks.pacing import check_not_over
 from sayso.asks.spending import begin, doubt, finish
 from sayso.asks.standing import Standing, told
 from sayso.errors import AlreadySpent, FinishedLate, NotApproved, SaysoError
@@ -24,6 +25,7 @@ def begun(visit: Visit, ask_id: str, body: BeginPost) -> Call:
 
     Raises:
         NotApproved, AlreadySpent, CallerGone, Tampered: it must not be carried out.
+        TooManyAsks: nobody was asked about it, and too much of its agent is not over.
     """
     at = visit.standing(ask_id)
     # Sent again, it must be the same holder, so that a lost answer leaves nothing to guess.
@@ -33,6 +35,9 @@ def begun(visit: Visit, ask_id: str, body: BeginPost) -> Call:
     if before is not None:
         return _again(visit, at, before, holder, lease)
     desk = visit.desk
+    decision = at.ask.decision
+    if decision is not None and decision.by.kind == "policy":
+        check_not_over(visit.store, desk.law, at.ask.content)
     try:
         call = begin(
             visit.store, ask_id, origin=visit.origin, lease=lease, law=desk.law, risk=body.risk

@@ -335,10 +335,14 @@ update asks set repeats = repeats + 1
 returning id, repeats
 
 -- name: paced
--- How many an agent has put to people since then, and how many of its asks wait for them now.
+-- How many an agent has put to people since then, how many of its asks wait for them now, and how
+-- many of its calls were begun and are not over: each of those may be put to people yet. The row of
+-- a call that nobody was asked about does not name its agent.
 select (select count(*) from asks where paced = 1 and agent = :agent and opened_at > :since),
        (select min(opened_at) from asks where paced = 1 and agent = :agent and opened_at > :since),
-       (select count(*) from asks where paced = 1 and status = 'open' and agent = :agent)
+       (select count(*) from asks where paced = 1 and status = 'open' and agent = :agent),
+       (select count(*) from asks a join events e on e.stream = a.stream and e.seq = 1
+         where a.effect = 'intended' and e.actor = 'agent:' || :agent)
 
 -- Runs. {served} says whose code this process has; {locked} lets claimers pass each other by.
 -- Of a workflow in several versions, a run stays with the one that carried it on last while a worker
