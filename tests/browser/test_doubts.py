@@ -35,6 +35,10 @@ def test_e50_a_double_click_does_not_answer_the_second_question(
     """The yes came up under the pointer, and a second press within 400 ms ran the call again."""
     doubt = CASES["doubt"].open(solo)
     here = solo.window(js=js, size=size).visit(solo.path(doubt))
+    if js:
+        here.stands()
+    else:
+        here.pane.hurry(0)
     here("details.again summary").click()
     again = here("button[value='run-again']")
     box = again.bounding_box()
@@ -44,6 +48,9 @@ def test_e50_a_double_click_does_not_answer_the_second_question(
     if js:
         expect(here("#toast")).to_contain_text("only just appeared")
     assert solo.now(doubt).open
-    here.armed()
+    if js:
+        here.goes_on().armed()
+    else:
+        here.pane.hurry(100)
     again.click()
     expect(here("#held form.undo")).to_be_visible()

@@ -125,7 +125,7 @@ def test_buttons_that_come_back_while_one_looks_take_no_decision_at_once_e62(sol
     solo.desk.approve(ask, hold=8)
     expect(here.verdict("approve")).to_have_count(0)
 
-    here.stands()
+    here.armed().stands()  # what is painted next has only just appeared
     solo.desk.take_back(ask)
     here.painted(ask.id)
     press(here, "click")
