@@ -482,7 +482,7 @@ def test_an_erasure_leaves_others_their_turn_while_its_words_go(sqlite: Place) -
         sqlite.sql(
             "insert into texts (id, state, words) with recursive n(i) as"
             " (select 1 union all select i + 1 from n where i < 20000)"
-            " select 'a-x' || i, 'open', 'w' || i || ' v' || (i * 7919) || ' u' || (i * 104729)"
+            " select 'a-xxxxxxx' || i, 'open', 'w' || i || ' v' || (i * 7919) || ' u' || (i * 104729)"
             " from n"
         )
         said: list[str] = []

@@ -121,7 +121,7 @@ def test_a_small_team_has_its_record_however_much_others_decided_since(
     assert record(desk, tool=tool, kind=kind, teams=("small",)).rejected == 1  # reads on
     columns = "kind, tool, agent, team, verdict, about, said"
     place.sql(
-        f"insert into cases (id, at, {columns}) select 'a-x' || n.i, at + n.i, {columns}"
+        f"insert into cases (id, at, {columns}) select 'a-xxxxxxx' || n.i, at + n.i, {columns}"
         f" from cases, {NUMBERS[place.dialect]} n where team = 'big'"
     )
 

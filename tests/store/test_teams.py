@@ -85,7 +85,7 @@ def _fill(place: Place, many: int) -> None:
     places = columns.replace("key", "null").replace("likeness", "null")
     place.sql(
         f"insert into asks (id, stream, team, {columns})"
-        f" select 'a-x' || n.i, 'a-x' || n.i, 'ops', {places}"
+        f" select 'a-xxxxxxx' || n.i, 'a-xxxxxxx' || n.i, 'ops', {places}"
         f" from {numbers} n, (select * from asks limit 1) a",
         many,
     )
