@@ -25,7 +25,7 @@ def desk(here: Path) -> Iterator[Desk]:
 
 
 def call(desk: Desk) -> Ask:
-    return desk.open("refund", {"order": next(ORDERS), "memo": "thanks"})
+    return desk.open("refund", {"order": f"R-{next(ORDERS)}", "memo": "thanks"})
 
 
 def carried(desk: Desk) -> Ask:
