@@ -89,7 +89,10 @@ def could_earn(policy: Policy, facts: Facts, ruling: Ruling) -> dict[str, Any]:
     called = facts.kind == "action" and facts.tool is not None
     why = unearned(policy, ruling, called=called, undoable=facts.reversible is not False)
     key = {"agent": facts.agent or None, "tool": facts.tool, "tier": ruling.tier}
-    return {"earnable": why is None, "unearned": why, "key": key if why is None else None}
+    if why is not None:
+        return {"earnable": False, "unearned": why, "key": None, "least": None}
+    least = policy.earning.least.get(ruling.tier or "") or LEAST[ruling.tier or ""]
+    return {"earnable": True, "unearned": None, "key": key, "least": least._asdict()}
 
 
 def key_of(content: Content, version: str, bucket: str, tier: str) -> Key:
