@@ -31,9 +31,7 @@ def earn(desk: sayso.Desk, clock: FakeClock) -> str:
         key = next(iter(desk.trust))
         if key.grant_ask is not None:
             break
-        if desk.trust.key(key.id).missing == 0:
-            print("enough calls were fine; two days have to pass as well")
-            clock.advance("2d")
+        clock.advance("15m")
     grant = desk.get(key.grant_ask or "")
     print(f"{key.fine} calls were fine. {grant.title} It reaches: {grant.facts['Reaches']}")
     desk.approve(grant, by="ben")
@@ -77,7 +75,6 @@ if __name__ == "__main__":
         law = Path(folder, "policy.toml")
         law.write_text(POLICY)
         clock = FakeClock()
-        with sayso.Desk(
-            f"sqlite:///{folder}/desk.db", agent="shop", policy=law, clock=clock
-        ) as desk:
+        url = f"sqlite:///{folder}/desk.db"
+        with sayso.Desk(url, agent="shop", policy=law, clock=clock) as desk:
             main(desk, clock)
