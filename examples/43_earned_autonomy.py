@@ -1,8 +1,7 @@
 """Earned autonomy: an agent earns to run alone, chance still picks calls, and harm ends it.
 
-Runs by itself, in a database of its own; the people here are played by the program. An agent of
-medium risk needs 248 calls that two people found to be fine over two days. So it takes a few seconds,
-and a clock that can be moved.
+Runs by itself, in a database of its own, with a clock that can be moved; the people are played. An
+agent of medium risk needs 248 calls that two people found to be fine, over two days.
 """
 
 import tempfile
