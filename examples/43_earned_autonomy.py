@@ -1,14 +1,15 @@
 """Earned autonomy: an agent earns to run alone, chance still picks calls, and harm ends it.
 
-Runs by itself, in a database of its own; the people here are played by the program. An agent of
-medium risk needs 248 calls that people found to be fine, so it takes a few seconds.
+Runs by itself, in a database of its own, with a clock that can be moved; the people are played. An
+agent of medium risk needs 248 calls that two people found to be fine, over two days.
 """
 
 import tempfile
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 import sayso
+from sayso.testing import FakeClock
 
 POLICY = """
 [tools]
@@ -17,20 +18,21 @@ refund = "medium"
 ORDERS = count(1)
 
 
-def proposed(desk: sayso.Desk) -> sayso.Ask:
+def proposed(desk: sayso.Desk, amount: int = 40) -> sayso.Ask:
     """Propose one more refund."""
-    return desk.open("refund", {"order": next(ORDERS), "amount": 40})
+    return desk.open("refund", {"order": f"R-{next(ORDERS)}", "amount": amount})
 
 
-def earn(desk: sayso.Desk) -> str:
+def earn(desk: sayso.Desk, clock: FakeClock) -> str:
     """Approve calls until people are asked whether the agent may go without asking."""
-    while True:
-        desk.approve(proposed(desk), by="anna")
+    for name in cycle(("anna", "ben")):
+        desk.approve(proposed(desk), by=name)
         key = next(iter(desk.trust))
         if key.grant_ask is not None:
             break
-    grant = desk.get(key.grant_ask)
-    print(f"{key.fine} calls were fine. {grant.title}")
+        clock.advance("15m")
+    grant = desk.get(key.grant_ask or "")
+    print(f"{key.fine} calls were fine. {grant.title} It reaches: {grant.facts['Reaches']}")
     desk.approve(grant, by="ben")
     print(f"ben says yes: {desk.trust.key(key.id).ledger.standing}")
     return key.id
@@ -53,10 +55,11 @@ def run_alone(desk: sayso.Desk, key: str) -> None:
         print(f"ben agrees: {book.ledger.standing}; harms: {book.harms}, ends: {book.ledger.ends}")
 
 
-def main(desk: sayso.Desk) -> None:
+def main(desk: sayso.Desk, clock: FakeClock) -> None:
     for name in ("anna", "ben"):
         desk.people.add(name, roles=["senior"])
-    key = earn(desk)
+    key = earn(desk, clock)
+    print(proposed(desk, 4_000).content.sentence.partition("far. ")[2])
     run_alone(desk, key)
     book = desk.trust.key(key)
     print(f"the next grant takes a score of {book.ledger.bar:g}: {book.missing} calls")
@@ -70,5 +73,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         law = Path(folder, "policy.toml")
         law.write_text(POLICY)
-        with sayso.Desk(f"sqlite:///{folder}/desk.db", agent="shop", policy=law) as desk:
-            main(desk)
+        clock = FakeClock()
+        url = f"sqlite:///{folder}/desk.db"
+        with sayso.Desk(url, agent="shop", policy=law, clock=clock) as desk:
+            main(desk, clock)

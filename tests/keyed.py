@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
@@ -12,7 +13,9 @@ from sayso.autonomy.book import Book
 from sayso.model.actor import Actor, Origin
 from sayso.policy.reading import read
 from sayso.policy.rules import Policy
+from tests.fine import DAYS, fine
 
+SAW = {"order: text": None, "amount": 40}
 NEEDED = {"low": 98, "medium": 248, "high": 497}
 LAW = """
 [tools]
@@ -33,16 +36,27 @@ def law(text: str = LAW) -> Policy:
 
 def call(desk: Desk, tool: str = "refund", **more: Any) -> Ask:
     """Ask for a call, another one each time."""
-    return desk.open(tool, {"order": next(_orders), "amount": 40}, **more)
+    return desk.open(tool, {"order": f"R-{next(_orders)}", "amount": 40}, **more)
 
 
-def said(desk: Desk, key: str, what: str, times: int = 1, by: str = "sam", **more: Any) -> Book:
+def said(
+    desk: Desk,
+    key: str,
+    what: str,
+    times: int = 1,
+    by: str = "sam",
+    after: timedelta | None = None,
+    **more: Any,
+) -> Book:
     """Write into the book of a key, without an ask for each line."""
     book = book_of(desk.store, key)
     assert book is not None
-    pen = Pen(desk.store, book)
+    assert book.changed_at is not None
+    pen = Pen(desk.store, book, None if after is None else book.changed_at + after)
     for number in range(times):
         asked = {"ask": f"a-{number:04d}", "detection": 0.8, **more}
+        if what == "fine":
+            asked["saw"] = SAW
         pen.write(what, Actor("person", by), Origin("python", ""), **asked)
     assert desk.store.commit(*pen.appends())
     return pen.book
@@ -52,9 +66,11 @@ def earning(
     desk: Desk, tool: str = "refund", *, by: str | None = None, short: int = 1, **more: Any
 ) -> Book:
     """A key that is so many fine calls short of its proposal."""
-    first = desk.approve(call(desk, tool, **more), by=by)
+    first = call(desk, tool, **more)
     assert first.stake is not None
-    return said(desk, first.stake.key, "fine", NEEDED[first.stake.tier] - 1 - short, by=by or "sam")
+    fine(desk, first, NEEDED[first.stake.tier] - 1 - short, (by or "sam", "ada"))
+    desk.approve(first, by=by)
+    return desk.trust.key(first.stake.key)
 
 
 def proposed(desk: Desk, tool: str = "refund", *, by: str | None = None, **more: Any) -> Book:
@@ -89,7 +105,10 @@ def locked(desk: Desk, tool: str = "refund", *, by: str | None = None, **more: A
     key = earning(desk, tool, by=by, **more).id
     for _ in range(3):
         book = desk.trust.key(key)
-        said(desk, key, "fine", book.missing or 0)
+        missing = book.missing or 0
+        if missing > 1:
+            said(desk, key, "fine", missing // 2)
+        said(desk, key, "fine", missing - missing // 2, by="ada", after=DAYS)
         said(desk, key, "ratified")
         said(desk, key, "incident", harm="it paid twice")
     return desk.trust.key(key)

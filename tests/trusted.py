@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 from sayso import Ask, Desk
-from sayso.asks.books import Pen, book_of
+from sayso.asks.books import Pen
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import Key
 from sayso.model.actor import Actor, Origin
 from sayso.model.requirement import Requirement
+from tests.fine import DAYS, fine
 
 LAW = """
 [tools]
@@ -26,6 +27,7 @@ drop = "critical"
 [tiers.low]
 needs = ["1 reviewer"]
 """
+SAW = {"order: text": None}
 NEEDED = 98  # clean calls of a tool of low risk
 _NAMES = count(1)
 _ANNA, _HERE = Actor("person", "anna"), Origin("python", "test")
@@ -41,12 +43,15 @@ def written(
     """Write the book of a key that nobody has seen before, of one that stands like this."""
     # An agent of its own: another version of one would inherit its strikes.
     key = Key(agent or f"bot{next(_NAMES)}", "", "refund", "", "low", team)
-    pen = Pen.begun(desk.store, key, Requirement.parse(["1 senior"]))
+    began = desk.store.now() - 8 * DAYS
+    pen = Pen.begun(desk.store, key, Requirement.parse(["1 senior"]), began)
     assert pen is not None
     _said(pen, "fine")
     while standing != pen.book.ledger.standing:
         while pen.book.ledger.standing == "reviewed":
             _said(pen, "fine")
+            if pen.book.missing == 1:
+                pen.at = (pen.book.changed_at or began) + DAYS
         _said(pen, "ratified")
         if standing == "locked":
             _said(pen, "incident")
@@ -55,24 +60,20 @@ def written(
 
 
 def _said(pen: Pen, what: str) -> None:
-    label = {"detection": 1.0} if what in ("fine", "incident") else {}
+    label: dict[str, Any] = {"detection": 1.0} if what in ("fine", "incident") else {}
+    if what == "fine":
+        label["saw"] = SAW
     pen.write(what, _ANNA, _HERE, ask="a-0000", **label)
 
 
 def earned(desk: Desk, call: Callable[[], Ask], *, by: str | None = None, more: int = 0) -> Book:
-    """Let a key of low risk earn a proposal: its first and its last call by the real way.
+    """Let a key of low risk earn a proposal: its last call by the real way.
 
     `more` is how many calls beyond the usual it takes, after harm.
     """
-    first = desk.approve(call(), by=by)
-    assert first.stake is not None
-    book = book_of(desk.store, first.stake.key)
-    assert book is not None
-    pen = Pen(desk.store, book)
-    for number in range(NEEDED + more - 2):
-        pen.write("fine", _ANNA, _HERE, ask=f"a-{number:04d}", detection=0.8)
-    assert desk.store.commit(*pen.appends())
-    desk.approve(call(), by=by)
+    first = call()
+    book = fine(desk, first, NEEDED + more - 1)
+    desk.approve(first, by=by)
     return desk.trust.key(book.id)
 
 

@@ -13,13 +13,13 @@ import pytest
 
 from sayso import Ask, Desk
 from sayso.asks import praising
-from sayso.asks.books import Pen, book_of
+from sayso.asks.books import book_of
 from sayso.asks.lawbook import default_policy
 from sayso.autonomy.book import Book
 from sayso.errors import StoreUnavailable
-from sayso.model.actor import Actor, Origin
 from sayso.policy.reading import read
 from sayso.store import Store
+from tests.fine import fine
 from tests.places import Place
 from tests.together import at_once, until
 
@@ -37,7 +37,7 @@ def desk(place: Place) -> Iterator[Desk]:
 
 
 def opened(desk: Desk, many: int) -> list[Ask]:
-    return [desk.open("refund", {"order": number}) for number in range(many)]
+    return [desk.open("refund", {"order": f"R-{number}"}) for number in range(many)]
 
 
 def book(desk: Desk) -> Book | None:
@@ -47,19 +47,12 @@ def book(desk: Desk) -> Book | None:
 
 def praised(desk: Desk, times: int) -> None:
     """Write good words straight into the book, as if people had looked at so many calls."""
-    found = book(desk)
-    assert found is not None
-    pen = Pen(desk.store, found)
-    for number in range(times):
-        said = {"ask": f"a-{number:04d}", "detection": 0.8}
-        pen.write("fine", Actor("person", "sam"), Origin("python", ""), **said)
-    assert desk.store.commit(*pen.appends())
+    fine(desk, desk.open("refund", {"order": "first"}), times)
 
 
 def grant(desk: Desk) -> None:
+    praised(desk, NEEDED - 1)
     desk.approve(desk.open("refund", {"order": "first"}))
-    praised(desk, NEEDED - 2)
-    desk.approve(desk.open("refund", {"order": "last"}))
     (asked,) = desk.inbox().asks
     desk.approve(asked)
 
@@ -135,8 +128,8 @@ def test_an_audit_counts_in_the_commit_of_its_decision(
 
 
 def test_words_that_reach_the_bar_together_ask_for_one_grant(desk: Desk) -> None:
-    desk.approve(opened(desk, 1)[0])
-    praised(desk, NEEDED - 4)
+    praised(desk, NEEDED - 3)
+    desk.withdraw(desk.open("refund", {"order": "first"}))
     asks = opened(desk, 8)
 
     at_once([partial(desk.approve, ask) for ask in asks])

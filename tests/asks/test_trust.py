@@ -34,6 +34,7 @@ from sayso.model.requirement import Requirement
 from sayso.policy.reading import read as read_policy
 from sayso.runs.restoring import restore
 from sayso.testing import FakeClock
+from tests.fine import fine, granted_before, write_fine
 from tests.places import Place
 
 LAW = """
@@ -48,6 +49,7 @@ needs = ["1 reviewer"]
 """
 NEEDED = {"low": 98, "medium": 248, "high": 497}
 PEOPLE = {"jun": ["junior"], "ann": ["senior"], "ben": ["senior"]}
+SEEN = {"order: text": None}
 ORDERS = count(1)
 Office = Callable[..., Desk]
 
@@ -83,7 +85,7 @@ def team(office: Office) -> Desk:
 
 
 def call(desk: Desk, tool: str = "refund", **more: Any) -> Ask:
-    return desk.open(tool, {"order": next(ORDERS)}, **more)
+    return desk.open(tool, {"order": f"R-{next(ORDERS)}"}, **more)
 
 
 def judged(desk: Desk, tool: str = "refund", by: str | None = None) -> Ask:
@@ -96,16 +98,11 @@ def key_of(desk: Desk, ask: Ask) -> Book:
 
 
 def earn(desk: Desk, tool: str = "refund", by: str = "sam") -> Book:
-    """Let a key earn a proposal: one call by the real way, and the rest straight into its book."""
-    ask = judged(desk, tool, by=None if by == "sam" else by)
+    """Let a key earn a proposal: its last call by the real way, those of the days before by their book."""
+    ask = call(desk, tool)
     assert ask.stake is not None
-    tier, store = ask.stake.tier, desk.store
-    pen = Pen(store, _book(desk, ask))
-    for number in range(NEEDED[tier] - 2):
-        said = {"ask": f"a-{number:04d}", "detection": 0.8}
-        pen.write("fine", Actor("person", by), Origin("python", ""), **said)
-    assert store.commit(*pen.appends())
-    judged(desk, tool, by=None if by == "sam" else by)
+    fine(desk, ask, NEEDED[ask.stake.tier] - 1)
+    desk.approve(ask, by=None if by == "sam" else by)
     return key_of(desk, ask)
 
 
@@ -438,15 +435,15 @@ def test_an_audit_looks_like_any_other_wait(alone: Desk) -> None:
 
 def test_the_coin_is_tossed_after_the_call_was_frozen(alone: Desk) -> None:
     grant(alone)
-    args = {"order": 1}
+    args = {"order": "R-1"}
 
     def late() -> float:
-        args["order"] = 1_000_000
+        args["order"] = "R-1000000"
         return 0.999
 
     alone.law.coin = late
 
-    assert alone.open("refund", args).args == {"order": 1}
+    assert alone.open("refund", args).args == {"order": "R-1"}
 
 
 def test_a_clean_audit_carries_its_rate_for_the_estimate(alone: Desk) -> None:
@@ -723,8 +720,7 @@ def test_a_key_that_lost_three_grants_is_locked_until_somebody_reopens_it(team: 
 def _again(desk: Desk, key: str) -> None:
     """Let a key earn its next grant: the bar is higher each time."""
     pen = Pen(desk.store, desk.trust.key(key))
-    while pen.book.ledger.standing == "reviewed":
-        pen.write("fine", Actor("person", "ann"), Origin("python", ""), ask="a-0000")
+    write_fine(pen, SEEN, pen.book.missing or 0)
     desk.store.commit(*pen.appends())
     judged(desk, by="ann")
     ask = desk.trust.key(key).grant_ask
@@ -738,8 +734,7 @@ def test_only_who_could_decide_its_calls_reopens_a_key(team: Desk) -> None:
     pen = Pen(team.store, book)
     for _ in range(3):
         pen.write("incident", Actor("person", "ann"), Origin("python", ""), ask="a-0000", harm="x")
-        while pen.book.ledger.standing == "reviewed":
-            pen.write("fine", Actor("person", "ann"), Origin("python", ""), ask="a-0000")
+        write_fine(pen, SEEN, pen.book.missing or 0)
         if pen.book.ledger.standing == "proposed":
             pen.write("ratified", Actor("person", "ann"), Origin("python", ""), ask="a-0000")
     assert team.store.commit(*pen.appends())
@@ -971,11 +966,11 @@ def versioned(desk: Desk, version: str) -> Ask:
     desk.forms.version = lambda _: version
 
     @desk.gate(risk="medium", name="pay")
-    def pay(order: int) -> int:
+    def pay(order: str) -> str:
         return order
 
     gate = pay.__sayso_gate__  # type: ignore[attr-defined]
-    content = gate.content(desk.forms, gate.tool.bind((next(ORDERS),), {}))
+    content = gate.content(desk.forms, gate.tool.bind((f"R-{next(ORDERS)}",), {}))
     return desk.put(content, declared=True)
 
 
@@ -994,10 +989,7 @@ def test_an_agent_that_changes_its_version_sheds_no_strikes(office: Office) -> N
     desk = office("")
     ask = versioned(desk, "1")
     desk.approve(ask)
-    pen = Pen(desk.store, _book(desk, ask))
-    for _ in range(NEEDED["medium"]):
-        pen.write("fine", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
-    pen.write("ratified", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
+    pen = Pen(desk.store, granted_before(desk, ask))
     pen.write("incident", Actor("person", "sam"), Origin("python", ""), ask="a-0000", harm="x")
     assert desk.store.commit(*pen.appends())
 
@@ -1013,11 +1005,7 @@ def test_harm_of_an_old_version_ends_the_grant_of_the_new_one(office: Office) ->
     desk.approve(old)
     desk.finish(desk.begin(old))
     desk.approve(new := versioned(desk, "2"))
-    pen = Pen(desk.store, _book(desk, new))
-    for _ in range(NEEDED["medium"]):
-        pen.write("fine", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
-    pen.write("ratified", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
-    assert desk.store.commit(*pen.appends())
+    granted_before(desk, new)
     assert versioned(desk, "2").decision
 
     desk.incident(old, "It came out today")
@@ -1030,11 +1018,7 @@ def test_a_version_that_was_begun_before_sheds_no_strikes_either(office: Office)
     desk.approve(other := versioned(desk, "2"))
     ask = versioned(desk, "1")
     desk.approve(ask)
-    pen = Pen(desk.store, _book(desk, ask))
-    for _ in range(NEEDED["medium"]):
-        pen.write("fine", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
-    pen.write("ratified", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
-    assert desk.store.commit(*pen.appends())
+    granted_before(desk, ask)
     desk.law.coin = lambda: 0.999
     ran = versioned(desk, "1")
     desk.finish(desk.begin(ran))
@@ -1204,22 +1188,17 @@ def test_requirements_of_a_key_are_kept_with_it(team: Desk) -> None:
 
 def test_a_gate_runs_alone_and_says_under_which_grant(office: Office) -> None:
     desk = office("")
-    ran: list[int] = []
+    ran: list[str] = []
 
     @desk.gate(risk="medium", name="pay")
-    def pay(order: int) -> int:
+    def pay(order: str) -> str:
         ran.append(order)
         return order
 
     gate = pay.__sayso_gate__  # type: ignore[attr-defined]
-    content = gate.content(desk.forms, gate.tool.bind((1,), {}))
-    desk.approve(ask := desk.put(content, declared=True))
-    pen = Pen(desk.store, _book(desk, ask))
-    for _ in range(NEEDED["medium"]):
-        pen.write("fine", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
-    pen.write("ratified", Actor("person", "sam"), Origin("python", ""), ask="a-0000")
-    assert desk.store.commit(*pen.appends())
+    content = gate.content(desk.forms, gate.tool.bind(("R-1",), {}))
+    granted_before(desk, desk.put(content, declared=True))
 
-    assert pay(2) == 2
+    assert pay("R-2") == "R-2"
 
-    assert ran == [2]
+    assert ran == ["R-2"]

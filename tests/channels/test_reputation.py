@@ -8,6 +8,7 @@ import pytest
 
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import Key, Ledger, Standing
+from sayso.autonomy.reach import Reach
 from sayso.channels.reputation import (
     ends_words,
     marks_words,
@@ -42,6 +43,16 @@ def test_every_standing_says_what_comes_next(standing: Standing, words: str) -> 
 def test_a_score_is_never_rounded_up_to_what_it_has_not_reached() -> None:
     assert score_words(replace(BOOK, ledger=Ledger(score=19.99))) == "19.9 of 20"
     assert score_words(replace(BOOK, ledger=Ledger(score=1, ends=1))) == "1.0 of 40"
+
+
+def test_where_a_score_is_reached_it_says_which_people_and_days_are_missing() -> None:
+    reach = Reach().grown({"amount": 1}, ["ann"], 0)
+    book = replace(BOOK, ledger=Ledger(score=20.0), reach=reach)
+
+    assert reputation(book).endswith(
+        "enough of them; a grant also takes 2 people who approved (1 so far), "
+        "and 2 days from the first to the last approval (0 so far)"
+    )
 
 
 def test_what_ends_a_grant_is_that_of_its_tier() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from sayso import Ask, Desk
 from tests.cli.conftest import AtTerminal, Sayso
+from tests.fine import fine
 from tests.trusted import LAW, earned, granted, written
 
 ORDERS = count(1)
@@ -25,7 +27,7 @@ def desk(here: Path) -> Iterator[Desk]:
 
 
 def call(desk: Desk) -> Ask:
-    return desk.open("refund", {"order": next(ORDERS), "memo": "thanks"})
+    return desk.open("refund", {"order": f"R-{next(ORDERS)}", "memo": "thanks"})
 
 
 def carried(desk: Desk) -> Ask:
@@ -79,6 +81,27 @@ def test_a_key_says_how_far_it_is_from_a_grant(sayso: Sayso, desk: Desk) -> None
     assert "chance picks 5.0% of its calls" in out
     assert "2 confirmed harms, or one incident" in out
     assert f"found {ask.id} fine" in out
+    assert "Reaches nothing yet" in out
+
+
+def test_a_key_says_how_far_its_grant_reaches_and_what_it_takes_besides(
+    sayso: Sayso, desk: Desk
+) -> None:
+    ask = call(desk)
+    book = fine(desk, ask, 40)
+    assert ask.stake is not None
+
+    out = " ".join(sayso("trust", "show", book.id).out.split())
+    record = json.loads(sayso("trust", "show", book.id, "--json").out)
+
+    assert "Reaches memo: text; order: text" in out
+    assert record["reach"] == {
+        "numbers": {},
+        "names": ["memo: text", "order: text"],
+        "people": 2,
+        "days": 2,
+    }
+    assert record["least"] == {"days": 1, "people": 1}
 
 
 def test_a_proposal_comes_with_the_command_that_decides_it(sayso: Sayso, desk: Desk) -> None:

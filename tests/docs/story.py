@@ -139,8 +139,10 @@ def _trust(clock: FakeClock) -> None:
         def earned(verdict: str) -> None:
             pen = Pen(desk.store, desk.trust.key(key))
             while (pen.book.missing or 0) > 1:  # all but the last one, without asking
-                pen.write("fine", Actor("person", "anna"), ORIGIN, ask=first.id)
+                said = {"ask": first.id, "saw": {"text: text": None}}
+                pen.write("fine", Actor("person", "anna"), ORIGIN, **said)
             desk.store.commit(*pen.appends())
+            clock.advance("1d")
             desk.approve(note(), by="anna")
             ask = desk.trust.key(key).grant_ask
             getattr(desk, verdict)(desk.get(ask or ""), by="anna")

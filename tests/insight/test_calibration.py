@@ -279,13 +279,17 @@ def test_an_audit_stands_for_all_that_ran_alone(place: Place, clock: FakeClock) 
     with Desk(place.url, policy=policy, agent="shop", account="sam@till", clock=clock) as desk:
         desk.law.coin = lambda: 0.999
         rate = grant(desk).terms.audit
-        assert desk.open("refund", {"n": 1}, confidence=0.9).decision, "it runs alone: no label"
+        assert desk.open("refund", {"order": "A"}, confidence=0.9).decision, (
+            "it runs alone: no label"
+        )
         desk.law.coin = lambda: 0.0
-        asks = [desk.open("refund", {"n": 2 + n}, confidence=0.9) for n in range(2)]
+        asks = [desk.open("refund", {"order": f"B{n}"}, confidence=0.9) for n in range(2)]
         desk.approve(asks[0])
         desk.finish(desk.begin(asks[0]), "paid")
         desk.reject(asks[1])
-        desk.approve(desk.open("refund", {"n": 9}, confidence=0.6))  # a rule asked, not the coin
+        desk.approve(
+            desk.open("refund", {"order": "C"}, confidence=0.6)
+        )  # a rule asked, not the coin
 
         label_on(desk.store)
         high = desk.store.labels_of("", "shop", "refund", "action")[-1]
@@ -343,14 +347,14 @@ def test_a_key_that_runs_alone_is_asked_for_once_its_confidence_is_worth_little(
     with Desk(place.url, policy=policy, agent="shop", account="sam@till", clock=clock) as desk:
         desk.law.coin = lambda: 0.0
         for number in range(60):
-            ask = desk.open("refund", {"n": number}, confidence=0.97)
+            ask = desk.open("refund", {"order": f"D{number}"}, confidence=0.97)
             desk.approve(ask) if number % 3 else desk.reject(ask, kind="taste")
         forget(desk.store)
         desk.law.coin = lambda: 0.999
         grant(desk)
 
-        assert desk.open("refund", {"n": 99}).decision, "nothing was stated"
-        assert desk.open("refund", {"n": 99}, confidence=0.97).open
+        assert desk.open("refund", {"order": "E"}).decision, "nothing was stated"
+        assert desk.open("refund", {"order": "E"}, confidence=0.97).open
 
 
 def test_an_agent_that_is_better_than_it_says_gains_nothing(desk: Desk) -> None:

@@ -48,7 +48,7 @@ def test_what_ran_under_a_grant_stands_beside_what_audits_found(alone: Desk) -> 
     harmful(alone)  # alone on the desk it counts at once
 
     found = alone.metrics(by="tool")
-    assert (found["granted"], found["alone"], found["autonomous_rate"]) == (3, 3, 3 / 8)
+    assert (found["granted"], found["alone"], found["autonomous_rate"]) == (3, 3, 3 / 7)
     assert (found["audited"], found["audited_bad"]) == (3, 1)
     assert found["unapproved_bad_rate"] == pytest.approx(1 / 3)
     assert 0 < found["unapproved_bad_low"] < 1 / 3 < found["unapproved_bad_high"] < 1
@@ -124,8 +124,8 @@ def test_whether_a_key_may_run_alone_is_no_proposal_of_an_agent(alone: Desk) -> 
     grant(alone)
 
     found = alone.metrics()
-    assert (found["asked"], found["reviewed"], found["proposed"]) == (3, 2, 2)
-    assert [line["tool"] for line in alone.decisions()] == ["refund", "refund"]
+    assert (found["asked"], found["reviewed"], found["proposed"]) == (2, 1, 1)
+    assert [line["tool"] for line in alone.decisions()] == ["refund"]
 
 
 def test_books_counted_again_tell_the_same(team: Desk) -> None:

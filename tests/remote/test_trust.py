@@ -62,11 +62,11 @@ def anna(behind: Behind) -> Desk:
 
 @pytest.fixture
 def bot(behind: Behind) -> Desk:
-    return behind("bot", kind="agent")
+    return behind("bot", kind="agent", version="1")
 
 
 def call(desk: Desk) -> Ask:
-    return desk.open("refund", {"order": next(ORDERS)}, version="1")
+    return desk.open("refund", {"order": f"R-{next(ORDERS)}"}, version="1")
 
 
 def carried(desk: Desk, ask: Ask) -> Ask:
@@ -117,7 +117,7 @@ def test_what_runs_alone_here_runs_alone_there(local: Desk, anna: Desk, bot: Des
 def test_an_edit_says_from_elsewhere_whether_there_was_harm(
     local: Desk, anna: Desk, bot: Desk
 ) -> None:
-    ask = anna.edit(anna.get(call(bot).id), {"order": 0}, harmful=False)
+    ask = anna.edit(anna.get(call(bot).id), {"order": "R-0"}, harmful=False)
 
     assert ask.decision
     assert ask.decision.harmful is False
@@ -196,11 +196,12 @@ def gate(desk: Desk, **options: Any) -> Ask:
     return desk.put(made.content(desk.forms, made.tool.bind((next(ORDERS),), {})), declared=True)
 
 
-def test_a_gate_elsewhere_says_which_code_asks(bot: Desk) -> None:
+def test_a_gate_elsewhere_earns_in_the_version_of_its_token(bot: Desk, behind: Behind) -> None:
     stake = gate(bot, risk="medium").stake
 
     assert stake is not None
-    assert (stake.version[0], stake.bucket, stake.tier) == ("~", "", "low")
+    assert (stake.version, stake.bucket, stake.tier) == ("1", "", "low")
+    assert gate(behind("other", kind="agent"), risk="medium").stake is None
 
 
 def test_a_gate_elsewhere_that_sorts_its_calls_earns_nothing(bot: Desk) -> None:

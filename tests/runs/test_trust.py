@@ -11,14 +11,13 @@ import sayso
 from sayso import Agent, Desk
 from sayso.agent.messages import Message
 from sayso.agent.scripted import ScriptedModel, call
-from sayso.asks.books import Pen, book_of
-from sayso.model.actor import Actor, Origin
 from sayso.model.ask import Ask
+from tests.fine import granted_before
 
 PAID: list[int] = []
 
 
-@sayso.tool(risk="medium")
+@sayso.tool(risk="medium", matters=[])
 def pay(order: int) -> str:
     """Pay an order."""
     PAID.append(order)
@@ -33,15 +32,7 @@ def nothing_paid() -> None:
 def trust(desk: Desk, ask: Ask) -> str:
     """Let the key of a call run alone from now on."""
     assert ask.stake is not None
-    book = book_of(desk.store, ask.stake.key)
-    assert book is not None
-    pen = Pen(desk.store, book)
-    person, origin = Actor("person", "sam"), Origin("python", "")
-    while pen.book.ledger.standing == "reviewed":
-        pen.write("fine", person, origin, ask="a-0000", detection=0.8)
-    pen.write("ratified", person, origin, ask="a-0000")
-    assert desk.store.commit(*pen.appends())
-    return book.id
+    return granted_before(desk, ask).id
 
 
 def settle(run: sayso.Running, orders: list[int]) -> list[str]:

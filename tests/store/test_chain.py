@@ -20,6 +20,7 @@ from sayso.model.folding import fold
 from sayso.store import Store
 from sayso.store.contract import Append, HoldRun, RunRow, StartRun
 from sayso.testing import FakeClock
+from tests.fine import DAYS
 from tests.keyed import call, law, said
 from tests.places import Place
 
@@ -189,7 +190,8 @@ def test_nothing_runs_alone_by_a_grant_that_was_lost_e42(earner: Desk, place: Pl
     ask = praised(earner)
     assert ask.stake is not None
     key = ask.stake.key
-    said(earner, key, "fine", 247)
+    said(earner, key, "fine", 120)
+    said(earner, key, "fine", 127, by="ada", after=DAYS)
     said(earner, key, "ratified")
     book = book_of(earner.store, key)
     assert book is not None

@@ -133,6 +133,7 @@ make_token.scopes                   no      no      no      no      ...     no
 make_token.expires                  no      no      no      no      ...     no
 make_token.team                     no      no      no      no      ...     no
 make_token.owner                    no      no      no      no      ...     no
+make_token.version                  no      no      no      no      ...     no
 add_webhook.url                     no      no      no      no      ...     no
 add_webhook.kinds                   no      no      no      no      ...     no
 add_webhook.team                    no      no      no      no      ...     no
@@ -276,6 +277,7 @@ SAID: Mapping[str, tuple[Value, ...]] = {
     "TokenBody.expires": ("90d",),
     "TokenBody.team": ("billing",),
     "TokenBody.owner": ("anna",),
+    "TokenBody.version": ("2026-11",),
     "WebhookPost.url": ("https://93.184.216.34/hook",),
     "WebhookPost.kinds": (["ask.opened"],),
     "WebhookPost.team": ("billing",),

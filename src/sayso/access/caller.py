@@ -53,6 +53,7 @@ class Caller:
         credential: The id of the session or token.
         team: Of an agent: the team its asks belong to.
         owner: Of an agent: the person whose agent it is, who may not approve its asks.
+        version: Of an agent: the version that its token was made for.
         signed_in_at: Of a session: when a password, a link or a provider was last shown.
         people: Those of the desk, as they were when the credential was looked at.
     """
@@ -64,6 +65,7 @@ class Caller:
     credential: str
     team: str | None = None
     owner: str | None = None
+    version: str | None = None
     signed_in_at: datetime | None = None
     people: Roster | None = field(default=None, compare=False, repr=False)
 

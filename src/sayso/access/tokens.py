@@ -28,6 +28,7 @@ from sayso.access.recording import acting, check_person, recorded, tries
 from sayso.access.secrets import MARK, digest_of, is_token, new_token
 from sayso.errors import BadValue, Misuse, NotSignedIn, StoreBusy, StoreFull
 from sayso.model.actor import Origin, Roster
+from sayso.model.content import check_word
 from sayso.model.ids import short_id
 from sayso.model.names import check_name, fold
 from sayso.model.span import Span, span
@@ -53,6 +54,7 @@ class Token:
         scopes: What it may do.
         team: Of an agent: the team its asks belong to.
         owner: Of an agent: the person whose agent it is.
+        version: Of an agent: the version that it is, for the trust that it earns.
         made_at: When it was made.
         expires_at: When it stops counting; `None` is never.
         used_at: When it was last used, to the minute.
@@ -66,6 +68,7 @@ class Token:
     scopes: tuple[Scope, ...]
     team: str | None
     owner: str | None
+    version: str | None
     made_at: datetime
     expires_at: datetime | None
     used_at: datetime | None
@@ -90,6 +93,7 @@ def make_token(
     expires: timedelta | None,
     team: str | None = None,
     owner: str | None = None,
+    version: str | None = None,
     origin: Origin,
     by: str | None = None,
 ) -> tuple[Token, str]:
@@ -103,6 +107,7 @@ def make_token(
         expires: How long it counts; `None` is until it is revoked.
         team: Of an agent: the team its asks belong to.
         owner: Of an agent: the person whose agent it is, who may not approve its asks.
+        version: Of an agent: the version that it is. Without one it earns no trust.
         origin: Through which door this comes.
         by: The person who makes it; whoever holds the database unless given.
 
@@ -115,6 +120,7 @@ def make_token(
         roster = store.register()
         name, wanted = _reach(roster, name, kind, scopes)
         team, owner = _agents(roster, name, kind, team, owner)
+        version = _version(kind, version)
         text, now = new_token(), store.now()
         row = TokenRow(
             id=short_id("t", os.urandom(8), 4),
@@ -125,6 +131,7 @@ def make_token(
             scopes=wanted,
             team=team,
             owner=owner,
+            version=version,
             made_at=now,
             expires_at=None if lasting is None else now + lasting,
         )
@@ -235,6 +242,7 @@ def caller_of_token(store: Store, text: str) -> Caller:
         credential=token.id,
         team=token.team,
         owner=token.owner,
+        version=token.version,
         people=roster,
     )
 
@@ -294,6 +302,19 @@ def _agents(
     )
 
 
+def _version(kind: Kind, version: str | None) -> str | None:
+    """Return the version of an agent.
+
+    Raises:
+        BadValue: it is a person's, or no word.
+    """
+    if version is None:
+        return None
+    if kind == "person":
+        raise BadValue("A version belongs to an agent's token, not to a person's.", path="version")
+    return check_word(version, "version")
+
+
 def _told(token: Token) -> dict[str, object]:
     return {
         "id": token.id,
@@ -303,6 +324,7 @@ def _told(token: Token) -> dict[str, object]:
         "expires_at": None if token.expires_at is None else token.expires_at.isoformat(),
         "team": token.team,
         "owner": token.owner,
+        "version": token.version,
     }
 
 
@@ -315,6 +337,7 @@ def _listed(row: TokenRow) -> Token:
         scopes=cast("tuple[Scope, ...]", row.scopes),
         team=row.team,
         owner=row.owner,
+        version=row.version,
         made_at=row.made_at,
         expires_at=row.expires_at,
         used_at=row.used_at,
@@ -338,6 +361,7 @@ class Tokens:
         expires: Span | None = LASTS,
         team: str | None = None,
         owner: str | None = None,
+        version: str | None = None,
         by: str | None = None,
     ) -> tuple[Token, str]:
         """Make a token; its text is returned here and nowhere else. See `make_token`."""
@@ -349,6 +373,7 @@ class Tokens:
             expires=None if expires is None else span(expires),
             team=team,
             owner=owner,
+            version=version,
             origin=self._origin,
             by=by,
         )

@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -146,16 +147,22 @@ def unlike(store: Store, events: Sequence[Event]) -> Iterator[str]:
 
 
 class Pen:
-    """Writes the next lines of one book, all to be committed together."""
+    """Writes the next lines of one book, all to be committed together.
 
-    def __init__(self, store: Store, book: Book) -> None:
+    Its lines have the time of the store, unless `at` says when what they tell of was.
+    """
+
+    def __init__(self, store: Store, book: Book, at: datetime | None = None) -> None:
         self.store = store
         self.book = book
+        self.at = at
         self.lines: list[Append] = []
         self.beside: list[Append] = []  # asks that are opened or withdrawn with them
 
     @classmethod
-    def begun(cls, store: Store, key: Key, needs: Requirement) -> Pen | None:
+    def begun(
+        cls, store: Store, key: Key, needs: Requirement, at: datetime | None = None
+    ) -> Pen | None:
         """Begin the book of a key; a new version of an agent sheds no strikes.
 
         `None` if the tool has sorted its calls into more buckets than anybody could look after:
@@ -181,31 +188,32 @@ class Pen:
             key.id,
             1,
             "trust.begun",
-            at=store.now(),
+            at=at or store.now(),
             actor=SYSTEM,
             payload=payload,
             salt=os.urandom(16),
             previous=GENESIS,
         )
-        pen = cls(store, opened(event))
+        pen = cls(store, opened(event), at)
         pen.lines.append(Append(event=event))
         return pen
 
     def write(self, what: str, actor: Actor, origin: Origin, **said: Any) -> None:  # noqa: ANN401
         """Add a line; what is `None` is left out."""
-        book = self.book
-        at = self.store.now() if book.changed_at is None else max(self.store.now(), book.changed_at)
+        book, payload = self.book, stamped(origin, **said)
+        now = self.at or self.store.now()
+        at = now if book.changed_at is None else max(now, book.changed_at)
         event = link(
             book.id,
             book.seq + 1,
             f"trust.{what}",
             at=at,
             actor=actor,
-            payload=stamped(origin, **said),
+            payload=payload,
             salt=os.urandom(16),
             previous=book.head,
         )
-        self.book = grown(book, event)
+        self.book = grown(book, event, payload)
         self.lines.append(Append(event=event))
 
     def appends(self) -> list[Append]:

@@ -70,7 +70,7 @@ def open_ask(
         stake = staked(law, content, ruling)
         content = ruled(content, ruling, now, requested=requested)
         picks = new_id(store)
-        alone = spared(store, law, stake, picks)
+        alone, content = spared(store, law, stake, content, picks)
     asks = law if ruling is not None and ruling.effect == "ask" and not alone else None
     while True:
         solo, people = check_decidable(store, content)

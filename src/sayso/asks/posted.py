@@ -100,12 +100,17 @@ class Post(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What a body asks for. `always`: it names who must agree, so people are asked in any case."""
+    """What a body asks for.
+
+    `always`: it names who must agree, so people are asked in any case. `version`: of the code that
+    asks, by its own word.
+    """
 
     content: Content
     key: str | None = None
     lease: Lease | None = None
     always: bool = False
+    version: str | None = None
 
 
 # The terms of every ask, and what only some kinds of it take.
@@ -161,7 +166,8 @@ def read_post(body: object, forms: Forms) -> Posted:
     terms = cast("Terms", {name: given[name] for name in given if name in _TERMS})
     _check_refusable(given)
     content = _READ[kind](forms, given, terms).changed(posted=True)
-    return Posted(content, given.get("key"), _lease(given.get("lease")), "needs" in given)
+    lease = _lease(given.get("lease"))
+    return Posted(content, given.get("key"), lease, "needs" in given, given.get("version"))
 
 
 def _check_refusable(given: Mapping[str, Any]) -> None:

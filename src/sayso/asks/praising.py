@@ -18,8 +18,7 @@ from weakref import WeakKeyDictionary
 
 from sayso.asks.books import Pen, book_of, remember, remembered
 from sayso.asks.standing import Standing, tries
-from sayso.asks.vouching import label_of, pen_for, put_up
-from sayso.autonomy.terms import DETECTION
+from sayso.asks.vouching import good_word, label_of, pen_for, put_up
 from sayso.errors import SaysoError, Tampered
 from sayso.model.ask import Ask, Decision
 from sayso.model.stake import Stake
@@ -95,7 +94,7 @@ def _write(store: Store, together: list[Praise]) -> None:
             return
         before = pen.book
         for each in together:
-            said = {"ask": each.ask.id, "detection": each.stake.detection or DETECTION}
+            said = good_word(each.at, each.ask, each.stake, each.decision)
             pen.write("fine", each.decision.by, each.decision.origin, **said)
         if store.commit(*put_up(pen, last.at, before, last.ask).appends(), synced=False):
             remember(store, pen.book)

@@ -128,6 +128,13 @@ def book_record(book: Book) -> dict[str, Any]:
         "exposure": None if book.exposure is None else round(book.exposure, 2),
         "detection": book.detection,
         "needs": list(book.needs),
+        "reach": {
+            "numbers": {name: [*ends] for name, ends in book.reach.numbers(book.least).items()},
+            "names": book.reach.names(book.least),
+            "people": book.reach.people,
+            "days": book.reach.days,
+        },
+        "least": book.least._asdict(),
         "granted_at": None if book.granted_at is None else book.granted_at.isoformat(),
         "changed_at": None if book.changed_at is None else book.changed_at.isoformat(),
         "begun_at": None if book.begun_at is None else book.begun_at.isoformat(),

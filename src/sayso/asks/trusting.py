@@ -1,14 +1,13 @@
 """Whether a call may run alone: its key has earned it, and the coin has not picked it for an audit.
 
-The policy rules first. What people are asked for because of its tier alone can be earned; the coin
-is tossed after the call was frozen. That it picked one is written into the book of the key, which
+The policy rules first. What people are asked for because of its tier alone can be earned, as far as
+people saw such calls; the coin is tossed after the call was frozen. That it picked one is written into the book of the key, which
 no agent reads, and nowhere else.
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any
 
 from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
@@ -17,6 +16,7 @@ from sayso.asks.ruling import carried_out
 from sayso.asks.standing import grow, stamped, tries
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import Key
+from sayso.autonomy.reach import saw
 from sayso.autonomy.terms import DETECTION, terms_of
 from sayso.errors import Tampered
 from sayso.model.actor import Actor
@@ -25,7 +25,7 @@ from sayso.model.content import Content
 from sayso.model.digest import read
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.ruled import CRITICAL
-from sayso.model.stake import Stake
+from sayso.model.stake import LEAST, Least, Stake, matters_of
 from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
@@ -50,12 +50,14 @@ def staked(law: Lawbook, content: Content, ruling: Ruling) -> Stake | None:
         return None
     said = read(content.stakes)
     key = key_of(content, said.get("version", ""), said.get("bucket", ""), tier)
+    earning = law.policy.earning
     return Stake(
         key=key.id,
         version=key.version,
         bucket=key.bucket,
         tier=tier,
-        detection=law.policy.earning.detection,
+        detection=earning.detection,
+        least=earning.least.get(tier) if earning.least else None,
     )
 
 
@@ -87,7 +89,10 @@ def could_earn(policy: Policy, facts: Facts, ruling: Ruling) -> dict[str, Any]:
     called = facts.kind == "action" and facts.tool is not None
     why = unearned(policy, ruling, called=called, undoable=facts.reversible is not False)
     key = {"agent": facts.agent or None, "tool": facts.tool, "tier": ruling.tier}
-    return {"earnable": why is None, "unearned": why, "key": key if why is None else None}
+    if why is not None:
+        return {"earnable": False, "unearned": why, "key": None, "least": None}
+    least = policy.earning.least.get(ruling.tier or "") or LEAST[ruling.tier or ""]
+    return {"earnable": True, "unearned": None, "key": key, "least": least._asdict()}
 
 
 def key_of(content: Content, version: str, bucket: str, tier: str) -> Key:
@@ -97,27 +102,57 @@ def key_of(content: Content, version: str, bucket: str, tier: str) -> Key:
     )
 
 
-def spared(store: Store, law: Lawbook, stake: Stake | None, ask_id: str) -> bool:
-    """Whether a call runs without a person: its key is granted, and the coin did not pick it.
+def spared(
+    store: Store, law: Lawbook, stake: Stake | None, content: Content, ask_id: str
+) -> tuple[bool, Content]:
+    """Return whether a call runs without a person, and its content.
+
+    Its key is granted, the grant reaches as far, and the coin did not pick it. A call beyond the
+    reach of the grant says so to the people who are asked.
 
     The coin is tossed here, after the call was frozen. While somebody looks at what it picked, or
     owes the key a word because that was taken back or came to nothing, nothing else of the key runs
     alone: whoever asks again tosses no second coin, and nothing slips by behind a call that waits.
     """
     if stake is None:
-        return False
+        return False, content
     fall = law.coin()
     for _ in tries(stake.key):
         book = _sound(store, stake.key)
-        if book is None or not book.alone or book.owed is not None:
-            return False
-        if fall >= replace(book, detection=stake.detection or DETECTION).terms.audit:
-            return True
+        if book is None or not book.alone:
+            return False, content
+        why = _beyond(store, book, stake, content)
+        if why is not None:
+            return False, content.changed(sentence=f"{content.sentence} {why}".strip())
+        if book.owed is not None:
+            return False, content
+        if fall >= book.changed(detection=stake.detection or DETECTION).terms.audit:
+            return True, content
         pen = Pen(store, book)
         pen.write("picked", SYSTEM, ORIGIN, ask=ask_id)
         if store.commit(*pen.appends()):
-            return False
+            return False, content
     raise AssertionError("unreachable: trying ends with an error")
+
+
+def _beyond(store: Store, book: Book, stake: Stake, content: Content) -> str | None:
+    """Say why a grant does not reach as far as this call; `None` if it does (E45)."""
+    least, seen = stake.least or LEAST[stake.tier], saw(content.proposal.args, matters_of(content))
+    why = book.reach.beyond(seen, least)
+    if why is not None and least.people > 1 and store.register().solo:
+        why = book.reach.beyond(seen, Least(least.days, 1))
+    return None if why is None else f"The grant of this agent does not reach so far. {why}"
+
+
+def least_of(stake: Stake, *, solo: bool) -> Least | None:
+    """Return how many days and people a grant takes; `None` for what is usual for the tier.
+
+    On a desk with nobody on it there is only one person to look.
+    """
+    if not solo:
+        return stake.least
+    days, people = stake.least or LEAST[stake.tier]
+    return None if stake.least is None and people == 1 else Least(days, 1)
 
 
 def _sound(store: Store, key: str) -> Book | None:

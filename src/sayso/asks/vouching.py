@@ -16,9 +16,10 @@ from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
 from sayso.asks.identity import concerned, identify, reviewer
 from sayso.asks.opening import new_id, opening, without
 from sayso.asks.standing import Standing, grow, stamped, standing, tries
-from sayso.asks.trusting import key_of
+from sayso.asks.trusting import key_of, least_of
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import Happening, What, refusal
+from sayso.autonomy.reach import reach_told, saw
 from sayso.autonomy.terms import DETECTION
 from sayso.errors import (
     AlreadyReported,
@@ -32,11 +33,10 @@ from sayso.errors import (
     Unsatisfiable,
 )
 from sayso.model.actor import Actor, Origin, Roster
-from sayso.model.ask import Ask, Decision
+from sayso.model.ask import CONSENTS, Ask, Decision
 from sayso.model.content import Content, Proposal, check_words, pairs
-from sayso.model.mattering import touching
 from sayso.model.requirement import Requirement
-from sayso.model.stake import ASKER, Stake
+from sayso.model.stake import ASKER, Stake, matters_of, touching
 from sayso.model.text import one_line
 from sayso.model.verdicts import offered
 from sayso.policy.ruling import together
@@ -115,6 +115,8 @@ def _labelled(store: Store, at: Standing, ask: Ask, stake: Stake, what: str) -> 
         return []
     book = pen.book
     said: dict[str, Any] = {"ask": ask.id, "detection": stake.detection or DETECTION}
+    if what == "fine":
+        said = good_word(at, ask, stake, decision)
     if book.audited(ask.id):
         said["rho"] = book.terms.audit
     elif _spoken_to(store, book.owed):  # and not of harm
@@ -127,6 +129,24 @@ def _labelled(store: Store, at: Standing, ask: Ask, stake: Stake, what: str) -> 
     if pen.book.owed is not None:
         _look_into(pen, at, pen.book.owed)
     return put_up(pen, at, book, ask).appends()
+
+
+def good_word(at: Standing, ask: Ask, stake: Stake, decision: Decision) -> dict[str, Any]:
+    """Return what is written of a call that people found to be fine: what they saw, and who they are.
+
+    Of a call that they edited it is what they made of it: that is what they approved.
+    """
+    seen = saw(ask.args, matters_of(ask.content))
+    said: dict[str, Any] = {
+        "ask": ask.id,
+        "detection": stake.detection or DETECTION,
+        "saw": False if seen is None else seen,
+        "least": least_of(stake, solo=at.roster.solo),
+    }
+    if len(decision.votes) > 1:
+        agreed = dict.fromkeys(vote.by.id for vote in decision.votes if vote.verdict in CONSENTS)
+        said["voters"] = list(agreed)
+    return said
 
 
 def _known(store: Store, ask_id: str | None) -> Ask | None:
@@ -411,8 +431,10 @@ def _propose(pen: Pen, at: Standing, ask: Ask) -> None:
                 f"{terms.exposure:.1f} bad calls at most, in expectation, if reviewers notice "
                 f"{book.detection:.0%} of them"
             ),
+            "Reaches": reach_told(book.reach, book.least),
             **_named(book),
             "Calls found to be fine": book.fine,
+            "Approved by": f"{book.reach.people:,} people, over {book.reach.days:,} days",
             "Confirmed harms": book.harms,
             "Incidents": book.incidents,
             "Score": round(book.ledger.score, 2),

@@ -8,7 +8,7 @@ was changed by hand lets nothing run alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, get_args
 
@@ -18,15 +18,19 @@ from sayso.autonomy.ledger import (
     Ledger,
     What,
     after,
+    held_back,
     inherited,
     taking_over,
 )
+from sayso.autonomy.reach import Reach
 from sayso.autonomy.terms import DETECTION, Terms, terms_of
 from sayso.errors import Tampered
 from sayso.model.event import GENESIS, Event, follows
+from sayso.model.stake import LEAST, Least
 
 FAMILY = "trust."
 _WHATS = frozenset(get_args(What))
+NOWHERE = Reach()
 _MARKS = 60  # how much of the record is drawn
 _MARK: Mapping[str, str] = {
     "fine": "+",
@@ -53,7 +57,7 @@ class Flag(NamedTuple):
     question: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Book:
     """What is known of one key.
 
@@ -78,6 +82,8 @@ class Book:
         grant_ask: The open ask whether it may.
         flags: What was flagged, and not settled yet.
         marks: The end of its record, a character for each thing that was said.
+        reach: What people saw in the calls that they approved.
+        wanted: How many days and people were last said to be needed; `None` for what is usual.
     """
 
     id: str
@@ -100,6 +106,20 @@ class Book:
     grant_ask: str | None = None
     flags: tuple[Flag, ...] = ()
     marks: str = ""
+    reach: Reach = NOWHERE
+    wanted: Least | None = None
+
+    def changed(self, **changes: Any) -> Book:  # noqa: ANN401 - its fields
+        """Return the same with other fields: `dataclasses.replace`, in a third of the time."""
+        book = object.__new__(Book)
+        book.__dict__.update(self.__dict__)
+        book.__dict__.update(changes)
+        return book
+
+    @property
+    def least(self) -> Least:
+        """How many days and people must stand behind its approved calls before a grant."""
+        return self.wanted or LEAST[self.key.tier]
 
     @property
     def terms(self) -> Terms:
@@ -135,12 +155,14 @@ class Book:
     @property
     def questions(self) -> tuple[str, ...]:
         """The asks whether what was flagged was harmful."""
+        if not self.flags:
+            return ()
         return tuple(dict.fromkeys(flag.question for flag in self.flags if flag.question))
 
     @property
     def flag_ask(self) -> str | None:
         """The newest of those."""
-        return next(reversed(self.questions), None)
+        return next(reversed(self.questions), None) if self.flags else None
 
     def raised(self, question: str | None) -> tuple[Flag, ...]:
         """Return the flags that an ask settles."""
@@ -185,15 +207,15 @@ def opened(event: Event) -> Book:
     return _moved(book, event, begun_at=event.at)
 
 
-def grown(book: Book, event: Event) -> Book:
-    """Return a book after one more event.
+def grown(book: Book, event: Event, written: Mapping[str, Any] | None = None) -> Book:
+    """Return a book after one more event; `written` is its payload, where it was just made of that.
 
     Raises:
         Tampered: it does not follow the one before it, or makes no sense.
     """
     if event.seq != book.seq + 1 or event.text is None or not follows(event, book.head):
         raise _changed(event)
-    said = event.payload or {}
+    said = written or event.payload or {}
     what = event.kind.removeprefix(FAMILY)
     if what == "proposed":
         return _moved(book, event, grant_ask=said.get("ask"))
@@ -206,11 +228,46 @@ def grown(book: Book, event: Event) -> Book:
     if what not in _WHATS:
         return _moved(book, event)
     happening = _happening(book, event, said)
-    book = replace(book, detection=float(said.get("detection", book.detection)))
-    ledger = book.ledger
+    detection = float(said.get("detection", book.detection))
+    if detection != book.detection:
+        book = book.changed(detection=detection)
+    ledger, seen = book.ledger, _seen(book, what, said, event)
     if not (what == "fine" and book.alone and "rho" not in said):  # no audit: it forgives nothing
         ledger = after(ledger, happening, book.terms, solo=bool(said.get("solo", False)))
-    return _moved(book, event, ledger=ledger, **_counted(book, ledger, what, said, event))
+    if ledger.standing == "proposed" and _too_early(book, said, seen):
+        ledger = held_back(ledger)
+    if _begins_anew(book.ledger, ledger, what):
+        seen = {"reach": NOWHERE, "wanted": None}
+    return _moved(book, event, ledger=ledger, **seen, **_counted(book, ledger, what, said, event))
+
+
+def _seen(book: Book, what: str, said: Mapping[str, Any], event: Event) -> dict[str, Any]:
+    """Return what changes because people saw a call and found it to be fine."""
+    if what != "fine":
+        return {}
+    seen, least = said.get("saw"), said.get("least")
+    changes: dict[str, Any] = {"wanted": Least(*least) if least else None, "reach": book.reach}
+    if seen is not None and seen is not False:  # an older line says nothing, this one too much
+        by = said.get("voters") or (event.actor.id,)
+        changes["reach"] = book.reach.grown(seen, by, event.micros)
+    return changes
+
+
+def _too_early(book: Book, said: Mapping[str, Any], seen: Mapping[str, Any]) -> bool:
+    """Whether a key has earned a proposal before enough people and days stand behind that.
+
+    Lines that do not say what people saw are from before that was asked.
+    """
+    if book.ledger.standing != "reviewed" or "saw" not in said:
+        return False
+    reach: Reach = seen["reach"]
+    return not reach.enough(seen["wanted"] or LEAST[book.key.tier])
+
+
+def _begins_anew(before: Ledger, now: Ledger, what: str) -> bool:
+    """Whether nothing that people saw before counts any longer: harm came of it, or a grant is over."""
+    ended = before.standing in ("proposed", "granted", "suspended") and now.ends > before.ends
+    return ended or what in ("incident", "declined", "revoked", "reopened")
 
 
 def _happening(book: Book, event: Event, said: Mapping[str, Any]) -> Happening:
@@ -243,7 +300,8 @@ def _counted(
         changes["granted_at"] = event.at
     if what in ("fine", "flagged") and (said.get("ask") == book.owed or said.get("paid")):
         changes["owed"] = None
-    changes["flags"] = tuple(flag for flag in book.flags if flag not in settled)
+    if settled:
+        changes["flags"] = tuple(flag for flag in book.flags if flag not in settled)
     if what == "flagged" and not solo:
         asked = said.get("flag", book.flag_ask)
         raised = Flag(said.get("ask", ""), event.actor.id, said.get("rho"), asked)
@@ -264,7 +322,7 @@ def _left(ledger: Ledger) -> dict[str, Any]:
 
 
 def _moved(book: Book, event: Event, **changes: Any) -> Book:  # noqa: ANN401 - its fields
-    return replace(book, seq=event.seq, head=event.hash, changed_at=event.at, **changes)
+    return book.changed(seq=event.seq, head=event.hash, changed_at=event.at, **changes)
 
 
 def _changed(event: Event) -> Tampered:

@@ -128,6 +128,11 @@ def inherited(ends: int, *, locked: bool) -> Ledger:
     return Ledger(ends=ends, standing="locked" if locked else "reviewed")
 
 
+def held_back(ledger: Ledger) -> Ledger:
+    """Return a ledger whose score has reached the bar before enough people and days stand behind it."""
+    return replace(ledger, standing="reviewed")
+
+
 def taking_over(ledger: Ledger, ends: int, *, locked: bool) -> Ledger:
     """Return a ledger after a grant of another version ended: its strikes count for this one, too."""
     raised = replace(ledger, ends=max(ledger.ends, ends))
@@ -182,7 +187,10 @@ def refusal(ledger: Ledger, happening: Happening) -> str | None:
 def _earned(ledger: Ledger, _: Happening, terms: Terms) -> Ledger:
     if ledger.standing == "proposed":  # enough is enough: what it earns now would outweigh harm
         return ledger
-    return _weighed(ledger, ledger.score * terms.fine)
+    score, bar = ledger.score, ledger.bar
+    if score < bar:
+        score *= terms.fine
+    return replace(ledger, score=score, standing="proposed" if score >= bar else "reviewed")
 
 
 def _weighed(ledger: Ledger, score: float) -> Ledger:

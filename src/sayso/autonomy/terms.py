@@ -48,7 +48,8 @@ class Terms:
     @property
     def fine(self) -> float:
         """What a reviewed action that was fine multiplies the score by."""
-        return (1 - self.noticed / _GUESS) / (1 - self.noticed)
+        noticed = self.noticed
+        return (1 - noticed / _GUESS) / (1 - noticed)
 
     @property
     def harmful(self) -> float:

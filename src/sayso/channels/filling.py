@@ -14,7 +14,7 @@ from sayso.channels.typed import in_words, read_answer, read_changes
 from sayso.errors import BadValue
 from sayso.model.ask import Ask, Ballot
 from sayso.model.faults import findings, gathered
-from sayso.model.mattering import matters_of, touching
+from sayso.model.stake import matters_of, touching
 from sayso.model.text import one_line
 from sayso.model.verdicts import Verdict
 

@@ -8,6 +8,7 @@ from math import floor
 
 from sayso.autonomy.book import Book
 from sayso.autonomy.ledger import ENDS, Standing
+from sayso.autonomy.reach import reach_told
 
 STANDS: Mapping[Standing, str] = {
     "proposed": "May it run alone?",
@@ -42,7 +43,9 @@ def standing_words(book: Book) -> str:
     """Say what a key may do by now, and what it takes for more."""
     match book.ledger.standing:
         case "reviewed":
-            return f"{book.missing:,} more before it may run alone"
+            if book.missing:
+                return f"{book.missing:,} more before it may run alone"
+            return f"enough of them; a grant also takes {least_words(book)}"
         case "proposed":
             return "people are asked whether it may run alone"
         case "granted":
@@ -51,6 +54,22 @@ def standing_words(book: Book) -> str:
             return "nothing of it runs alone until somebody else has looked at what was flagged"
         case "locked":
             return f"{ENDS} of its grants ended by harm, and only a person lets it earn again"
+
+
+def least_words(book: Book) -> str:
+    """Say how many people and days a grant takes, and how many there are: `2 people (1 so far)`."""
+    least, reach = book.least, book.reach
+    people = "1 person" if least.people == 1 else f"{least.people} people"
+    days = "1 day" if least.days == 1 else f"{least.days} days"
+    return (
+        f"{people} who approved ({reach.people} so far), and {days} from the first to the last "
+        f"approval ({reach.days} so far)"
+    )
+
+
+def reach_words(book: Book) -> str:
+    """Say how far a grant of a key reaches, or would reach by now."""
+    return reach_told(book.reach, book.least)
 
 
 def reputation(book: Book) -> str:

@@ -57,7 +57,11 @@ def _earned(earned: Mapping[str, Any]) -> str:
         return f"cannot be: {earned['unearned']}"
     key = earned["key"]
     agent, tool = one_line(key["agent"] or "the agent", 60), one_line(key["tool"], 60)
-    return f"can be, by {agent} in each version, for each kind of {tool} call, as {key['tier']}"
+    least = earned["least"]
+    people = "1 person" if least["people"] == 1 else f"{least['people']} people"
+    days = "1 day" if least["days"] == 1 else f"{least['days']} days"
+    kinds = f"in each version, for each kind of {tool} call, as {key['tier']}"
+    return f"can be, by {agent} {kinds}, with {people} who approve, over {days}"
 
 
 def _asked(said: Ruling, trial: Trial) -> Iterator[RenderableType]:

@@ -33,6 +33,7 @@ def tokens() -> None:
     epilog=examples(
         "sayso tokens create shop",
         "sayso tokens create shop --team billing --owner anna --expires 1w",
+        "sayso tokens create shop --version 2026-11",
         "sayso tokens create anna --person --scope asks:read --scope decisions:write",
     ),
 )
@@ -42,6 +43,7 @@ def tokens() -> None:
 @click.option("--expires", default="90d", show_default=True, help="30d, 1w, ... or never.")
 @click.option("--team", help="Of an agent: the team its asks belong to.")
 @click.option("--owner", metavar="NAME", help="Of an agent: its person, who may not approve them.")
+@click.option("--version", help="Of an agent: what it earns, it earns in this version.")
 @desk_option
 @json_option
 def create(
@@ -52,6 +54,7 @@ def create(
     expires: str,
     team: str | None,
     owner: str | None,
+    version: str | None,
     as_json: bool,
 ) -> None:
     """Make a token for an agent, or for a person.
@@ -67,6 +70,7 @@ def create(
             expires=None if expires == "never" else expires,
             team=team,
             owner=owner,
+            version=version,
         )
         if as_json:
             emit({**_record(token), "secret": text})
@@ -141,6 +145,7 @@ def _record(token: Token) -> dict[str, object]:
         "scopes": list(token.scopes),
         "team": token.team,
         "owner": token.owner,
+        "version": token.version,
         "made_at": when(token.made_at),
         "expires_at": when(token.expires_at),
         "used_at": when(token.used_at),

@@ -14,6 +14,7 @@ from sayso.autonomy.ledger import Standing, bar_after
 from sayso.channels.fence import Row
 from sayso.channels.menu import command
 from sayso.channels.record import ask_record, event_record
+from sayso.channels.reputation import least_words, reach_words
 from sayso.cli.desks import address, desk_argument, desk_name, desk_option, named, open_desk
 from sayso.cli.ids import id_argument, key_argument
 from sayso.cli.listing import Group
@@ -183,6 +184,7 @@ def _described(book: Book, *, alone: bool) -> Iterator[RenderableType]:
     yield _fact("", book.marks)
     yield _fact("", _LEGEND)
     yield _fact("To a grant", _to_a_grant(book))
+    yield _fact("Reaches", reach_words(book))
     yield _fact("Audits", f"while it runs alone, chance picks {terms.audit:.1%} of its calls")
     ends = "1 confirmed harm" if terms.strikes == 1 else f"{terms.strikes} confirmed harms"
     so_far = f" ({ledger.strikes} so far)" if alone else ""
@@ -199,6 +201,8 @@ def _to_a_grant(book: Book) -> str:
     score = f"score {ledger.score:.1f}, and {ledger.bar:g} is needed"
     if book.missing is None:
         return score
+    if not book.missing:
+        return f"{least_words(book)}: {score}"
     return f"{_many(book.missing, 'more call')} found to be fine: {score}"
 
 

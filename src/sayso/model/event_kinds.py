@@ -330,8 +330,14 @@ _TABLE = (
         "trust.fine",
         "trust",
         ("person",),
-        "A call was looked at before it ran, and was fine. The score grows.",
-        _LABEL,
+        "A call was looked at before it ran, and was fine. The score grows, and so may the reach.",
+        {
+            **_LABEL,
+            "saw": "the arguments that people saw: each number, the least and greatest of several, "
+            "the names of others with their kinds; `false` if there are more than are compared",
+            "least": "the days and people that a grant takes, where that is not what is usual",
+            "voters": "who approved it, if several did",
+        },
     ),
     EventKind(
         "trust.flagged",
@@ -581,6 +587,7 @@ _TABLE = (
             "expires_at": "until when it counts",
             "team": "of an agent: whose its asks are",
             "owner": "of an agent: the person who may not approve them",
+            "version": "of an agent: which one it is",
             **_PRINT,
         },
     ),

@@ -10,6 +10,7 @@ from sayso.model.actor import Roster
 from sayso.model.requirement import Factor, Requirement
 from sayso.model.ruled import OnTimeout
 from sayso.model.span import say_span
+from sayso.model.stake import LEAST
 from sayso.model.text import one_line
 from sayso.policy.checking import Problem
 from sayso.policy.conditions import Condition
@@ -167,7 +168,15 @@ def earning_told(earning: Earning) -> str:
         if earning.detection is None
         else f"; reviewers are taken to notice {earning.detection:.0%} of bad calls"
     )
-    return f"what is asked for because of its tier alone, below critical{noticed}"
+    return f"what is asked for because of its tier alone, below critical{noticed}{_least(earning)}"
+
+
+def _least(earning: Earning) -> str:
+    """Say where a grant takes more people and days than usual."""
+    return "".join(
+        f"; {tier} takes {least.people} people and {least.days} days"
+        for tier, least in earning.least.items()
+    )
 
 
 # --- who ---
@@ -208,6 +217,10 @@ def policy_record(policy: Policy) -> dict[str, Any]:
         "autonomy": {
             "enabled": policy.earning.enabled,
             "detection": policy.earning.detection,
+            "least": {
+                tier: (policy.earning.least.get(tier) or usual)._asdict()
+                for tier, usual in LEAST.items()
+            },
             "says": earning_told(policy.earning),
         },
         "agents": [_pace_record(name, policy.pace(name)) for name in paced(policy)],

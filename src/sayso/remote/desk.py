@@ -28,7 +28,6 @@ from sayso.remote.docket import UNNAMED, RemoteDocket
 from sayso.remote.line import Line
 from sayso.remote.runs import RemoteRuns
 from sayso.remote.trust import RemoteTrust
-from sayso.runs.workflow import version_of
 from sayso.store import Store, SystemClock
 from sayso.store.contract import Lease
 
@@ -83,7 +82,8 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
         self._there = RemoteDocket(self._line)
         self._here: dict[Store, StoredDocket] = {}
         self.forms = Forms(agent or UNNAMED, self._there.now, team=team)
-        self.forms.version = lambda fn: version_of(fn.__module__)
+        # Of a token, and of no code: a server knows what it said when it was made.
+        self.forms.version = lambda _: "" if standing_in() else self._there.version
         self.lease = span(lease).total_seconds()
         self.heartbeat = Heartbeat(self._renew, self.lease, SystemClock())
         self.console = Console(now=self._there.now)

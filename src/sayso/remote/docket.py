@@ -55,7 +55,7 @@ class RemoteDocket(Docket):
         self._line = line
         self._stream = Stream(line)
         self._now = SystemClock().now
-        self._name: str | None = None
+        self._session: dict[str, Any] | None = None  # of its token, once somebody wants to know
 
     def now(self) -> datetime:
         """Return the time here; deadlines travel as the time that is left."""
@@ -164,13 +164,22 @@ class RemoteDocket(Docket):
         """Refuse to act in the name of anybody but the owner of the token."""
         if by is None:
             return
-        if self._name is None:
-            self._name = str(self._line.get("/session").get("name"))
-        if by != self._name:
+        name = str(self._me().get("name"))
+        if by != name:
             raise Forbidden(
                 f"by={by!r}: behind HTTP, who decides is who the token names, which is "
-                f"{self._name}. Leave by= out, or use a token of {by}."
+                f"{name}. Leave by= out, or use a token of {by}."
             )
+
+    @property
+    def version(self) -> str:
+        """The version of the agent, as its token says; empty if that says none."""
+        return str(self._me().get("version") or "")
+
+    def _me(self) -> dict[str, Any]:
+        if self._session is None:
+            self._session = dict(self._line.get("/session"))
+        return self._session
 
     # --- carrying out ---
 

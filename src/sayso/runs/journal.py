@@ -272,7 +272,7 @@ class Journal:
             ruling = rule(self.law, content, now, always=True)
             stake = staked(self.law, content, ruling)
             content = ruled(content, ruling, now)
-            alone = spared(self.store, self.law, stake, ask_id)
+            alone, content = spared(self.store, self.law, stake, content, ask_id)
             paced = not alone
             if paced:
                 check_pace(self.store, self.law, content)

@@ -32,6 +32,7 @@ class TokenRow(NamedTuple):
     scopes: tuple[str, ...]
     team: str | None
     owner: str | None
+    version: str | None
     made_at: datetime
     expires_at: datetime | None
     used_at: datetime | None = None
@@ -461,10 +462,10 @@ def _token(row: Sequence[Any]) -> TokenRow:
     return found._replace(
         digest=bytes(found.digest),
         scopes=tuple(str(row[5]).split()),
-        made_at=moment(row[8]),
-        expires_at=_when(row[9]),
-        used_at=_when(row[10]),
-        revoked_at=_when(row[11]),
+        made_at=moment(row[9]),
+        expires_at=_when(row[10]),
+        used_at=_when(row[11]),
+        revoked_at=_when(row[12]),
     )
 
 

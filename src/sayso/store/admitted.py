@@ -29,6 +29,7 @@ _TOKEN = {
     "expiry": "expires_at",
     "team": "team",
     "owner": "owner",
+    "version": "version",
 }
 _SESSION = {"person": "name", "kind": "how", "beginning": "opened_at", "address": "address"}
 _IDENTITY = {"person": "name"}

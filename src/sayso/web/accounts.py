@@ -37,6 +37,7 @@ class Wanted(NamedTuple):
     expires: str | None = None
     team: str | None = None
     owner: str | None = None
+    version: str | None = None
 
 
 def fresh_of(request: Request) -> timedelta:
@@ -220,6 +221,7 @@ def new_token(visit: Visit, fresh: timedelta, wanted: Wanted) -> tuple[Token, st
         expires=None if wanted.expires is None else span(wanted.expires),
         team=wanted.team,
         owner=wanted.owner,
+        version=wanted.version,
         origin=visit.origin,
         by=who.name,
     )

@@ -74,6 +74,7 @@ class TokenDocument(Document):
     scopes: list[str]
     team: str | None
     owner: str | None
+    version: str | None = Field(description="Of an agent: what it earns, it earns as that.")
     made_at: datetime
     expires_at: datetime | None
     used_at: datetime | None
@@ -106,6 +107,9 @@ class TokenBody(Sent):
     )
     team: str | None = Field(None, max_length=64)
     owner: str | None = Field(None, max_length=64)
+    version: str | None = Field(
+        None, max_length=64, description="Of an agent. Without one it earns no trust."
+    )
 
 
 class SessionDocument(Document):
@@ -266,6 +270,7 @@ async def new_token(request: Request, who: Somebody, body: TokenBody) -> Respons
         expires=body.expires,
         team=body.team,
         owner=body.owner,
+        version=body.version,
     )
     made = await service_of(request).work(lambda: accounts.new_token(visit, fresh, wanted))
     token, text = made
@@ -304,6 +309,7 @@ def _token(token: Token) -> dict[str, Any]:
         "scopes": list(token.scopes),
         "team": token.team,
         "owner": token.owner,
+        "version": token.version,
         "made_at": token.made_at.isoformat(),
         "expires_at": _when(token.expires_at),
         "used_at": _when(token.used_at),

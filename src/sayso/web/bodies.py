@@ -152,7 +152,7 @@ class AskPost(Sent):
     unseen: float | None = Field(default=None, description="Look for cases at least this alike.")
     version: str | None = Field(
         default=None,
-        description="Of the code that asks: what it earns, it earns as that; unstated, nothing.",
+        description="Of the code that asks. It earns trust if it is the version of its token.",
     )
     lease: Lent | None = None
     key: str | None = Field(

@@ -192,6 +192,26 @@ class KeyEvent(EventDocument):
     )
 
 
+class ReachDocument(Document):
+    """How far a grant of a key reaches: what people saw in the calls that they approved."""
+
+    numbers: dict[str, list[float]] = Field(
+        description="Of each number the least and the greatest.", examples=[{"amount": [1, 20]}]
+    )
+    names: list[str] = Field(
+        description="The other arguments, with their kinds.", examples=[["reason: text"]]
+    )
+    people: int = Field(description="People who approved such calls.")
+    days: int = Field(description="Days from the first approved call to the last.")
+
+
+class LeastDocument(Document):
+    """What a grant takes besides the score."""
+
+    days: int = Field(description="Days from the first approved call to the last.")
+    people: int = Field(description="People who approved such calls.")
+
+
 class BookDocument(KeyDocument):
     """Everything that is known of one key, and everything that was ever said of it."""
 
@@ -205,6 +225,8 @@ class BookDocument(KeyDocument):
     )
     detection: float = Field(description="The share of bad calls that reviewers notice.")
     needs: list[str] = Field(description="Who decides its calls, and so whether it runs alone.")
+    reach: ReachDocument
+    least: LeastDocument
     granted_at: str | None
     begun_at: str
     history: list[KeyEvent]

@@ -33,6 +33,8 @@ def opened(visit: Visit, body: dict[str, Any], key: str | None) -> tuple[Ask, bo
     posted = read_post(_named(visit, body), desk.forms)
     _check_references(visit, posted.content)
     content = posted.content.changed(owner=visit.caller.owner)
+    if posted.version is None or posted.version != visit.caller.version:
+        content = content.changed(stakes=None)  # of a version that nobody vouches for (E45)
     kept = _kept(visit, posted.key, key)
     known = None if kept is None else visit.store.find_key(kept)
     ask = open_ask(

@@ -105,6 +105,10 @@ class TrialDocument(Document):
     key: dict[str, str | None] | None = Field(
         description="What its key would be made of, besides the version and the kind of call."
     )
+    least: dict[str, int] | None = Field(
+        description="The days and people that a grant takes, besides the score.",
+        examples=[{"days": 2, "people": 2}],
+    )
 
 
 class TrialPost(Sent):

@@ -64,6 +64,7 @@ class Me(Document):
     scopes: list[str]
     roles: list[str]
     teams: list[str]
+    version: str | None = Field(description="Of an agent: that of its token.")
     signed_in_at: datetime | None = Field(description="`null` for a token.")
 
 
@@ -233,6 +234,7 @@ def _me(service: Service, who: Caller) -> Me:
         scopes=sorted(who.scopes),
         roles=sorted(roster.people.get(person or "", ())),
         teams=sorted(roster.teams.get(person or "", ())),
+        version=who.version,
         signed_in_at=who.signed_in_at,
     )
 

@@ -536,8 +536,8 @@ def test_the_page_says_what_can_be_earned_and_what_it_takes(root: Tab) -> None:
     assert "What people are asked for because of its tier alone" in said(page.one(id="earning"))
     assert "80% of bad calls, as nothing else is written" in said(page.one(id="earning"))
     assert earned(page) == {
-        "medium": ["248", "11.1%", "2 harms, or 1 incident", "20.0"],
-        "high": ["497", "23.8%", "1 harm, or 1 incident", "4.0"],
+        "medium": ["248", "2 · 2", "11.1%", "2 harms, or 1 incident", "20.0"],
+        "high": ["497", "2 · 2", "23.8%", "1 harm, or 1 incident", "4.0"],
     }
 
 

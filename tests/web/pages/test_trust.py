@@ -190,6 +190,7 @@ def test_the_page_of_a_key_says_all_that_its_book_says(desk: Desk, anna: Tab) ->
         "Reviewers are taken to notice": "80% of bad calls",
         "Grants": "1, 0 ended by harm",
         "Who decides its calls": "1 junior",
+        "Reaches": "amount 40; order: text",
     }.items():
         assert fact(page, name) == value
     history = page.one("section", id="history")

@@ -5,8 +5,8 @@
 update people set active = 1 where name = :person and active = 1
 
 -- name: put_token
-insert into tokens (id, digest, prefix, kind, name, scopes, team, owner, made_at, expires_at)
-values (:id, :digest, :prefix, :kind, :name, :scopes, :team, :owner, :made_at, :expires_at)
+insert into tokens (id, digest, prefix, kind, name, scopes, team, owner, version, made_at, expires_at)
+values (:id, :digest, :prefix, :kind, :name, :scopes, :team, :owner, :version, :made_at, :expires_at)
 
 -- name: revoke_token
 update tokens set revoked_at = :at where id = :id and revoked_at is null
@@ -16,7 +16,7 @@ update tokens set revoked_at = :at
  where revoked_at is null and (owner = :person or (kind = 'person' and name = :person))
 
 -- name: token_columns
-id, digest, prefix, kind, name, scopes, team, owner, made_at, expires_at, used_at, revoked_at
+id, digest, prefix, kind, name, scopes, team, owner, version, made_at, expires_at, used_at, revoked_at
 
 -- name: token
 select {@token_columns} from tokens where digest = :digest

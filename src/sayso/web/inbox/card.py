@@ -29,9 +29,9 @@ from sayso.model.actor import Actor
 from sayso.model.ask import Ask, Decision, Vote
 from sayso.model.confidence import Confidence
 from sayso.model.content import Option
-from sayso.model.mattering import matters_of
 from sayso.model.names import fold
 from sayso.model.ruled import NEVER_BY_TIMEOUT
+from sayso.model.stake import matters_of
 from sayso.model.tally import missing
 from sayso.model.verdicts import Kind, Verdict, key_of
 from sayso.web.forms.drawing import answer_field, form_of, rows_of

@@ -15,8 +15,8 @@ from sayso.channels.explanation import MAY_HAPPEN_TWICE
 from sayso.errors import BadValue, InvalidAnswer, InvalidEdit
 from sayso.model.ask import CONSENTS, Ask, Ballot
 from sayso.model.digest import canonical
-from sayso.model.mattering import touching
 from sayso.model.ruled import CRITICAL
+from sayso.model.stake import touching
 from sayso.model.verdicts import REJECT_KINDS, RejectKind, Verdict
 from sayso.web.deciding import said
 from sayso.web.forms.reading import read_answer, read_form

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sayso.autonomy.ledger import bar_after
 from sayso.autonomy.terms import DETECTION, Terms, terms_of
+from sayso.model.stake import LEAST, Least
 from sayso.policy.rules import Policy
 
 
@@ -15,6 +16,7 @@ class EarnedTier:
 
     name: str
     clean: str
+    least: str
     audited: str
     ends: str
     through: str
@@ -50,15 +52,18 @@ def earning_view(policy: Policy) -> EarningView:
         says="What people are asked for because of its tier alone, below critical. "
         "A person has to agree before anything runs alone.",
         noticed=f"{detection:.0%} of bad calls, {written}",
-        tiers=tuple(_tier(name, terms) for name, terms in found),
+        tiers=tuple(
+            _tier(name, terms, earning.least.get(name) or LEAST[name]) for name, terms in found
+        ),
     )
 
 
-def _tier(name: str, terms: Terms) -> EarnedTier:
+def _tier(name: str, terms: Terms, least: Least) -> EarnedTier:
     harms = "1 harm" if terms.strikes == 1 else f"{terms.strikes} harms"
     return EarnedTier(
         name=name,
         clean=f"{terms.missing(bar_after(0)):,}",
+        least=f"{least.people:,} · {least.days:,}",
         audited=f"{terms.audit:.1%}",
         ends=f"{harms}, or 1 incident",
         through=f"{terms.exposure:,.1f}",

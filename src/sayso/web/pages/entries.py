@@ -192,6 +192,7 @@ class Making:
     name: str = ""
     team: str = ""
     owner: str = ""
+    version: str = ""
     expires: str = f"{LASTS.days}d"
     scopes: tuple[str, ...] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -269,7 +270,8 @@ async def make_form(request: Request, who: Caller = _READS) -> Response:
 
 def _typed(fields: Posted) -> dict[str, Any]:
     said: dict[str, Any] = {
-        name: value_of(fields, name).strip() for name in ("name", "team", "owner", "expires")
+        name: value_of(fields, name).strip()
+        for name in ("name", "team", "owner", "version", "expires")
     }
     kind = value_of(fields, "kind")
     return said | {
@@ -286,6 +288,7 @@ def _wanted(typed: Mapping[str, Any]) -> Wanted:
         expires=typed["expires"] or None,
         team=typed["team"] or None,
         owner=typed["owner"] or None,
+        version=typed["version"] or None,
     )
 
 

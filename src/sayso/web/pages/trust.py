@@ -20,7 +20,9 @@ from sayso.autonomy.ledger import Standing
 from sayso.channels.reputation import (
     STANDS,
     ends_words,
+    least_words,
     marks_words,
+    reach_words,
     record_words,
     reputation,
     score_words,
@@ -252,6 +254,8 @@ async def one_key(request: Request, key: KeyId, who: Caller = _READS) -> Respons
             revocable=_revocable(book),
             ask=open_ask(book),
             ends=ends_words(book),
+            reaches=reach_words(book),
+            takes=least_words(book),
             history=[told(event) for event in reversed(history[-_TOLD:])],
             events=len(history),
         )
