@@ -25,13 +25,12 @@ def proposed(desk: sayso.Desk, amount: int = 40) -> sayso.Ask:
 
 def earn(desk: sayso.Desk, clock: FakeClock) -> str:
     """Approve calls until people are asked whether the agent may go without asking."""
-    for name in cycle(("anna", "ben")):
-        desk.approve(proposed(desk), by=name)
-        key = next(iter(desk.trust))
-        if key.grant_ask is not None:
-            break
+    people = cycle(("anna", "ben"))
+    desk.approve(proposed(desk), by=next(people))
+    while (key := next(iter(desk.trust))).grant_ask is None:
         clock.advance("15m")
-    grant = desk.get(key.grant_ask or "")
+        desk.approve(proposed(desk), by=next(people))
+    grant = desk.get(key.grant_ask)
     print(f"{key.fine} calls were fine. {grant.title} It reaches: {grant.facts['Reaches']}")
     desk.approve(grant, by="ben")
     print(f"ben says yes: {desk.trust.key(key.id).ledger.standing}")
