@@ -18,10 +18,17 @@ from sayso.model.actor import Actor, Origin
 from sayso.model.requirement import Requirement
 
 LAW = """
-[tools]
-refund = "low"
-wire = "high"
-drop = "critical"
+[tools.refund]
+tier = "low"
+args = { order = { type = "integer", optional = true } }
+
+[tools.wire]
+tier = "high"
+args = { order = { type = "integer", optional = true } }
+
+[tools.drop]
+tier = "critical"
+args = { order = { type = "integer", optional = true } }
 
 [tiers.low]
 needs = ["1 reviewer"]

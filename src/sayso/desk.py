@@ -49,6 +49,7 @@ from sayso.store.address import url_of
 
 if TYPE_CHECKING:  # most programs never look back: what does that comes when it is asked for
     from sayso.access.tokens import Tokens
+    from sayso.asks.carrying import Gated
     from sayso.asks.preferring import Preferences
     from sayso.asks.trust import Trust
     from sayso.channels.webhooks import Webhooks
@@ -156,6 +157,10 @@ class Desk(Asking, Gates, RunDesk):
     def policy(self) -> Policy:
         """The policy in force."""
         return self.law.policy
+
+    def registered(self, gate: Gated) -> None:
+        """Remember what a function behind a gate declares."""
+        self.law.declare(gate.tool, asks=gate.asks_people)
 
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once."""

@@ -51,7 +51,7 @@ open_ask.facts                      .+.     .+.     .+.     .+.     .+.     no
 open_ask.options                    no      no      no      no      no      no
 open_ask.answer                     no      no      no      no      no      no
 open_ask.returns                    .+.     .+.     .+.     .+.     .+.     no
-open_ask.hidden                     .+o     .+o     .+o     .+o     .+o     no
+open_ask.hidden                     no      no      no      no      no      no
 open_ask.within                     +..     +..     +..     +..     +..     no
 open_ask.run                        no      no      no      no      no      no
 open_ask.thread                     .+.     .+.     .+.     .+.     .+.     no
@@ -142,9 +142,13 @@ begin_denied_by_now.risk            no      no      no      no      no      no
 """
 
 LAW = """
-[tools]
-refund = "high"
-look = "low"
+[tools.refund]
+tier = "high"
+args = { amount = "integer" }
+
+[tools.look]
+tier = "low"
+args = { amount = "integer" }
 
 [[rules]]
 name = "large"

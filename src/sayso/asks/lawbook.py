@@ -24,6 +24,10 @@ from sayso.model.actor import Roster
 from sayso.policy.rules import Policy
 
 if TYPE_CHECKING:  # what reads and checks files is loaded when the first one is read
+    from sayso.asks.toolbox import Toolbox
+    from sayso.model.content import Content
+    from sayso.model.declaration import Declaration
+    from sayso.model.tool import Tool
     from sayso.policy.checking import Problem
 
 _log = logging.getLogger("sayso.policy")
@@ -31,6 +35,7 @@ FILE = "sayso.toml"
 SETTLE = 0.05  # seconds for which a changed file stays as it is before it is read
 TRY_AGAIN = 1.0  # seconds until a policy that does not fit the people is held against them again
 _TRIES = 20
+_MOST_TOOLS = 10_000
 
 _State = tuple[int, int, int, int]
 
@@ -59,6 +64,17 @@ def read_policy(path: Path) -> Policy:
     """
     from sayso.policy.reading import read
 
+    return read(policy_text(path), source=str(path), default=default_policy())
+
+
+def policy_text(path: Path) -> str:
+    """Return the text of a policy as it is published: the schemas beside it are written out in it.
+
+    Raises:
+        BadPolicy: it cannot be read, or is no TOML.
+    """
+    from sayso.policy.declaring import whole
+
     try:
         text = path.read_text("utf-8")
     except OSError as error:
@@ -73,7 +89,7 @@ def read_policy(path: Path) -> Policy:
             column=column,
             file=str(path),
         ) from error
-    return read(text, source=str(path), default=default_policy())
+    return whole(text, lambda name: (path.parent / name).read_text("utf-8"), str(path))
 
 
 def speaks_of_policy(path: Path) -> bool:
@@ -141,6 +157,10 @@ class Lawbook:
         self._seen: _State | None = None  # the file as it was when it was read
         # What was read and does not fit the people: how the file was, and when that was tried.
         self._unfit: tuple[_State, Policy, float] | None = None
+        self.coded: dict[str, Tool] = {}  # the functions that declared their tools last, by name
+        self._tools: Toolbox | None = None  # what code declares; made with the first
+        # What is declared of tools in all, by name, as long as it is this policy.
+        self._declared: tuple[Policy | None, dict[str, Declaration | None]] = (None, {})
         self._since = time.monotonic()  # when what is in force was taken over
         self._trouble: tuple[_State | None, str] | None = (
             None  # which file is not in force, and why
@@ -166,6 +186,44 @@ class Lawbook:
             if state != self._seen:
                 self._look()
         return self._policy
+
+    def declare(self, tool: Tool, *, asks: bool = False) -> None:
+        """Remember what a function of this process declares; `asks` is a gate that always asks."""
+        if self._tools is None:
+            from sayso.asks.toolbox import Toolbox
+
+            self._tools = Toolbox()
+        if self._tools.add(tool, asks=asks):
+            self._declared = (None, {})
+        self.coded[tool.name] = tool
+
+    def declared(self, name: str, policy: Policy) -> Declaration | None:
+        """Return what is declared of a tool, by a policy and by code; `None` if nothing is."""
+        known = self._declared
+        if known[0] is not policy:
+            known = self._declared = (policy, {})
+        if name not in known[1]:
+            found = (
+                policy.declared.get(name) if self._tools is None else self._tools.of(name, policy)
+            )
+            if len(known[1]) >= _MOST_TOOLS:  # names come from agents
+                known[1].clear()
+            known[1][name] = found
+        return known[1][name]
+
+    def as_declared(self, content: Content) -> Content:
+        """Return what somebody elsewhere asks for as its tool is declared.
+
+        Raises:
+            BadValue: it does not fit; `path` names the field.
+        """
+        tool = content.proposal.tool
+        declared = None if tool is None else self.declared(tool, self.policy)
+        if declared is None:
+            return content
+        from sayso.asks.declared import as_declared
+
+        return as_declared(declared, content)
 
     @property
     def law(self) -> Law:

@@ -57,8 +57,11 @@ def open_ask(
         UnknownRole, Unsatisfiable: nobody could ever decide it.
         BadValue: what is to be shown is too large for a person to review.
     """
+    sent = content
+    if law is not None and content.posted:
+        content = law.as_declared(content)
     asked = content
-    known = None if key is None else _same(store, asked, key)
+    known = None if key is None else _same(store, asked, key, sent)
     if known is not None:
         return known
     ruling = stake = picks = None
@@ -93,7 +96,7 @@ def open_ask(
         )
         if append is None or store.commit(append, *more):
             return ask.grown(solo=True) if solo else ask
-        known = _same(store, asked, key) if key is not None else _counted(store, ask, origin)
+        known = _same(store, asked, key, sent) if key is not None else _counted(store, ask, origin)
         if known is not None:
             return known
         if people is None or people == store.people_now():
@@ -241,15 +244,19 @@ def opening(
     )
 
 
-def _same(store: Store, content: Content, key: str) -> Ask | None:
-    """Return the ask of this key if it asks the same (E7); the deadline may differ."""
+def _same(store: Store, content: Content, key: str, sent: Content) -> Ask | None:
+    """Return the ask of this key if it asks the same (E7); the deadline may differ.
+
+    Its tool may have been declared since: then what was sent is the same.
+    """
     check_word(key, "key")
     ask_id = store.find_key(key)
     if ask_id is None:
         return None
     at = standing(store, ask_id)
     opened = (at.events[0].payload or {}).get("content", {})
-    if _question(opened) != _question(content.to_json()):
+    question = _question(opened)
+    if question != _question(content.to_json()) and question != _question(sent.to_json()):
         raise KeyConflict(at.ask, key)
     return at.ask
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.asks.lawbook import Lawbook
 from sayso.errors import Denied
@@ -24,16 +24,29 @@ from sayso.model.ruled import CRITICAL
 from sayso.model.unreadable import unreadable
 from sayso.model.worth import percent
 from sayso.policy.facts import Facts
-from sayso.policy.rules import GATED, UNREADABLE
+from sayso.policy.rules import GATED, Policy
 from sayso.policy.ruling import Ruling, Rung, joined, together
 from sayso.store.contract import Store
 
+if TYPE_CHECKING:
+    from sayso.model.declaration import Declaration, Fit
 
-def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
+_ITSELF = "The program asks for people itself."
+
+
+def facts_of(
+    content: Content,
+    *,
+    always: bool,
+    requested: bool,
+    undeclared: bool = False,
+    strays: tuple[str, ...] = (),
+) -> Facts:
     """Return what rules can look at."""
     args: Mapping[str, Any] = Decoded(content.proposal.arguments)
     if content.hidden:  # a rule is told that they are there, and not what they are
         args = {name: value for name, value in args.items() if name not in content.hidden}
+    called = carried_out(content)
     return Facts(
         tool=content.proposal.tool,
         args=args,
@@ -46,10 +59,12 @@ def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
         reversible=content.reversible,
         affects=content.affects,
         tags=content.tags,
-        unreadable=carried_out(content) and unreadable(content.proposal.arguments),
-        always=always or not carried_out(content),
+        unreadable=called and unreadable(content.proposal.arguments),
+        always=always or not called,
         requested=requested,
         hidden=content.hidden,
+        undeclared=undeclared,
+        strays=strays,
     )
 
 
@@ -80,21 +95,42 @@ def rule(
     `always` is a gate that asks whatever is declared; `requested` a call that somebody
     asks for in so many words, whose own word on its risk lowers nothing (E23).
     """
-    facts = facts_of(content, always=always, requested=requested)
-    ruling = law.policy.ruling(facts, now)
+    policy, undeclared, strays = law.policy, False, ()
+    if content.proposal.tool is not None and content.kind == "action":
+        declared = law.declared(content.proposal.tool, policy)
+        if declared is None:
+            undeclared = content.posted is not None
+        elif not declared.covers(content):
+            from sayso.asks.declared import as_ruled, fitting  # most calls are put as declared
+
+            found = fitting(declared, content)
+            if found.wrong:
+                return _misfit(declared, found, policy)
+            content, strays = as_ruled(declared, content), found.strays
+        always = always or (declared is not None and declared.asks)
+    facts = facts_of(
+        content, always=always, requested=requested, undeclared=undeclared, strays=strays
+    )
+    ruling = policy.ruling(facts, now)
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
-        known = law.policy.ruling(facts._replace(unseen=False), now)
+        known = policy.ruling(facts._replace(unseen=False), now)
         ruling = joined([ruling, _beside(known, ruling)])
     if facts.confidence is not None and content.worth is not None:
-        ruling = _by_record(law, content, facts, ruling, now)
+        ruling = _by_record(policy, content, facts, ruling, now)
     if ruling.effect == "allow" and content.needs != ONE_REVIEWER:
-        return replace(ruling, effect="ask", sentence="The program asks for people itself.")
+        return replace(ruling, effect="ask", sentence=_ITSELF)
     return ruling
 
 
+def _misfit(declared: Declaration, found: Fit, policy: Policy) -> Ruling:
+    """Return the refusal of a call that does not fit what is declared of its tool by now."""
+    said = f"Its arguments do not fit what {declared.source} declares of it: {found.told}."
+    return Ruling(effect="deny", sentence=said, version=policy.version)
+
+
 def _by_record(
-    law: Lawbook, content: Content, facts: Facts, ruling: Ruling, now: datetime
+    policy: Policy, content: Content, facts: Facts, ruling: Ruling, now: datetime
 ) -> Ruling:
     """Return the ruling joined with what the policy says to a confidence that is worth less.
 
@@ -104,7 +140,7 @@ def _by_record(
     heard = heard_as(stated, content.worth)
     if heard >= stated:
         return ruling
-    lowered = law.policy.ruling(facts._replace(confidence=heard), now)
+    lowered = policy.ruling(facts._replace(confidence=heard), now)
     if lowered is ruling or lowered == ruling:  # mostly the first, and that costs nothing
         return ruling
     said = f"By its record {percent(stated)} is worth {percent(heard)}."
@@ -187,8 +223,10 @@ def wanted(content: Content) -> tuple[tuple[str, ...], int]:
 def _sentence(content: Content, ruling: Ruling) -> str:
     """Say why people are asked: in the policy's words, and in the asker's if there is more."""
     if not ruling.rules and ruling.tier is None:
-        said = content.sentence
-        return f"{said} {UNREADABLE}".strip() if UNREADABLE in ruling.sentence else said
+        if ruling.sentence in (GATED, _ITSELF):
+            return content.sentence
+        more = ruling.sentence.replace(GATED, "").replace(_ITSELF, "").strip()
+        return f"{content.sentence} {more}".strip()
     return _in_both_words(content.sentence, ruling.sentence)
 
 
@@ -229,12 +267,15 @@ def denied(content: Content, ruling: Ruling) -> Denied:
 
 def unchanged(law: Lawbook, content: Content) -> bool:
     """Whether the policy can only say again what it said when this was asked."""
-    policy = law.policy
-    return (
-        policy.version is not None
-        and policy.version == content.ruled.version
-        and policy.settled(content.proposal.tool)
-    )
+    policy, tool = law.policy, content.proposal.tool
+    if policy.version is None or policy.version != content.ruled.version:
+        return False
+    if not policy.settled(tool):
+        return False
+    declared = None if tool is None else law.declared(tool, policy)
+    if declared is None:
+        return content.posted is None or tool is None
+    return declared.covers(content)
 
 
 def stricter(content: Content, ruling: Ruling) -> bool:

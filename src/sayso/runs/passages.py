@@ -460,6 +460,9 @@ class Passages:
             return True
         if journal.law is None or journal.place(key) in journal.asks:
             return False
+        name, coded = gate.tool.name, journal.law.coded
+        if name not in coded or coded[name] is not gate.tool:
+            journal.law.declare(gate.tool, asks=gate.always and gate.asks_people)
         content = weighed(journal.store, gate.content(self.forms, bound))
         ruling = rule(journal.law, content, journal.store.now(), always=always)
         if ruling.effect == "deny":
