@@ -16,12 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
+from sayso.asks.law import NO_LAW, Law, law_of, mark_of
 from sayso.autonomy.terms import DETECTION
 from sayso.errors import BadPolicy, StoreError
 from sayso.model.actor import Roster
 from sayso.policy.rules import Policy
+from sayso.store.contract import Store
 
 if TYPE_CHECKING:  # what reads and checks files is loaded when the first one is read
     from sayso.policy.checking import Problem
@@ -92,8 +94,16 @@ def speaks_of_policy(path: Path) -> bool:
     return any(section not in ELSEWHERE for section in given)
 
 
+class InForce(NamedTuple):
+    """What one ruling goes by: a policy, and the law that says that it is in force."""
+
+    policy: Policy
+    mark: bytes
+    law: Law
+
+
 @dataclass(frozen=True, slots=True)
-class Law:
+class PolicyStatus:
     """The policy in force, and how the file stands that it came from.
 
     Attributes:
@@ -145,6 +155,36 @@ class Lawbook:
         self._trouble: tuple[_State | None, str] | None = (
             None  # which file is not in force, and why
         )
+        self._known: tuple[Store, InForce] | None = None  # the law as it was last read here
+
+    def current(self, store: Store, mark: bytes | None = None) -> InForce:
+        """Return what a ruling goes by now: as last read here, unless its mark is another one by now.
+
+        Args:
+            store: The desk.
+            mark: The mark of the law, where the rows that were just read say it.
+
+        Raises:
+            BadPolicy: there is no policy that could be in force.
+            Tampered: the law is not what was written.
+        """
+        known = None if self._known is None or self._known[0] is not store else self._known[1]
+        if known is None or (mark is not None and mark != known.mark):
+            law = law_of(store, NO_LAW if known is None else known.law)
+            known = InForce(self.policy, law.mark, law)
+            self._known = store, known
+        policy = self.policy
+        return known if policy is known.policy else known._replace(policy=policy)
+
+    def moved(self, store: Store, mark: bytes) -> bool:
+        """Whether the law is another one by now than that of this mark, by which somebody ruled.
+
+        Whoever refuses and writes nothing asks first: by a law of before nothing is refused.
+        """
+        if mark_of(store) == mark:
+            return False
+        self._known = None
+        return True
 
     @property
     def policy(self) -> Policy:
@@ -168,7 +208,7 @@ class Lawbook:
         return self._policy
 
     @property
-    def law(self) -> Law:
+    def law(self) -> PolicyStatus:
         """The policy in force, where it comes from, and whether its file says something else by now.
 
         Raises:
@@ -194,7 +234,7 @@ class Lawbook:
         return None
 
     @property
-    def draft(self) -> Law | None:
+    def draft(self) -> PolicyStatus | None:
         """What is written, whether or not the people fit it; `None` if it makes no sense.
 
         It is to be looked at: nothing is ruled by it.
@@ -204,7 +244,7 @@ class Lawbook:
         except BadPolicy:
             return None
 
-    def widened(self, roster: Roster) -> Roster:
+    def widened(self, roster: Roster, mark: bytes | None = None) -> Roster:
         """Return the people with the roles that the policy gives them.
 
         Under a policy that cannot be used they hold only their own: everything can be looked at
@@ -224,10 +264,10 @@ class Lawbook:
             said = None
         return DETECTION if said is None else said
 
-    def _told_of(self, policy: Policy, *, age: float) -> Law:
+    def _told_of(self, policy: Policy, *, age: float) -> PolicyStatus:
         own: Literal["file", "code"] = "code" if self._path is None else "file"
         kind = "default" if policy is default_policy() else own
-        return Law(policy, kind=kind, file=self._path, age=age)
+        return PolicyStatus(policy, kind=kind, file=self._path, age=age)
 
     def _written(self) -> Policy:
         policy = self._given if self._path is None else self._read(self._path)

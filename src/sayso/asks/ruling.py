@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce
 from sayso.errors import Denied
 from sayso.model.ask import Ask
 from sayso.model.confidence import heard_as
@@ -68,7 +68,7 @@ def carried_out(content: Content) -> bool:
 
 
 def rule(
-    law: Lawbook,
+    law: InForce,
     content: Content,
     now: datetime,
     *,
@@ -94,7 +94,7 @@ def rule(
 
 
 def _by_record(
-    law: Lawbook, content: Content, facts: Facts, ruling: Ruling, now: datetime
+    law: InForce, content: Content, facts: Facts, ruling: Ruling, now: datetime
 ) -> Ruling:
     """Return the ruling joined with what the policy says to a confidence that is worth less.
 
@@ -212,7 +212,7 @@ def _both(own: Requirement, ruling: Requirement) -> Requirement:
     return Requirement(tuple(factors), own.deny if ruling.deny == 1 else wanted.deny)
 
 
-def critical(content: Content, law: Lawbook | None, now: datetime) -> bool:
+def critical(content: Content, law: InForce | None, now: datetime) -> bool:
     """Whether it is declared critical, was asked as such, or is so by the policy of now."""
     if content.risk == CRITICAL or content.ruled.critical:
         return True
@@ -227,7 +227,7 @@ def denied(content: Content, ruling: Ruling) -> Denied:
     return Denied(what, ruling.sentence, ruling.rules)
 
 
-def unchanged(law: Lawbook, content: Content) -> bool:
+def unchanged(law: InForce, content: Content) -> bool:
     """Whether the policy can only say again what it said when this was asked."""
     policy = law.policy
     return (

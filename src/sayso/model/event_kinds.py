@@ -15,7 +15,9 @@ from typing import Literal
 from sayso.errors import BadValue
 from sayso.model.actor import ActorKind
 
-Stream = Literal["ask", "run", "trust", "people", "access", "webhooks", "agents", "seals", "desk"]
+Stream = Literal[
+    "ask", "run", "trust", "law", "people", "access", "webhooks", "agents", "seals", "desk"
+]
 
 ALL = "*"
 
@@ -545,6 +547,23 @@ _TABLE = (
         "Somebody let a parked or failed run go on.",
         {"forgets": "the places that are tried again"},
         becomes="ready",
+    ),
+    # --- what the desk goes by ---
+    EventKind(
+        "policy.published",
+        "law",
+        ("person", "policy"),
+        "A version of the policy was put in force. Whoever opens the desk goes by the last one.",
+        {
+            "kind": "`file`, `code` or `default`",
+            "text": "of a file: its text, without `[desk]` and `[serve]`",
+            "digest": "what tells its rules from others; asks name it as `ruling.version`",
+            "name": "of one made in code: what it is called",
+            "source": "the host and the file that it was read from, or the program that has its code",
+            "note": "why",
+            "restores": "the number of the version that was put in force again",
+        },
+        told=True,
     ),
     # --- who is on the desk, and what they come in by ---
     EventKind(
