@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # most programs never look back: what does that comes when it
     from sayso.access.tokens import Tokens
     from sayso.asks.carrying import Gated
     from sayso.asks.preferring import Preferences
+    from sayso.asks.tools import Tools
     from sayso.asks.trust import Trust
     from sayso.channels.webhooks import Webhooks
     from sayso.insight.case import Case
@@ -110,6 +111,8 @@ class Desk(Asking, Gates, RunDesk):
         self.forms = Forms(
             agent if agent is not None else _program(), self.docket.now, self._precedents, team
         )
+        self.law.tools.actor = Actor("agent", self.forms.agent)
+        self.law.tools.origin = self.origin
         self.forms.version = lambda fn: version_of(fn.__module__)
         self.lease = span(lease).total_seconds()
         self.heartbeat = Heartbeat(self.docket.renew, self.lease, ticking, sweep=self.sweep)
@@ -160,7 +163,7 @@ class Desk(Asking, Gates, RunDesk):
 
     def registered(self, gate: Gated) -> None:
         """Remember what a function behind a gate declares."""
-        self.law.declare(gate.tool, asks=gate.asks_people)
+        self.law.tools.declare(gate.tool, asks=gate.asks_people)
 
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once."""
@@ -358,6 +361,13 @@ class Desk(Asking, Gates, RunDesk):
         from sayso.asks.preferring import Preferences
 
         return Preferences(lambda: self.store, self.origin)
+
+    @property
+    def tools(self) -> Tools:
+        """The tools of this desk: who declares each, how it was called, what lets it run alone."""
+        from sayso.asks.tools import Tools
+
+        return Tools(lambda: self.store, self.origin, self.law, self._teams)
 
     @property
     def tokens(self) -> Tokens:

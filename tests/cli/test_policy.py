@@ -281,7 +281,7 @@ def test_names_that_nobody_ever_used_are_said_with_the_nearest_known_e49(
     assert done.code == 0
     said = " ".join(done.out.split())
     for words in (
-        "names: compared with the calls of 3 tools in the journal",
+        "names: compared with 3 tools in the journal",
         "warn tools.refnd, line 3: No tool 'refnd' was ever called here. Did you mean 'refund'?",
         "warn rule 'large', line 5: No call of refund had an argument 'amuont'. Did you mean "
         "'amount'?",

@@ -15,6 +15,7 @@ from sayso.access.identities import link_identity, unlink_identity
 from sayso.access.passwords import check_password, set_password
 from sayso.access.sessions import end_session, make_link, open_session, sign_out
 from sayso.asks.books import ORIGIN, Pen
+from sayso.asks.law import PUBLISHED, add_to_law, law_of
 from sayso.channels.courier import _disable
 from sayso.errors import AskChanged, FinishedLate, StepFailed, TooManyAsks
 from sayso.model.actor import Actor
@@ -232,5 +233,10 @@ def _upkeep(desk: sayso.Desk) -> None:
     assert row is not None
     _disable(desk.store, row)
     desk.webhooks.remove(gone)
+    person = Actor("person", "anna")
+    law = law_of(desk.store)
+    add_to_law(desk.store, law, PUBLISHED, actor=person, origin=desk.origin, kind="default")
+    known = next(tool for tool in desk.tools if tool.declared)
+    desk.tools.forget(known.name, known.declared[-1].source, by="anna")
     desk.seal()
     restore(desk.store, actor=Actor("person", "anna"), origin=desk.origin)

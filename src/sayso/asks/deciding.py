@@ -12,7 +12,7 @@ from typing import Any
 
 from sayso.asks.deadlines import keep_time
 from sayso.asks.identity import check_own, check_role, reviewer
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce, Lawbook
 from sayso.asks.opening import without
 from sayso.asks.praising import praise_of, speak
 from sayso.asks.ruling import (
@@ -98,12 +98,13 @@ def decide(
         said = _said(at.ask, ballot, seen, origin)
         if ballot.end and at.ask.content.run is not None:
             check_stop(store, at.ask.content.run, by=by, origin=origin, but=ask_id)
-        asked = law if ballot.verdict in CONSENTS else None
+        consents = law is not None and ballot.verdict in CONSENTS
+        asked = law.current(store, at.law) if law is not None and consents else None
         if not fresh and not at.roster.solo:
             _check_critical(at, asked, said)
         if not _lawful(store, at, asked, said, seen, person):
             continue
-        appends, ask = _appends(at, person, ballot, said)
+        appends, ask = _appends(at, person, ballot, said, asked)
         praise = praise_of(store, at, ask)
         lines = [] if praise else learned(store, at, ask)
         if not appends or store.commit(*appends, *resolution(store, ask), *lines):
@@ -124,7 +125,7 @@ def _check_role(at: Standing, person: Actor, verdict: Verdict, law: Lawbook | No
         raise broken or error from None
 
 
-def _check_critical(at: Standing, law: Lawbook | None, said: dict[str, Any]) -> None:
+def _check_critical(at: Standing, law: InForce | None, said: dict[str, Any]) -> None:
     if critical(_proposed(at.ask, said), law, at.now):
         raise SignInAgain(f"Deciding {at.ask.id}, which is critical,")
 
@@ -136,7 +137,7 @@ def _proposed(ask: Ask, said: dict[str, Any]) -> Content:
 
 
 def _lawful(
-    store: Store, at: Standing, law: Lawbook | None, said: dict[str, Any], seen: str, person: Actor
+    store: Store, at: Standing, law: InForce | None, said: dict[str, Any], seen: str, person: Actor
 ) -> bool:
     """Ask the policy of now about what would run. An edit carries what it wants along.
 
@@ -170,7 +171,7 @@ def _lawful(
     payload = stamped(Origin("policy", ""), **more)
     actor = Actor("policy", ", ".join(ruling.rules) or ruling.tier or "default")
     event, ask = grow(at.ask, "ask.raised", at=at.now, actor=actor, payload=payload)
-    if store.commit(Append(event=event, ask=ask)):
+    if store.commit(Append(event=event, ask=ask, law=law.mark)):
         raise AskChanged(ask, one_line(seen, 64), ask.content.sentence)
     return False
 
@@ -204,7 +205,7 @@ def check_fits(ask: Ask, ballot: Ballot) -> None:
 
 
 def _appends(
-    at: Standing, person: Actor, ballot: Ballot, said: dict[str, Any]
+    at: Standing, person: Actor, ballot: Ballot, said: dict[str, Any], law: InForce | None
 ) -> tuple[list[Append], Ask]:
     """Work out the events of this vote: perhaps a new version, then the vote or the decision."""
     ask = at.ask
@@ -212,7 +213,7 @@ def _appends(
     events = []
     if ballot.verdict == "edit":
         event, ask = grow(ask, "ask.edited", at=at.now, actor=person, payload=said)
-        events.append(_vote_of(at, event, ask, held=held))
+        events.append(_vote_of(at, event, ask, law, held=held))
         said = {name: value for name, value in said.items() if name not in ("args", "raised")}
     kind = _kind_of(ask, person, said, at)
     if kind is None or (kind == "ask.voted" and events):
@@ -224,13 +225,20 @@ def _appends(
         since = max(at.now, ask.changed_at or at.now)
         said = {**said, "until": (since + timedelta(seconds=hold)).isoformat()}
     event, ask = grow(ask, kind, at=at.now, actor=person, payload=said)
-    events.append(_vote_of(at, event, ask, held=held))
+    events.append(_vote_of(at, event, ask, law, held=held))
     return events, ask
 
 
-def _vote_of(at: Standing, event: Event, ask: Ask, *, held: bool) -> Append:
-    """Return the write of a person's word: in time, and by somebody who is still there."""
-    return Append(event=event, ask=ask, before=at.ask.due_at, held=held, people=at.people)
+def _vote_of(at: Standing, event: Event, ask: Ask, law: InForce | None, *, held: bool) -> Append:
+    """Return the write of a person's word: in time, by somebody still there, under this very law."""
+    return Append(
+        event=event,
+        ask=ask,
+        before=at.ask.due_at,
+        held=held,
+        people=at.people,
+        law=None if law is None else law.mark,
+    )
 
 
 def _hold(ask: Ask, ballot: Ballot) -> float:

@@ -16,18 +16,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
+from sayso.asks.law import NO_LAW, CodedTools, Law, law_of, mark_of
 from sayso.autonomy.terms import DETECTION
 from sayso.errors import BadPolicy, StoreError
 from sayso.model.actor import Roster
 from sayso.policy.rules import Policy
+from sayso.store.contract import Store
 
 if TYPE_CHECKING:  # what reads and checks files is loaded when the first one is read
-    from sayso.asks.toolbox import Toolbox
-    from sayso.model.content import Content
-    from sayso.model.declaration import Declaration
-    from sayso.model.tool import Tool
     from sayso.policy.checking import Problem
 
 _log = logging.getLogger("sayso.policy")
@@ -35,7 +33,6 @@ FILE = "sayso.toml"
 SETTLE = 0.05  # seconds for which a changed file stays as it is before it is read
 TRY_AGAIN = 1.0  # seconds until a policy that does not fit the people is held against them again
 _TRIES = 20
-_MOST_TOOLS = 10_000
 
 _State = tuple[int, int, int, int]
 
@@ -108,8 +105,16 @@ def speaks_of_policy(path: Path) -> bool:
     return any(section not in ELSEWHERE for section in given)
 
 
+class InForce(NamedTuple):
+    """What one ruling goes by: a policy, and the law that says that it is in force."""
+
+    policy: Policy
+    mark: bytes
+    law: Law
+
+
 @dataclass(frozen=True, slots=True)
-class Law:
+class PolicyStatus:
     """The policy in force, and how the file stands that it came from.
 
     Attributes:
@@ -157,14 +162,44 @@ class Lawbook:
         self._seen: _State | None = None  # the file as it was when it was read
         # What was read and does not fit the people: how the file was, and when that was tried.
         self._unfit: tuple[_State, Policy, float] | None = None
-        self.coded: dict[str, Tool] = {}  # the functions that declared their tools last, by name
-        self._tools: Toolbox | None = None  # what code declares; made with the first
-        # What is declared of tools in all, by name, as long as it is this policy.
-        self._declared: tuple[Policy | None, dict[str, Declaration | None]] = (None, {})
         self._since = time.monotonic()  # when what is in force was taken over
         self._trouble: tuple[_State | None, str] | None = (
             None  # which file is not in force, and why
         )
+        self._known: tuple[Store, InForce] | None = None  # the law as it was last read here
+        self.tools = CodedTools()
+
+    def current(self, store: Store, mark: bytes | None = None) -> InForce:
+        """Return what a ruling goes by now: as last read here, unless its mark is another one by now.
+
+        Args:
+            store: The desk.
+            mark: The mark of the law, where the rows that were just read say it.
+
+        Raises:
+            BadPolicy: there is no policy that could be in force.
+            Tampered: the law is not what was written.
+        """
+        if self.tools.said is not store:
+            self.tools.say(store)
+            self._known = None
+        known = None if self._known is None or self._known[0] is not store else self._known[1]
+        if known is None or (mark is not None and mark != known.mark):
+            law = law_of(store, NO_LAW if known is None else known.law)
+            known = InForce(self.policy, law.mark, law)
+            self._known = store, known
+        policy = self.policy
+        return known if policy is known.policy else known._replace(policy=policy)
+
+    def moved(self, store: Store, mark: bytes) -> bool:
+        """Whether the law is another one by now than that of this mark, by which somebody ruled.
+
+        Whoever refuses and writes nothing asks first: by a law of before nothing is refused.
+        """
+        if mark_of(store) == mark:
+            return False
+        self._known = None
+        return True
 
     @property
     def policy(self) -> Policy:
@@ -187,46 +222,8 @@ class Lawbook:
                 self._look()
         return self._policy
 
-    def declare(self, tool: Tool, *, asks: bool = False) -> None:
-        """Remember what a function of this process declares; `asks` is a gate that always asks."""
-        if self._tools is None:
-            from sayso.asks.toolbox import Toolbox
-
-            self._tools = Toolbox()
-        if self._tools.add(tool, asks=asks):
-            self._declared = (None, {})
-        self.coded[tool.name] = tool
-
-    def declared(self, name: str, policy: Policy) -> Declaration | None:
-        """Return what is declared of a tool, by a policy and by code; `None` if nothing is."""
-        known = self._declared
-        if known[0] is not policy:
-            known = self._declared = (policy, {})
-        if name not in known[1]:
-            found = (
-                policy.declared.get(name) if self._tools is None else self._tools.of(name, policy)
-            )
-            if len(known[1]) >= _MOST_TOOLS:  # names come from agents
-                known[1].clear()
-            known[1][name] = found
-        return known[1][name]
-
-    def as_declared(self, content: Content) -> Content:
-        """Return what somebody elsewhere asks for as its tool is declared.
-
-        Raises:
-            BadValue: it does not fit; `path` names the field.
-        """
-        tool = content.proposal.tool
-        declared = None if tool is None else self.declared(tool, self.policy)
-        if declared is None:
-            return content
-        from sayso.asks.declared import as_declared
-
-        return as_declared(declared, content)
-
     @property
-    def law(self) -> Law:
+    def law(self) -> PolicyStatus:
         """The policy in force, where it comes from, and whether its file says something else by now.
 
         Raises:
@@ -252,7 +249,7 @@ class Lawbook:
         return None
 
     @property
-    def draft(self) -> Law | None:
+    def draft(self) -> PolicyStatus | None:
         """What is written, whether or not the people fit it; `None` if it makes no sense.
 
         It is to be looked at: nothing is ruled by it.
@@ -262,7 +259,7 @@ class Lawbook:
         except BadPolicy:
             return None
 
-    def widened(self, roster: Roster) -> Roster:
+    def widened(self, roster: Roster, mark: bytes | None = None) -> Roster:
         """Return the people with the roles that the policy gives them.
 
         Under a policy that cannot be used they hold only their own: everything can be looked at
@@ -282,10 +279,10 @@ class Lawbook:
             said = None
         return DETECTION if said is None else said
 
-    def _told_of(self, policy: Policy, *, age: float) -> Law:
+    def _told_of(self, policy: Policy, *, age: float) -> PolicyStatus:
         own: Literal["file", "code"] = "code" if self._path is None else "file"
         kind = "default" if policy is default_policy() else own
-        return Law(policy, kind=kind, file=self._path, age=age)
+        return PolicyStatus(policy, kind=kind, file=self._path, age=age)
 
     def _written(self) -> Policy:
         policy = self._given if self._path is None else self._read(self._path)

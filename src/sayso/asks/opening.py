@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from sayso.asks.files import kept_with
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.law import mark_of
+from sayso.asks.lawbook import InForce, Lawbook
 from sayso.asks.pacing import check_pace
-from sayso.asks.ruling import rule, ruled, weighed
+from sayso.asks.ruling import as_asked, rule, ruled, weighed
 from sayso.asks.standing import grow, stamped, standing, tries
 from sayso.asks.trusting import granted, spared, staked
-from sayso.errors import KeyConflict, TooManyAsks, UnknownRole, Unsatisfiable
+from sayso.errors import Denied, KeyConflict, TooManyAsks, UnknownRole, Unsatisfiable
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.asked import write
@@ -59,21 +62,55 @@ def open_ask(
     """
     sent = content
     if law is not None and content.posted:
-        content = law.as_declared(content)
+        content = as_asked(law.current(store), content)
     asked = content
     known = None if key is None else _same(store, asked, key, sent)
     if known is not None:
         return known
-    ruling = stake = picks = None
-    alone = False
     content = weighed(store, content)
+    write = partial(_write, store, asked, sent, content, origin=origin, key=key, lease=lease)
+    picks = new_id(store)  # the one that chance picks, whatever is ruled on it in the end
+    while True:
+        if law is None:
+            ask = write(picks)
+        else:
+            found = law.current(store)
+            try:
+                ask = write(picks, found, coin=law.coin, always=always, requested=requested)
+            except (Denied, TooManyAsks, UnknownRole, Unsatisfiable):
+                if not law.moved(store, found.mark):
+                    raise
+                continue
+            if ask is None:
+                law.moved(store, found.mark)
+        if ask is not None:
+            return ask
+
+
+def _write(
+    store: Store,
+    asked: Content,
+    sent: Content,
+    content: Content,
+    picks: str | None,
+    law: InForce | None = None,
+    *,
+    origin: Origin,
+    key: str | None,
+    lease: Lease | None,
+    coin: Callable[[], float] | None = None,
+    always: bool = False,
+    requested: bool = False,
+) -> Ask | None:
+    """Rule, and write the ask that the ruling wants; `None` if the law may be another one by now."""
+    ruling = stake = None
+    alone = False
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
         stake = staked(law, content, ruling)
         content = ruled(content, ruling, now, requested=requested)
-        picks = new_id(store)
-        alone = spared(store, law, stake, picks)
+        alone = coin is not None and picks is not None and spared(store, coin, stake, picks)
     asks = law if ruling is not None and ruling.effect == "ask" and not alone else None
     while True:
         solo, people = check_decidable(store, content)
@@ -86,6 +123,7 @@ def open_ask(
             key=key,
             lease=lease,
             people=people,
+            law=None if law is None else law.mark,
             once=True,
             stake=stake,
         )
@@ -99,6 +137,8 @@ def open_ask(
         known = _same(store, asked, key, sent) if key is not None else _counted(store, ask, origin)
         if known is not None:
             return known
+        if law is not None and mark_of(store) != law.mark:
+            return None
         if people is None or people == store.people_now():
             _lengths[store] = _lengths.get(store, 4) + 1
 
@@ -110,7 +150,7 @@ def _let_alone(store: Store, append: Opening) -> tuple[Ask, Opening | None, list
 
 
 def _decided_or_paced(
-    store: Store, append: Opening, ruling: Ruling | None, law: Lawbook | None, origin: Origin
+    store: Store, append: Opening, ruling: Ruling | None, law: InForce | None, origin: Origin
 ) -> tuple[Ask, Opening | None, list[Append]]:
     """Return the ask and how it is written: decided at once, if the policy allows it.
 
@@ -219,6 +259,7 @@ def opening(
     lease: Lease | None = None,
     at: datetime | None = None,
     people: int | None = None,
+    law: bytes | None = None,
     once: bool = False,
     paced: bool = False,
     stake: Stake | None = None,
@@ -240,7 +281,14 @@ def opening(
     ask = opened(event, asked)
     kept = kept_with(ask_id, content.files) if content.files else ()
     return Opening(
-        event=event, ask=ask, lease=lease, people=people, once=once, paced=paced, beside=kept
+        event=event,
+        ask=ask,
+        lease=lease,
+        people=people,
+        law=law,
+        once=once,
+        paced=paced,
+        beside=kept,
     )
 
 

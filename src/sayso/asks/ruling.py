@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce
 from sayso.errors import Denied
 from sayso.model.ask import Ask
 from sayso.model.confidence import heard_as
@@ -83,7 +83,7 @@ def carried_out(content: Content) -> bool:
 
 
 def rule(
-    law: Lawbook,
+    law: InForce,
     content: Content,
     now: datetime,
     *,
@@ -95,9 +95,9 @@ def rule(
     `always` is a gate that asks whatever is declared; `requested` a call that somebody
     asks for in so many words, whose own word on its risk lowers nothing (E23).
     """
-    policy, undeclared, strays = law.policy, False, ()
+    policy, undeclared, strays, differing = law.policy, False, (), ""
     if content.proposal.tool is not None and content.kind == "action":
-        declared = law.declared(content.proposal.tool, policy)
+        declared = law.law.about(policy)[content.proposal.tool]
         if declared is None:
             undeclared = content.posted is not None
         elif not declared.covers(content):
@@ -107,6 +107,8 @@ def rule(
             if found.wrong:
                 return _misfit(declared, found, policy)
             content, strays = as_ruled(declared, content), found.strays
+            if len(declared.sources) > 1:
+                differing = f"Several declare it, and the stricter counts: {declared.spoken}."
         always = always or (declared is not None and declared.asks)
     facts = facts_of(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
@@ -120,12 +122,29 @@ def rule(
         ruling = _by_record(policy, content, facts, ruling, now)
     if ruling.effect == "allow" and content.needs != ONE_REVIEWER:
         return replace(ruling, effect="ask", sentence=_ITSELF)
+    if differing and ruling.effect != "allow":
+        return replace(ruling, sentence=f"{ruling.sentence} {differing}")
     return ruling
+
+
+def as_asked(law: InForce, content: Content) -> Content:
+    """Return what somebody elsewhere asks for as its tool is declared.
+
+    Raises:
+        BadValue: it does not fit; `path` names the field.
+    """
+    tool = content.proposal.tool
+    declared = None if tool is None else law.law.about(law.policy)[tool]
+    if declared is None:
+        return content
+    from sayso.asks.declared import as_declared
+
+    return as_declared(declared, content)
 
 
 def _misfit(declared: Declaration, found: Fit, policy: Policy) -> Ruling:
     """Return the refusal of a call that does not fit what is declared of its tool by now."""
-    said = f"Its arguments do not fit what {declared.source} declares of it: {found.told}."
+    said = f"Its arguments do not fit what {declared.spoken} declares of it: {found.told}."
     return Ruling(effect="deny", sentence=said, version=policy.version)
 
 
@@ -250,7 +269,7 @@ def _both(own: Requirement, ruling: Requirement) -> Requirement:
     return Requirement(tuple(factors), own.deny if ruling.deny == 1 else wanted.deny)
 
 
-def critical(content: Content, law: Lawbook | None, now: datetime) -> bool:
+def critical(content: Content, law: InForce | None, now: datetime) -> bool:
     """Whether it is declared critical, was asked as such, or is so by the policy of now."""
     if content.risk == CRITICAL or content.ruled.critical:
         return True
@@ -265,14 +284,14 @@ def denied(content: Content, ruling: Ruling) -> Denied:
     return Denied(what, ruling.sentence, ruling.rules)
 
 
-def unchanged(law: Lawbook, content: Content) -> bool:
+def unchanged(law: InForce, content: Content) -> bool:
     """Whether the policy can only say again what it said when this was asked."""
     policy, tool = law.policy, content.proposal.tool
     if policy.version is None or policy.version != content.ruled.version:
         return False
     if not policy.settled(tool):
         return False
-    declared = None if tool is None else law.declared(tool, policy)
+    declared = None if tool is None else law.law.about(policy)[tool]
     if declared is None:
         return content.posted is None or tool is None
     return declared.covers(content)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.text import Text
 
+from sayso.asks.law import law_of
 from sayso.asks.lawbook import FILE, default_policy, read_policy, speaks_of_policy
 from sayso.asks.trusting import could_earn
 from sayso.channels.fence import Row
@@ -99,7 +100,11 @@ def _people_and_calls() -> tuple[Roster, Called, str]:
     nothing: tuple[Roster, Called] = Roster({}), {}
 
     def look(desk: Desk) -> tuple[Roster, Called]:
-        return desk.store.register(), called(desk.store)
+        declared = law_of(desk.store).names()
+        calls = called(desk.store)
+        every = {name: calls.get(name, frozenset()) for name in {*calls, *declared}}
+        known = {name: args | declared.get(name, frozenset()) for name, args in every.items()}
+        return desk.store.register(), known
 
     (roster, calls), where = _looked_at(look, nothing)
     return roster, calls, where
@@ -142,6 +147,9 @@ def check(file: Path | None, *, strict: bool, as_json: bool) -> None:
     """
     found = _found(file)
     roster, calls, where = _people_and_calls()
+    for name, declared in found.declared.items():
+        if name in calls:
+            calls = {**calls, name: calls[name] | set(declared.arguments)}
     names = unknown(found, calls, strict=strict) if calls else []
     wrong = [*problems(found, roster), *names]
     fatal = any(problem.fatal for problem in wrong)
@@ -163,7 +171,7 @@ def check(file: Path | None, *, strict: bool, as_json: bool) -> None:
 def _compared(calls: Called) -> str:
     if not calls:
         return "names: no tool was called here yet, so tools and arguments cannot be compared"
-    return f"names: compared with the calls of {_many(len(calls), 'tool')} in the journal"
+    return f"names: compared with {_many(len(calls), 'tool')} in the journal"
 
 
 def _described(found: Policy) -> Iterator[RenderableType]:

@@ -80,6 +80,11 @@ class Declaration:
         return " and ".join(self.sources)
 
     @property
+    def spoken(self) -> str:
+        """The same for a sentence that agents read too: of each file its folder and its name."""
+        return " and ".join("/".join(source.split("/")[-2:]) for source in self.sources)
+
+    @property
     def digest(self) -> str:
         """What tells this declaration from another one of the same source."""
         return _digest(canonical(self.to_json()))

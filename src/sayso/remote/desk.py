@@ -39,7 +39,18 @@ if TYPE_CHECKING:
 # What a desk on a database has, and a server does not hand out.
 _ONLY_THERE = frozenset(
     {"store", "law", "policy", "people", "crew", "flows", "sweep", "cases", "preferences"}
-    | {"verify", "seal", "erase", "decisions", "workflow", "run", "resume", "work", "thread"}
+    | {
+        "verify",
+        "seal",
+        "erase",
+        "decisions",
+        "workflow",
+        "run",
+        "resume",
+        "work",
+        "thread",
+        "tools",
+    }
 )
 LEASE_SECONDS = 30.0
 _TESTED = Origin("python", "test@localhost")

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
-from sayso.asks.lawbook import Law, default_policy
+from sayso.asks.lawbook import PolicyStatus, default_policy
 from sayso.asks.trusting import could_earn
 from sayso.errors import Misuse
 from sayso.model.actor import Roster
@@ -210,7 +210,7 @@ class TierStands:
 class PolicyStands:
     """The policy in force as a caller sees it."""
 
-    law: Law
+    law: PolicyStatus
     file: str | None
     trouble: str | None
     since: datetime
@@ -235,7 +235,7 @@ def drafted(visit: Visit) -> PolicyStands | None:
     return None if law is None else _standing(visit, law)
 
 
-def _standing(visit: Visit, law: Law) -> PolicyStands:
+def _standing(visit: Visit, law: PolicyStatus) -> PolicyStands:
     people = visit.people
     roster, seen = law.policy.widened(people), in_sight(visit, people)
     # Where it lies on the server, and what exactly is wrong there, is for those who could mend it.
