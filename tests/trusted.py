@@ -20,7 +20,11 @@ from sayso.model.requirement import Requirement
 LAW = """
 [tools.refund]
 tier = "low"
-args = { order = { type = "integer", optional = true } }
+
+[tools.refund.args]
+order = { type = "integer", optional = true }
+amount = { type = "integer", optional = true }
+memo = { type = "string", optional = true }
 
 [tools.wire]
 tier = "high"

@@ -57,16 +57,11 @@ ALIKE = str.maketrans({"a": "а", "e": "е", "p": "р", "i": "і", "o": "ο", "n
 def spellings(name: str) -> st.SearchStrategy[str]:
     """Names that read like this one."""
     wide = "".join(chr(ord(char) + 0xFEE0) for char in name)
-    return st.sampled_from(
-        [name, name.upper(), name.title(), f"{name} ", f"{name}\u00a0", f" {name}", f"{name}\u200b"]
-        + [
-            wide,
-            name.translate(ALIKE),
-            unicodedata.normalize("NFD", name),
-            name[0] + "\u0301" + name[1:],
-        ]
-        + [f"{name}\0", f"\ufeff{name}", f"{name}s", name[:-1], BIDI, ZERO_WIDTH]
-    )
+    marked = f"{name[0]}\u0301{name[1:]}"
+    told = (name, name.upper(), name.title(), f"{name} ", f"{name}\u00a0", f" {name}", f"{name}s")
+    hidden = (f"{name}\u200b", f"{name}\0", f"\ufeff{name}", name[:-1], BIDI, ZERO_WIDTH)
+    alike = (wide, name.translate(ALIKE), unicodedata.normalize("NFD", name), marked)
+    return st.sampled_from((*told, *hidden, *alike))
 
 
 JSON = st.recursive(
