@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -17,7 +16,7 @@ from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import as_asked, rule, ruled, weighed
 from sayso.asks.standing import grow, stamped, standing, tries
 from sayso.asks.trusting import granted, spared, staked
-from sayso.errors import Denied, KeyConflict, TooManyAsks, UnknownRole, Unsatisfiable
+from sayso.errors import BadValue, Denied, KeyConflict, TooManyAsks, UnknownRole, Unsatisfiable
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.asked import write
@@ -60,24 +59,21 @@ def open_ask(
         UnknownRole, Unsatisfiable: nobody could ever decide it.
         BadValue: what is to be shown is too large for a person to review.
     """
-    sent = content
-    if law is not None and content.posted:
-        content = as_asked(law.current(store), content)
-    asked = content
-    known = None if key is None else _same(store, asked, key, sent)
+    known = None if key is None else _same(store, content, key, law)
     if known is not None:
         return known
-    content = weighed(store, content)
-    write = partial(_write, store, asked, sent, content, origin=origin, key=key, lease=lease)
+    sent, content = content, weighed(store, content)
+    write = partial(_write, store, sent, origin=origin, key=key, lease=lease)
     picks = new_id(store)  # the one that chance picks, whatever is ruled on it in the end
     while True:
         if law is None:
-            ask = write(picks)
+            ask = write(content, picks)
         else:
             found = law.current(store)
             try:
-                ask = write(picks, found, coin=law.coin, always=always, requested=requested)
-            except (Denied, TooManyAsks, UnknownRole, Unsatisfiable):
+                asked = as_asked(found, content)
+                ask = write(asked, picks, law, found, always=always, requested=requested)
+            except (BadValue, Denied, TooManyAsks, UnknownRole, Unsatisfiable):
                 if not law.moved(store, found.mark):
                     raise
                 continue
@@ -89,16 +85,15 @@ def open_ask(
 
 def _write(
     store: Store,
-    asked: Content,
     sent: Content,
     content: Content,
     picks: str | None,
+    book: Lawbook | None = None,
     law: InForce | None = None,
     *,
     origin: Origin,
     key: str | None,
     lease: Lease | None,
-    coin: Callable[[], float] | None = None,
     always: bool = False,
     requested: bool = False,
 ) -> Ask | None:
@@ -110,7 +105,7 @@ def _write(
         ruling = rule(law, content, now, always=always, requested=requested)
         stake = staked(law, content, ruling)
         content = ruled(content, ruling, now, requested=requested)
-        alone = coin is not None and picks is not None and spared(store, coin, stake, picks)
+        alone = book is not None and picks is not None and spared(store, book.coin, stake, picks)
     asks = law if ruling is not None and ruling.effect == "ask" and not alone else None
     while True:
         solo, people = check_decidable(store, content)
@@ -134,7 +129,7 @@ def _write(
         )
         if append is None or store.commit(append, *more):
             return ask.grown(solo=True) if solo else ask
-        known = _same(store, asked, key, sent) if key is not None else _counted(store, ask, origin)
+        known = _same(store, sent, key, book) if key is not None else _counted(store, ask, origin)
         if known is not None:
             return known
         if law is not None and mark_of(store) != law.mark:
@@ -292,10 +287,10 @@ def opening(
     )
 
 
-def _same(store: Store, content: Content, key: str, sent: Content) -> Ask | None:
+def _same(store: Store, sent: Content, key: str, law: Lawbook | None) -> Ask | None:
     """Return the ask of this key if it asks the same (E7); the deadline may differ.
 
-    Its tool may have been declared since: then what was sent is the same.
+    What was sent became what is declared of its tool, unless that was declared since.
     """
     check_word(key, "key")
     ask_id = store.find_key(key)
@@ -304,7 +299,10 @@ def _same(store: Store, content: Content, key: str, sent: Content) -> Ask | None
     at = standing(store, ask_id)
     opened = (at.events[0].payload or {}).get("content", {})
     question = _question(opened)
-    if question != _question(content.to_json()) and question != _question(sent.to_json()):
+    if question == _question(sent.to_json()):
+        return at.ask
+    asked = sent if law is None else as_asked(law.current(store), sent)
+    if asked is sent or question != _question(asked.to_json()):
         raise KeyConflict(at.ask, key)
     return at.ask
 

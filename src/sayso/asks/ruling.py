@@ -134,7 +134,9 @@ def as_asked(law: InForce, content: Content) -> Content:
         BadValue: it does not fit; `path` names the field.
     """
     tool = content.proposal.tool
-    declared = None if tool is None else law.law.about(law.policy)[tool]
+    if tool is None or not content.posted:
+        return content
+    declared = law.law.about(law.policy)[tool]
     if declared is None:
         return content
     from sayso.asks.declared import as_declared

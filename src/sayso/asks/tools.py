@@ -9,7 +9,7 @@ from typing import Any
 
 from sayso.access.caller import ADMIN
 from sayso.asks.identity import identify
-from sayso.asks.law import DECLARED, FORGOTTEN, add_all, law_of
+from sayso.asks.law import DECLARED, FORGOTTEN, add_all, law_of, mark_of
 from sayso.asks.lawbook import Lawbook
 from sayso.asks.standing import tries
 from sayso.errors import Forbidden, UnknownTool
@@ -172,7 +172,7 @@ def listed(store: Store, law: Lawbook, teams: Teams = None) -> list[ToolRecord]:
     """
     from sayso.insight.metrics import measure_by
 
-    found = law.current(store)
+    found = law.current(store, mark_of(store))
     known = found.law.about(found.policy)
     figures = {
         name: one
