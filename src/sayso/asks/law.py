@@ -64,7 +64,7 @@ class Law:
         seq: The number of its last event.
         policy: The version of the policy in force; `None` if none was ever put in force.
         versions: How many there were.
-        written: The digest with which each source was last put in force.
+        written: The digest with which each file, and each name in code, was last put in force.
         strange: The kind of an event that this program does not know: nothing is ruled by such a law.
     """
 
@@ -122,8 +122,13 @@ def _after(law: Law, event: Event) -> Law:
     found = published(event, law.versions + 1)
     written = law.written
     if found.restores is None and found.digest is not None:
-        written = {**written, found.source: found.digest}
+        written = {**written, place_of(found): found.digest}
     return replace(law, policy=found, versions=found.number, written=written)
+
+
+def place_of(found: Published) -> str:
+    """Return what tells the files and the names of code from each other."""
+    return f"code {found.name}" if found.kind == "code" else found.source
 
 
 def published(event: Event, number: int) -> Published:

@@ -237,6 +237,12 @@ def unchanged(law: InForce, content: Content) -> bool:
     )
 
 
+def other_version(law: InForce | None, content: Content) -> str | None:
+    """Return the version that rules now, if this was asked under another one."""
+    then, now = content.ruled.version, None if law is None else law.policy.version
+    return None if then is None or now == then else now
+
+
 def stricter(content: Content, ruling: Ruling) -> bool:
     """Whether the policy of now wants more people, or other ones, than this was asked under."""
     if ruling.effect != "ask":

@@ -130,7 +130,10 @@ class _About:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Rules in force. `version` is the digest of the text they were read from."""
+    """Rules in force. `version` is the digest of the `text` they were read from.
+
+    One that is made in code is known on its desk by its `name` and by a digest of what it declares.
+    """
 
     rules: tuple[Rule, ...] = ()
     tiers: Mapping[str, Tier] = field(default_factory=lambda: dict(BUILT_IN))
@@ -139,8 +142,10 @@ class Policy:
     implied: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(IMPLIED))
     paces: Mapping[str, Pace] = field(default_factory=dict)
     earning: Earning = field(default_factory=Earning)
+    name: str | None = None
     version: str | None = None
     source: str = "built in"
+    text: str | None = field(default=None, repr=False, compare=False)
     _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
     _known: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
     _said_to: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
