@@ -18,6 +18,7 @@ from sayso.asks.praising import praise_of, speak
 from sayso.asks.ruling import (
     critical,
     denied,
+    other_version,
     outgrown,
     raised,
     rule,
@@ -92,14 +93,13 @@ def decide(
             continue
         person = reviewer(at.ask, at.roster, by, origin)
         check_shown(at, ballot.verdict, seen)
+        asked = _held_against(store, law, at, ballot)
         _check_role(at, person, ballot.verdict, law)
         if at.ask.stake is not None and ballot.kind == "harmful":
             ballot = ballot._replace(hold=0.0)  # calls like it would run alone meanwhile
-        said = _said(at.ask, ballot, seen, origin)
+        said = _said(at.ask, ballot, seen, origin, asked)
         if ballot.end and at.ask.content.run is not None:
             check_stop(store, at.ask.content.run, by=by, origin=origin, but=ask_id)
-        consents = law is not None and ballot.verdict in CONSENTS
-        asked = law.current(store, at.law) if law is not None and consents else None
         if not fresh and not at.roster.solo:
             _check_critical(at, asked, said)
         if not _lawful(store, at, asked, said, seen, person):
@@ -111,6 +111,13 @@ def decide(
             if praise:
                 speak(store, praise)
             return ask
+
+
+def _held_against(
+    store: Store, law: Lawbook | None, at: Standing, ballot: Ballot
+) -> InForce | None:
+    """Return the law that a yes is held against once more; a no is always possible."""
+    return law.current(store, at.law) if law is not None and ballot.verdict in CONSENTS else None
 
 
 def _check_role(at: Standing, person: Actor, verdict: Verdict, law: Lawbook | None) -> None:
@@ -263,7 +270,9 @@ def _kind_of(ask: Ask, person: Actor, said: dict[str, Any], at: Standing) -> str
     return "ask.voted"
 
 
-def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]:
+def _said(
+    ask: Ask, ballot: Ballot, seen: str, origin: Origin, law: InForce | None = None
+) -> dict[str, Any]:
     """Return the checked verdict as it goes into the journal."""
     if ballot.kind is not None and (ballot.verdict != "reject" or ballot.kind not in REJECT_KINDS):
         raise BadValue(f"kind={ballot.kind!r}: a rejection may be {', '.join(REJECT_KINDS)}.")
@@ -289,6 +298,7 @@ def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]
         kind=ballot.kind,
         end=ballot.end or None,
         harmful=ballot.harmful,
+        ruled=other_version(law, ask.content),
     )
 
 

@@ -72,7 +72,7 @@ class Law:
         seq: The number of its last event.
         policy: The version of the policy in force; `None` if none was ever put in force.
         versions: How many there were.
-        written: The digest with which each source was last put in force.
+        written: The digest with which each file, and each name in code, was last put in force.
         tools: What code declares of each tool, by its name and then by its source.
         known: What is declared of each tool in all, under the policy that it was asked for last.
         strange: The kind of an event that this program does not know: nothing is ruled by such a law.
@@ -180,7 +180,7 @@ def _after(law: Law, event: Event) -> Law:
     found = published(event, law.versions + 1)
     written = law.written
     if found.restores is None and found.digest is not None:
-        written = {**written, found.source: found.digest}
+        written = {**written, place_of(found): found.digest}
     return replace(law, policy=found, versions=found.number, written=written)
 
 
@@ -198,6 +198,11 @@ def _tools_after(
     if others:
         return {**tools, name: others}
     return {key: value for key, value in tools.items() if key != name}
+
+
+def place_of(found: Published) -> str:
+    """Return what tells the files and the names of code from each other."""
+    return f"code {found.name}" if found.kind == "code" else found.source
 
 
 def published(event: Event, number: int) -> Published:

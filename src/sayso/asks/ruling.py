@@ -95,7 +95,8 @@ def rule(
     `always` is a gate that asks whatever is declared; `requested` a call that somebody
     asks for in so many words, whose own word on its risk lowers nothing (E23).
     """
-    policy, undeclared, strays, differing = law.policy, False, (), ""
+    policy, undeclared, differing = law.policy, False, ""
+    strays: tuple[str, ...] = ()
     if content.proposal.tool is not None and content.kind == "action":
         declared = law.law.about(policy)[content.proposal.tool]
         if declared is None:
@@ -297,6 +298,12 @@ def unchanged(law: InForce, content: Content) -> bool:
     if declared is None:
         return content.posted is None or tool is None
     return declared.covers(content)
+
+
+def other_version(law: InForce | None, content: Content) -> str | None:
+    """Return the version that rules now, if this was asked under another one."""
+    then, now = content.ruled.version, None if law is None else law.policy.version
+    return None if then is None or now == then else now
 
 
 def stricter(content: Content, ruling: Ruling) -> bool:

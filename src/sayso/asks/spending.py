@@ -17,6 +17,7 @@ from sayso.asks.lawbook import InForce, Lawbook
 from sayso.asks.opening import new_id, opening
 from sayso.asks.ruling import (
     carried_out,
+    other_version,
     rule,
     shorter_ladder,
     stricter,
@@ -126,7 +127,8 @@ def begin(
         # Ids are short and each desk has its own; the hash of the opening is nobody else's.
         key = f"{at.ask.id}-{at.events[0].hash.hex()[:24]}"
         said = {"key": key, "attempt": attempt, "digest": at.ask.digest, "worker": worker}
-        payload = stamped(origin, **said, idempotent=idempotent or None)
+        ruled = other_version(rules, at.ask.content)
+        payload = stamped(origin, **said, idempotent=idempotent or None, ruled=ruled)
         event, ask = grow(at.ask, "effect.intended", at=at.now, actor=actor, payload=payload)
         write = commit or store.commit
         mark = None if rules is None else rules.mark

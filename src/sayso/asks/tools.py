@@ -172,7 +172,7 @@ def listed(store: Store, law: Lawbook, teams: Teams = None) -> list[ToolRecord]:
     """
     from sayso.insight.metrics import measure_by
 
-    found = law.current(store, mark_of(store))
+    found = law.current(store, mark_of(store), ruling=False)
     known = found.law.about(found.policy)
     figures = {
         name: one

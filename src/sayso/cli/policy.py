@@ -12,14 +12,21 @@ import click
 from rich.text import Text
 
 from sayso.asks.law import law_of
-from sayso.asks.lawbook import FILE, default_policy, read_policy, speaks_of_policy
+from sayso.asks.own_policy import (
+    FILE,
+    default_policy,
+    found_policy,
+    read_policy,
+    speaks_of_policy,
+)
 from sayso.asks.trusting import could_earn
 from sayso.channels.fence import Row
-from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
+from sayso.cli.desks import address, desk_name, desk_option, named, open_desk, policy_option
 from sayso.cli.ids import id_argument
 from sayso.cli.policy_asks import explained, explanation
 from sayso.cli.policy_calls import simulated
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
+from sayso.cli.publishing import COMMANDS
 from sayso.errors import BadPolicy, BadValue, StoreError
 from sayso.insight.called import called
 from sayso.model.actor import Roster
@@ -60,25 +67,36 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
         "sayso policy test --cases cases.toml",
         "sayso policy simulate refund --args '{\"amount\": 40}' --risk high",
         "sayso policy explain a-7f3k",
+        "sayso policy publish",
+        "sayso policy log",
     )
 )
 @desk_option
+@policy_option
 def policy() -> None:
-    """Who must say yes to what: check the rules, try them, ask why."""
+    """Who must say yes to what: check the rules, try them, put them in force, ask why."""
+
+
+for command in COMMANDS:
+    policy.add_command(command)
 
 
 def _found(file: Path | None) -> Policy:
-    """Return the policy that is meant: the file named, that of this folder, or the default one."""
-    if file is not None:
-        return read_policy(file)
-    return read_policy(Path(FILE)) if speaks_of_policy(Path(FILE)) else default_policy()
+    """Return the policy that is meant: a file that is named, that of this folder, or the desk's."""
+    path, named = found_policy(file)
+    if named or speaks_of_policy(path):
+        return read_policy(path)
+    found, _ = _looked_at(lambda desk: desk.policy, default_policy())
+    return found
 
 
 def _headline(found: Policy) -> str:
     usual = len(set(found.rules) & set(default_policy().rules))
     own = len(found.rules) - usual
     if found is default_policy():
-        return f"policy: the default one (no {FILE} here has another), {usual} rules"
+        return (
+            f"policy: the default one (neither {FILE} here nor the desk has another), {usual} rules"
+        )
     kept = f" and {usual} of the default policy" if usual else ", none of the default policy"
     return f"policy: {found.source}, version {found.version}, {_many(own, 'rule')} of its own{kept}"
 
@@ -141,7 +159,7 @@ def _looked_at(look: Callable[[Desk], T], nothing: T) -> tuple[T, str]:
 def check(file: Path | None, *, strict: bool, as_json: bool) -> None:
     """Say what the rules mean, and what is wrong with them.
 
-    FILE is sayso.toml of this folder unless given. Requirements are checked against the people
+    FILE is SAYSO_POLICY, else sayso.toml of this folder, else what the desk goes by, unless given. Requirements are checked against the people
     of the desk too, and names of tools and arguments against the calls in its journal. Exit 1 if
     anything is wrong.
     """
@@ -241,7 +259,7 @@ def _problems(wrong: Sequence[Problem]) -> Iterator[RenderableType]:
 def test(file: Path | None, *, cases: Path, as_json: bool) -> None:
     """Compare what the policy says to calls with what you expect.
 
-    FILE is sayso.toml of this folder unless given. Exit 1 if anything differs.
+    FILE is SAYSO_POLICY, else sayso.toml of this folder, else what the desk goes by, unless given. Exit 1 if anything differs.
     """
     found = _found(file)
     try:
@@ -299,7 +317,12 @@ def _number(_: click.Context, __: click.Parameter, value: float | None) -> float
 )
 @click.argument("tool")
 @click.option("--args", "args_json", metavar="JSON", default="{}", help="Its arguments.")
-@click.option("--policy", "file", type=_FILE, help="The policy.  [default: sayso.toml]")
+@click.option(
+    "--policy",
+    "file",
+    type=_FILE,
+    help="The policy.  [default: SAYSO_POLICY, else sayso.toml, else that of the desk]",
+)
 @click.option("--risk", help="The risk it declares.")
 @click.option("--agent", default="", help="Who asks.")
 @click.option(
@@ -379,7 +402,7 @@ def explain(ask_id: str, *, as_json: bool) -> None:
     """Say why an ask asked whom: the rules, the people, the votes."""
     with open_desk() as desk:
         ask = desk.get(ask_id)
-        roster = _found(None).widened(desk.store.roster()).within(ask.content.team)
+        roster = desk.store.roster().within(ask.content.team)
         name = desk_name(desk)
     if as_json:
         emit(explained(ask, roster))

@@ -65,6 +65,7 @@ _VOTE = {
     "kind": "of a rejection: `harmful`, `taste` or `not-now`",
     "end": "of a rejection: that the run ends with it",
     "harmful": "of an edit: whether the call would have done harm as it was proposed",
+    "ruled": "the version of the policy it was held against, if not the one it was asked under",
 }
 _RESULT = {
     "result": "what the call returned",
@@ -223,6 +224,7 @@ _TABLE = (
             "digest": "of what was approved",
             "worker": "in a run: who carries it out",
             "idempotent": "whether its tool says that it may be called twice with one key",
+            "ruled": _VOTE["ruled"],
         },
         becomes="intended",
     ),
@@ -472,6 +474,7 @@ _TABLE = (
             "args": "its arguments",
             "attempt": _RESULT["attempt"],
             "worker": "who carries it out",
+            "ruled": "the version of the policy that lets it run alone",
         },
     ),
     EventKind(
@@ -563,7 +566,6 @@ _TABLE = (
             "note": "why",
             "restores": "the number of the version that was put in force again",
         },
-        told=True,
     ),
     EventKind(
         "tool.declared",

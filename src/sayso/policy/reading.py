@@ -6,7 +6,6 @@ is wrong anywhere is taken over.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,9 +19,9 @@ from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.verdicts import KINDS
 from sayso.policy.conditions import Condition
 from sayso.policy.declaring import read_declared, read_defaults
+from sayso.policy.digests import ELSEWHERE, digest, spoken
 from sayso.policy.earning import read_earning
 from sayso.policy.paces import read_paces
-from sayso.policy.places import normal
 from sayso.policy.rules import Policy, Rule, never_called
 from sayso.policy.ruling import Rung
 from sayso.policy.tables import Table, document
@@ -45,7 +44,6 @@ SECTIONS = (
     "default",
     "defaults",
 )
-ELSEWHERE = ("desk", "serve")  # sayso.toml also says where the desk is, and how it is served
 _LONGEST_NAME = 100
 
 Implied = Mapping[str, tuple[str, ...]]
@@ -80,13 +78,13 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
         unknown_arguments=unknown.arguments,
         version=_version(text, default if kept else None),
         source=source or "given",
+        text=text,
     )
 
 
 def _version(text: str, default: Policy | None) -> str:
     """Return what tells these rules from others: those of the default policy are among them."""
-    said = normal(text) + (default.version or "" if default is not None else "")
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
+    return digest(spoken(text) + (default.version or "" if default is not None else ""))
 
 
 # --- tiers ---

@@ -137,7 +137,10 @@ class _About:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Rules in force. `version` is the digest of the text they were read from."""
+    """Rules in force. `version` is the digest of the `text` they were read from.
+
+    One that is made in code is known on its desk by its `name` and by a digest of what it declares.
+    """
 
     rules: tuple[Rule, ...] = ()
     tiers: Mapping[str, Tier] = field(default_factory=lambda: dict(BUILT_IN))
@@ -149,8 +152,10 @@ class Policy:
     declared: Mapping[str, Declaration] = field(default_factory=dict)
     unknown_tools: Undeclared = "ask"
     unknown_arguments: Undeclared = "ask"
+    name: str | None = None
     version: str | None = None
     source: str = "built in"
+    text: str | None = field(default=None, repr=False, compare=False)
     _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
     _known: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
     _said_to: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)

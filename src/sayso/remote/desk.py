@@ -38,7 +38,18 @@ if TYPE_CHECKING:
 
 # What a desk on a database has, and a server does not hand out.
 _ONLY_THERE = frozenset(
-    {"store", "law", "policy", "people", "crew", "flows", "sweep", "cases", "preferences"}
+    {
+        "store",
+        "law",
+        "policy",
+        "policies",
+        "people",
+        "crew",
+        "flows",
+        "sweep",
+        "cases",
+        "preferences",
+    }
     | {
         "verify",
         "seal",

@@ -138,7 +138,7 @@ class Journal:
         self._finished: list[Finished] = []
         self._since: float | None = None
         # By which law calls need nobody, by their place; and what is gathered as it was before it was ruled.
-        self.alone: dict[str, bytes] = {}
+        self.alone: dict[str, tuple[bytes, str | None]] = {}
         self._unruled: dict[str, tuple[str, Content]] = {}
         self._forgot = False
         self._held_until = time.monotonic() + span.total_seconds()
@@ -275,8 +275,9 @@ class Journal:
         worker = self.row.worker or ""
         said = {"key": key, "name": name, "args": args, "attempt": attempt, "worker": worker}
         with self._lock:
-            mark, before = self.alone.pop(key, None), (self._seq, self._head)
-            event = self._next("step.begun", said)
+            mark, ruled = self.alone.pop(key, (None, None))
+            before = self._seq, self._head
+            event = self._next("step.begun", said if ruled is None else {**said, "ruled": ruled})
             self._seq, self._head = event.seq, event.hash
             written = False
             try:

@@ -475,7 +475,7 @@ class Passages:
         said = bool(ruling.rules) or ruling.tier is not None
         free = ruling.effect == "allow" and (said or not stated)
         if free:
-            journal.alone[key] = law.mark
+            journal.alone[key] = law.mark, law.policy.version
         return free
 
     def nesting(
