@@ -203,7 +203,7 @@ def test_an_open_ask_that_does_not_fit_what_was_declared_since_is_refused_in_wor
     strict = LOW.replace('"number"', '{ type = "number", minimum = 0 }')
     with under(place, strict) as after:
         with pytest.raises(
-            Denied, match="do not fit what policy declares of it: amount: must be 0"
+            Denied, match="do not fit what the policy declares of it: amount: must be 0"
         ):
             after.approve(ask)
         with pytest.raises(Denied, match="amount: is no secret"):

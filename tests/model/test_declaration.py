@@ -187,12 +187,13 @@ def test_an_argument_is_listed_with_its_type_or_its_schema(args: dict[str, Any])
 
 def test_a_declaration_is_written_from_the_calls_that_were_seen() -> None:
     seen = [
-        {"properties": {"order": {"type": "integer"}, "amount": {"type": "integer"}}},
-        {"properties": {"order": {"type": "integer"}, "amount": {"type": "number"}, "a b": {}}},
+        {"order": 1, "amount": 2, "note": None},
+        {"order": 2, "amount": 2.5, "note": "x", "a b": {"c": []}},
     ]
 
     assert sketched("refund", seen) == (
-        '[tools."refund"]\n'
-        'args = { "order" = "integer", "amount" = { type = ["integer", "number"] }, '
-        '"a b" = { type = "string", optional = true } }\n'
+        "[tools.refund]\n"
+        'args = { order = "integer", amount = "number", note = { type = ["null", "string"] }, '
+        '"a b" = { type = "object", optional = true } }\n'
     )
+    assert sketched("refund", [{}]) == ""

@@ -23,10 +23,8 @@ from sayso.model.declaration import (
     joined,
     sketched,
 )
-from sayso.model.digest import canonical, read
 from sayso.model.event import Event
 from sayso.model.names import fold
-from sayso.model.schema import inferred
 from sayso.policy.rules import Policy, Rule
 from sayso.store.contract import LAW, Store
 from sayso.store.fleet import Teams
@@ -244,15 +242,15 @@ def sketch(store: Store, name: str) -> str:
     Raises:
         UnknownTool: it was never called with an argument.
     """
-    shapes = []
+    calls = []
     for batch in store.scan():
         for event in batch:
             if event.kind != "ask.opened" or event.text is None:
                 continue
             proposal = ((event.payload or {}).get("content") or {}).get("proposal") or {}
             if proposal.get("tool") == fold(name) and proposal.get("args"):
-                shapes.append(read(inferred(canonical(proposal["args"]))))
-    text = sketched(fold(name), shapes[-_SKETCHED:])
+                calls.append(proposal["args"])
+    text = sketched(fold(name), calls[-_SKETCHED:])
     if not text:
         raise UnknownTool(name, ())
     return text

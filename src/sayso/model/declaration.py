@@ -82,7 +82,10 @@ class Declaration:
     @property
     def spoken(self) -> str:
         """The same for a sentence that agents read too: of each file its folder and its name."""
-        return " and ".join("/".join(source.split("/")[-2:]) for source in self.sources)
+        shown = {POLICY: "the policy"}
+        return " and ".join(
+            shown.get(source) or "/".join(source.split("/")[-2:]) for source in self.sources
+        )
 
     @property
     def digest(self) -> str:
@@ -386,22 +389,32 @@ def concealed(schema: Mapping[str, Any], secret: Sequence[str]) -> dict[str, Any
     return {**schema, "properties": {**schema.get("properties", {}), **hidden}}
 
 
-def sketched(name: str, schemas: Iterable[Mapping[str, Any]]) -> str:
-    """Return a declaration for the policy as TOML, of a tool by how it was called before."""
+def sketched(name: str, calls: Sequence[Mapping[str, Any]]) -> str:
+    """Return a declaration for the policy as TOML, of a tool by the arguments of its calls."""
     seen: dict[str, set[str]] = {}
-    calls = list(schemas)
-    for schema in calls:
-        for arg, form in schema.get("properties", {}).items():
-            seen.setdefault(arg, set()).add(str(form.get("type", "")) or "string")
-    always = [arg for arg in seen if all(arg in one.get("properties", {}) for one in calls)]
+    for args in calls:
+        for arg, value in args.items():
+            seen.setdefault(arg, set()).add(_kind(value))
     listed = ", ".join(
-        f"{json.dumps(arg)} = {_sketch(types, optional=arg not in always)}"
-        for arg, types in seen.items()
+        f"{_key(arg)} = {_sketch(kinds, optional=not all(arg in args for args in calls))}"
+        for arg, kinds in seen.items()
     )
-    return f"[tools.{json.dumps(name)}]\nargs = {{ {listed} }}\n" if listed else ""
+    return f"[tools.{_key(name)}]\nargs = {{ {listed} }}\n" if listed else ""
 
 
-def _sketch(types: set[str], *, optional: bool) -> str:
-    one = json.dumps(min(types)) if len(types) == 1 else json.dumps(sorted(types))
+def _key(name: str) -> str:
+    """Write a name as a key of TOML."""
+    plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if plain else json.dumps(name)
+
+
+def _kind(value: object) -> str:
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+    return "null" if value is None else kinds.get(type(value), "object")
+
+
+def _sketch(kinds: set[str], *, optional: bool) -> str:
+    kinds = kinds - {"integer"} if "number" in kinds else kinds
+    one = json.dumps(min(kinds) if len(kinds) == 1 else sorted(kinds))
     more = ", optional = true" if optional else ""
-    return f"{{ type = {one}{more} }}" if more or len(types) > 1 else one
+    return f"{{ type = {one}{more} }}" if more or len(kinds) > 1 else one
