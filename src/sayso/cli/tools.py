@@ -67,9 +67,7 @@ def list_tools(*, undeclared: bool, as_json: bool) -> None:
         show("", *_row(tool))
     if missing and wanted:
         say("")
-        say(
-            "A tool that nothing declares never runs alone over HTTP. Declare it: sayso tools sketch NAME"
-        )
+        say("No undeclared tool runs alone over HTTP. Declare it: sayso tools sketch NAME")
 
 
 def _row(tool: ToolRecord) -> Iterator[RenderableType]:
