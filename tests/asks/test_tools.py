@@ -270,3 +270,27 @@ def test_nothing_is_earned_by_what_its_code_must_sort(place: Place, desk: Desk) 
 
     assert free.stake is not None
     assert sorted_.stake is None
+
+
+def test_a_waiting_run_whose_call_does_not_fit_by_then_hears_it_in_words(desk: Desk) -> None:
+    paid: list[float] = []
+
+    @desk.gate(risk="high")
+    def refund(order: int, amount: float) -> None:
+        paid.append(amount)
+
+    @desk.workflow
+    def refunding(run: Any) -> str:
+        run.call(refund, order=1, amount=-5.0)
+        return "paid"
+
+    run = desk.run(refunding, wait=False)
+    desk.approve(run.asks[0])
+    strict = '[tools.refund.args]\norder = "integer"\namount = { type = "number", minimum = 0 }\n'
+    desk.policies.publish(strict, note="Nobody pays us by a refund")
+    run = desk.resume(run, wait=False)
+
+    assert run.status == "failed"
+    assert paid == []
+    assert "do not fit what the policy and asks/test_tools.py:" in str(run.error)
+    assert "amount: must be 0 or more" in str(run.error)
