@@ -186,7 +186,7 @@ def test_an_argument_is_listed_with_its_type_or_its_schema(args: dict[str, Any])
 
 
 def test_a_declaration_is_written_from_the_calls_that_were_seen() -> None:
-    seen = [
+    seen: list[dict[str, object]] = [
         {"order": 1, "amount": 2, "note": None},
         {"order": 2, "amount": 2.5, "note": "x", "a b": {"c": []}},
     ]
