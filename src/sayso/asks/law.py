@@ -89,9 +89,11 @@ class Law:
 
     def about(self, policy: Policy) -> Known:
         """Return what is declared of each tool under a policy."""
-        if not self.known or self.known[0].policy is not policy:
-            self.known[:] = [Known(policy, self.tools)]
-        return self.known[0]
+        known = self.known[0] if self.known else None
+        if known is None or known.policy is not policy:
+            known = Known(policy, self.tools)
+            self.known[:] = [known]
+        return known
 
     def names(self) -> dict[str, frozenset[str]]:
         """Return the tools that code declares, each with the names of its arguments."""
