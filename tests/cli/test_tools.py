@@ -79,3 +79,22 @@ def test_a_tool_that_is_not_known_is_told_with_those_that_are(sayso: Sayso, desk
 
     assert done.code == 1
     assert "Nothing is known of a tool 'payy' here. Tools: pay." in done.err
+
+
+def test_e49_a_tool_that_code_declares_is_known_before_it_is_called(
+    sayso: Sayso, desk: Desk, here: Path
+) -> None:
+    @desk.gate(risk="high")
+    def refund(amount: float) -> float:
+        return amount
+
+    desk.law.current(desk.store)
+    rules = '[[rules]]\nname = "{0}"\ntool = "{0}"\nwhen = "args.{1} > 5"\neffect = "ask"\n'
+    (here / "new.toml").write_text(rules.format("refund", "amount") + rules.format("refnd", "n"))
+    out = sayso("policy", "check", "new.toml", "--strict").out
+
+    assert "'refund' was ever called" not in out
+    assert "No tool 'refnd' was ever called here. Did you mean 'refund'?" in " ".join(out.split())
+    (here / "new.toml").write_text(rules.format("refund", "amuont"))
+    out = " ".join(sayso("policy", "check", "new.toml").out.split())
+    assert "No call of refund had an argument 'amuont'. Did you mean 'amount'?" in out
