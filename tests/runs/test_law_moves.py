@@ -37,10 +37,13 @@ def test_a_call_that_needed_nobody_a_moment_ago_is_asked_for(desk: Desk, admin: 
         paid.append(amount)
         return "paid"
 
+    def publish(text: str) -> None:
+        admin.policies.publish(text)
+
     @desk.workflow
     def paying(run: Running) -> str:
         run.effect(look, 7)
-        run.step(admin.policies.publish, SENIOR)
+        run.step(publish, SENIOR)
         return run.call(pay, 40)
 
     run = desk.run(paying, wait=False)
@@ -64,10 +67,13 @@ def test_a_question_that_was_about_to_be_asked_is_ruled_anew(desk: Desk, admin: 
 
     admin.policies.publish('[tools]\npay = "medium"\nlook = "low"\n')
 
+    def publish(text: str) -> None:
+        admin.policies.publish(text)
+
     @desk.workflow
     def paying(run: Running) -> str:
         run.effect(look, 7)
-        run.step(lambda: admin.policies.publish(SENIOR) and None)
+        run.step(publish, SENIOR)
         return run.call(pay, 40)
 
     run = desk.run(paying, wait=False)
@@ -87,10 +93,13 @@ def test_a_question_that_is_denied_by_now_is_never_asked(desk: Desk, admin: Desk
     def pay(amount: int) -> str:
         raise AssertionError("it was denied")
 
+    def publish(text: str) -> None:
+        admin.policies.publish(text)
+
     @desk.workflow
     def paying(run: Running) -> str:
         run.effect(look, 7)
-        run.step(lambda: admin.policies.publish(NEVER) and None)
+        run.step(publish, NEVER)
         try:
             run.call(pay, 40)
         except sayso.errors.StepFailed as failure:
