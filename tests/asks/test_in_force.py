@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sayso import Desk
+from sayso.asks.backtesting import backtest
 from sayso.asks.law import PUBLISHED, add_to_law, law_of
 from sayso.errors import (
     AskChanged,
@@ -572,3 +573,25 @@ def test_each_ruling_goes_by_exactly_one_version_while_others_are_published(
 @pytest.mark.soak
 def test_each_ruling_goes_by_exactly_one_version_for_long(program: Program) -> None:
     rulings(program, 1_000, 10_000)
+
+
+# --- what another policy would have said -------------------------------------------------------
+
+
+def test_asks_of_late_are_ruled_anew_by_another_policy(program: Program) -> None:
+    desk = program("shop", '[[rules]]\nname = "pay"\ntool = "pay"\neffect = "ask"\n')
+    small, big = pay(desk, 5), pay(desk, 50)
+    desk.open("other", {})
+    stricter = desk.policies.proposed(
+        '[[rules]]\nname = "pay"\ntool = "pay"\neffect = "ask"\n'
+        '[[rules]]\nname = "big"\nwhen = "has(args.amount) && args.amount > 10"\neffect = "deny"\n'
+    ).policy
+
+    found = backtest(desk.store, desk.policy, stricter)
+
+    assert found.looked_at == 3
+    (one,) = found.otherwise
+    assert (one.ask, one.before.effect, one.after.effect) == (big.id, "ask", "deny")
+    assert backtest(desk.store, desk.policy, desk.policy).otherwise == ()
+    assert backtest(desk.store, desk.policy, stricter, last=1).looked_at == 1
+    assert small.open

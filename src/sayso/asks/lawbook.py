@@ -162,8 +162,9 @@ class Lawbook:
             seen = self._read(store)
         if ruling and not seen.begun:
             seen = self._begin(seen)
-        elif seen.begun and not self._team and self.own.path is not None:
-            seen = self._watch(seen)
+        elif seen.begun and not self._team and self.own.is_other_than(seen.brought):
+            policy, text = self.own.taken
+            seen = self._compared(seen, policy, text)
         if seen.wrong is not None:
             raise seen.wrong
         if seen.found is not None:
@@ -274,14 +275,6 @@ class Lawbook:
             _log.error("%s What it says is not in force: %s", error, _in_force(seen.law))
             return seen
         return self._compared(seen, policy, text)
-
-    def _watch(self, seen: _Seen) -> _Seen:
-        """See whether the file is another one by now, where somebody is alone at the desk."""
-        try:
-            policy, text = self.own.taken
-        except BadPolicy:  # broken from the beginning, which was said
-            return seen
-        return seen if policy is seen.brought else self._compared(seen, policy, text)
 
     def _compared(self, seen: _Seen, policy: Policy, text: str | None) -> _Seen:
         """Put in force what the program brings, if that was changed where it was put in force from."""

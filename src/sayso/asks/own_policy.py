@@ -171,6 +171,24 @@ class OwnPolicy:
         """The policy that the program has made, and that no text says."""
         return self.given if self.given is not None and self.given.text is None else None
 
+    def is_other_than(self, policy: Policy | None) -> bool:
+        """Whether the file says another policy by now. Every ruling comes by here: one look at it."""
+        if self._file is None:
+            return False
+        try:
+            found = os.stat(self._file)
+        except OSError:
+            state = None
+        else:
+            state = found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns
+        taken = self._taken
+        if taken is not None and state == self._seen:
+            return taken[0] is not policy
+        try:
+            return self.taken[0] is not policy
+        except BadPolicy:  # broken from the beginning, which was said
+            return False
+
     @property
     def policy(self) -> Policy:
         """The policy that the program brings now.
@@ -191,15 +209,8 @@ class OwnPolicy:
         """The policy that the program brings now, with its text; raises what `policy` does."""
         if self._taken is None:
             return self._first()
-        if self._file is not None:  # every ruling comes by here: one call, and no waiting
-            try:
-                found = os.stat(self._file)
-            except OSError:
-                state = None
-            else:
-                state = found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns
-            if state != self._seen:
-                self._look()
+        if self.path is not None and _state(self.path) != self._seen:
+            self._look()
         return self._taken
 
     @property

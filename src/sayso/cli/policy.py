@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,8 +15,8 @@ from rich.text import Text
 from sayso.asks.law import law_of
 from sayso.asks.own_policy import (
     FILE,
+    VARIABLE,
     default_policy,
-    found_policy,
     read_policy,
     speaks_of_policy,
 )
@@ -83,9 +84,9 @@ for command in COMMANDS:
 
 def _found(file: Path | None) -> Policy:
     """Return the policy that is meant: a file that is named, that of this folder, or the desk's."""
-    path, named = found_policy(file)
-    if named or speaks_of_policy(path):
-        return read_policy(path)
+    named = file or os.environ.get(VARIABLE) or None
+    if named is not None or speaks_of_policy(Path(FILE)):
+        return read_policy(Path(named or FILE))
     found, _ = _looked_at(lambda desk: desk.policy, default_policy())
     return found
 
@@ -94,9 +95,7 @@ def _headline(found: Policy) -> str:
     usual = len(set(found.rules) & set(default_policy().rules))
     own = len(found.rules) - usual
     if found is default_policy():
-        return (
-            f"policy: the default one (neither {FILE} here nor the desk has another), {usual} rules"
-        )
+        return f"policy: the default one (no {FILE} here has another), {usual} rules"
     kept = f" and {usual} of the default policy" if usual else ", none of the default policy"
     return f"policy: {found.source}, version {found.version}, {_many(own, 'rule')} of its own{kept}"
 

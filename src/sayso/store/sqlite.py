@@ -327,7 +327,10 @@ class SQLiteStore(SqlStore):
             parameters["now"] = now
             if self._run(connection, name, parameters).rowcount == 0:
                 return False  # too late
-        if self._noted(connection, append) == 0:
+        note, event = self._note, noted(append.event)
+        if append.law is not None and append.ask is None:  # else the row of the ask is the guard
+            note, event = self._note_lawful, (*event, append.law)
+        if connection.execute(note, event).rowcount == 0:
             return False  # it follows an event that is not here, or rests on a law of before
         if append.person is not None:
             person = person_parameters(append.person, active=append.active)
@@ -336,11 +339,6 @@ class SQLiteStore(SqlStore):
             self._run(connection, change.query, change.values).rowcount or not change.needed
             for change in append.beside
         )
-
-    def _noted(self, connection: sqlite3.Connection, append: Append) -> int:
-        if append.law is None or append.ask is not None:  # then the row of the ask is the guard
-            return connection.execute(self._note, noted(append.event)).rowcount
-        return connection.execute(self._note_lawful, (*noted(append.event), append.law)).rowcount
 
     def _together(self, parts: Sequence[Part], *, fenced: bool) -> bool:
         def work(connection: sqlite3.Connection) -> bool:

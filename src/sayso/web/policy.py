@@ -58,7 +58,7 @@ class PolicyDocument(Document):
 
     kind: Literal["default", "file", "code"]
     file: str | None
-    since: datetime = Field(description="Since when it has been in force on this server.")
+    since: datetime = Field(description="Since when it has been in force.")
     trouble: str | None = Field(description="Why what its file says now is not in force.")
     pending: bool = Field(description="The file has just changed, and will be taken over.")
     version: str | None
@@ -242,11 +242,12 @@ def _standing(visit: Visit, law: PolicyStatus) -> PolicyStands:
     admin = ADMIN in visit.caller.scopes
     file = None if law.file is None else str(law.file) if admin else law.file.name
     trouble = law.trouble if admin or law.trouble is None else _TROUBLE
+    here = visit.store.now() - timedelta(seconds=law.age)
     return PolicyStands(
         law,
         file=file,
         trouble=trouble,
-        since=visit.store.now() - timedelta(seconds=law.age),
+        since=here if law.published is None else law.published.at,
         solo=roster.solo,
         tiers=tuple(_tier(law.policy.tiers[name], roster, seen) for name in law.policy.order),
         sees=sees_name(visit),
