@@ -19,10 +19,21 @@ from sayso.model.requirement import Requirement
 from tests.fine import DAYS, fine
 
 LAW = """
-[tools]
-refund = "low"
-wire = "high"
-drop = "critical"
+[tools.refund]
+tier = "low"
+
+[tools.refund.args]
+order = { type = "integer", optional = true }
+amount = { type = "integer", optional = true }
+memo = { type = "string", optional = true }
+
+[tools.wire]
+tier = "high"
+args = { order = { type = "integer", optional = true } }
+
+[tools.drop]
+tier = "critical"
+args = { order = { type = "integer", optional = true } }
 
 [tiers.low]
 needs = ["1 reviewer"]

@@ -134,6 +134,7 @@ _STREAMS = {
         "Of the trust in an agent",
         "In the stream of the key, whose name is its id (`k-7f3k9m2p0q`). Agents cannot read it.",
     ),
+    "law": ("Of the policy", "In the stream `law`. Whoever opens the desk goes by what it says."),
     "people": ("Of the people", "In the stream `people`."),
     "access": ("Of tokens, passwords and sessions", "In the stream `access`. No secret is in it."),
     "webhooks": ("Of webhooks", "In the stream `webhooks`."),

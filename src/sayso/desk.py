@@ -49,7 +49,10 @@ from sayso.store.address import url_of
 
 if TYPE_CHECKING:  # most programs never look back: what does that comes when it is asked for
     from sayso.access.tokens import Tokens
+    from sayso.asks.carrying import Gated
     from sayso.asks.preferring import Preferences
+    from sayso.asks.publishing import Policies
+    from sayso.asks.tools import Tools
     from sayso.asks.trust import Trust
     from sayso.channels.webhooks import Webhooks
     from sayso.insight.case import Case
@@ -100,15 +103,22 @@ class Desk(Asking, Gates, RunDesk):
         if token is not None or insecure:
             raise BadValue("token= and insecure= are for a desk behind HTTP: Desk('https://...').")
         self.url = url_of(url) if url is not None else find_url()
-        self.law = Lawbook(policy, people=lambda: self.store.register(), past=self._people_ever)
         self.origin = Origin(via, account or f"{_user()}@{os.uname().nodename}")
+        self.law = Lawbook(
+            policy,
+            store=lambda: self.store,
+            people=lambda: self.store.register(),
+            past=self._people_ever,
+            origin=self.origin,
+        )
         ticking = clock or SystemClock()
         self._own = open_store(self.url, ticking)
-        self._own.widen = self.law.widened
+        self._own.widen = lambda roster, mark=None: self.law.widened(roster, mark, self._own)
         self.docket = StoredDocket(lambda: self.store, self.origin, self.law)
         self.forms = Forms(
             agent if agent is not None else _program(), self.docket.now, self._precedents, team
         )
+        self.law.tools.actor = Actor("agent", self.forms.agent)
         self.forms.version = lambda fn: version_of(fn.__module__)
         self.lease = span(lease).total_seconds()
         self.heartbeat = Heartbeat(self.docket.renew, self.lease, ticking, sweep=self.sweep)
@@ -156,6 +166,10 @@ class Desk(Asking, Gates, RunDesk):
     def policy(self) -> Policy:
         """The policy in force."""
         return self.law.policy
+
+    def registered(self, gate: Gated) -> None:
+        """Remember what a function behind a gate declares."""
+        self.law.tools.declare(gate.tool, asks=gate.asks_people)
 
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once."""
@@ -348,11 +362,25 @@ class Desk(Asking, Gates, RunDesk):
         return incident(self.store, id_of(effect), harm, by=by, origin=self.origin)
 
     @property
+    def policies(self) -> Policies:
+        """The versions of the policy: put one in force, compare them, go back to an earlier one."""
+        from sayso.asks.publishing import Policies
+
+        return Policies(lambda: self.store, self.origin, self.law)
+
+    @property
     def preferences(self) -> Preferences:
         """What people prefer of the agents on this desk."""
         from sayso.asks.preferring import Preferences
 
         return Preferences(lambda: self.store, self.origin)
+
+    @property
+    def tools(self) -> Tools:
+        """The tools of this desk: who declares each, how it was called, what lets it run alone."""
+        from sayso.asks.tools import Tools
+
+        return Tools(lambda: self.store, self.origin, self.law, self._teams)
 
     @property
     def tokens(self) -> Tokens:

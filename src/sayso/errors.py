@@ -11,6 +11,7 @@ SaysoError
 │   ├── UnknownRole        nobody could ever hold this role
 │   ├── UnknownWebhook     no webhook, or no delivery, has this id
 │   ├── UnknownKey         nothing is known of a key of this id
+│   ├── UnknownTool        nothing is known of a tool of this name
 │   ├── VerdictNotAllowed  this ask does not offer that verdict
 │   ├── InvalidEdit        the edit breaks the schema; `fields` says where
 │   ├── InvalidAnswer      the answer breaks the schema; `fields` says where
@@ -68,6 +69,7 @@ module is the floor of the house and imports nothing of ours.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar, Protocol
 
@@ -271,6 +273,24 @@ class UnknownKey(Misuse):
 
     def __init__(self, unknown: object) -> None:
         super().__init__(f"There is no key {unknown!r} on this desk. `sayso trust` shows them.")
+        self.unknown = unknown
+
+
+class UnknownTool(Misuse):
+    """Nothing is known of a tool of this name, or no such source declares it.
+
+    Next: take a name, and a source, that `sayso tools` shows.
+    """
+
+    code = "unknown-tool"
+
+    def __init__(self, unknown: str, known: Iterable[str], source: str | None = None) -> None:
+        listed = ", ".join(sorted(known)) or "none"
+        if source is None:
+            what = f"Nothing is known of a tool {unknown!r} here. Tools: {listed}."
+        else:
+            what = f"Nothing in {source!r} declares the tool {unknown!r}. Its code: {listed}."
+        super().__init__(what)
         self.unknown = unknown
 
 

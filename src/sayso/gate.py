@@ -57,6 +57,10 @@ class Host(Protocol):
     docket: Docket
     heartbeat: Heartbeat
 
+    def registered(self, gate: Gated) -> None:
+        """Hear of a function that was put behind a gate: so its tool is declared."""
+        ...
+
     def put(
         self,
         content: Content,
@@ -161,6 +165,7 @@ class Gates:
 def make_gate(host: Host, fn: Callable[P, R], **given: Any) -> Callable[P, R]:  # noqa: ANN401
     """Return the function behind a gate, with the same signature."""
     gate = replace(gated(fn, **given), always=True)
+    host.registered(gate)
     if inspect.iscoroutinefunction(fn):
 
         @functools.wraps(fn)

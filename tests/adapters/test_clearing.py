@@ -109,3 +109,17 @@ def test_whoever_takes_a_place_beside_another_is_found(desk: Desk):
 
     assert seated() is None
     assert ask_of(begun(desk, flow)).content.agent == "helper"
+
+
+def test_a_tool_of_a_host_is_declared_by_its_own_schema_and_by_the_program(desk: Desk) -> None:
+    schema = {"properties": {"amount": {"type": "number"}}, "required": ["amount"]}
+    pay = foreign("Pay out", lambda amount: amount, schema, risk="low")
+
+    run = desk.run(desk.workflow(name="paying")(lambda run: run.call(pay, amount=3)))
+
+    known = next(tool for tool in desk.tools if tool.declared)
+    assert run.output == 3
+    assert known.name.startswith("pay-out-")
+    assert known.joined is not None
+    assert known.joined.arguments == ("amount",)
+    assert "adapters/base.py" not in known.declared[0].source

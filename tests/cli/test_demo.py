@@ -23,7 +23,7 @@ def test_without_a_terminal_it_plays_by_itself(
     assert "approved with edits" in done.out
     assert "It ran, with exactly what was approved: 40 EUR paid back for order 1182" in done.out
     assert "Not run. The agent is told: Order 1183 was charged once" in done.out
-    assert "Verified: 7 events, the chain is whole" in done.out
+    assert "Verified: 8 events, the chain is whole" in done.out
     assert "What left the house: 40 EUR for order 1182." in done.out
     assert max(map(len, done.out.splitlines())) <= 100
     assert list(here.iterdir()) == []

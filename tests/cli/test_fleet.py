@@ -118,7 +118,7 @@ def test_a_run_whose_only_worker_died_is_named_like_one_that_nobody_serves(
 def test_what_was_given_up_needs_a_person(office: Place, desk: Desk, sayso: Sayso) -> None:
     run = desk.start(desk.flows["note"].fn, "x")
     office.sql("update runs set status = 'parked'")
-    ask = desk.open("pay")
+    ask = desk.open("pay", {"order": 1})
     desk.approve(ask)
     desk.begin(ask, limit="1m")
     assert doubt(desk.store, ask.id, "nobody knows", origin=Origin("python", "sam")) is not None

@@ -89,14 +89,16 @@ def _asks(desk: sayso.Desk, clock: FakeClock) -> None:
 def _under_a_policy(clock: FakeClock) -> None:
     """Reminders, stand-ins, a yes of the policy, and a policy that becomes stricter."""
     Path("slow.toml").write_text(SLOW)
-    with sayso.Desk(URL, clock=clock, policy="slow.toml") as desk:
+    with sayso.Desk(URL, clock=clock) as desk:
+        desk.policies.publish(Path("slow.toml"), by="anna")
         desk.open("deploy", {"version": 1})
         desk.open("look", {"at": "it"}, risk="low")
         ask = desk.open("drop", {"table": "x"}, risk="high")
         clock.advance("31m")
         desk.sweep()
     Path("strict.toml").write_text(STRICT)
-    with sayso.Desk(URL, clock=clock, policy="strict.toml") as desk:
+    with sayso.Desk(URL, clock=clock) as desk:
+        desk.policies.publish(Path("strict.toml"), by="anna")
         with suppress(AskChanged):
             desk.approve(ask, by="anna")
         desk.reject(desk.get(ask.id), by="anna")
@@ -128,7 +130,8 @@ def _effects(desk: sayso.Desk, clock: FakeClock) -> None:
 def _trust(clock: FakeClock) -> None:
     """An agent earns to run alone, loses it four times over, and is let earn again."""
     Path("trust.toml").write_text('[tools]\nnote = "low"\n[tiers.low]\nneeds = ["1 senior"]\n')
-    with sayso.Desk(URL, clock=clock, policy="trust.toml") as desk:
+    with sayso.Desk(URL, clock=clock) as desk:
+        desk.policies.publish(Path("trust.toml"), by="anna")
         desk.people.add("eric", roles=["senior"])
         desk.law.coin = lambda: 0.999
         numbers = iter(range(10_000))
@@ -207,7 +210,8 @@ _look.__name__ = "look"
 def _flood(clock: FakeClock) -> None:
     law = Path("pace.toml")
     law.write_text('[agents.eager]\nasks = "1 per hour"\n')
-    with sayso.Desk(URL, clock=clock, policy=law) as desk, suppress(TooManyAsks):
+    with sayso.Desk(URL, clock=clock) as desk, suppress(TooManyAsks):
+        desk.policies.publish(law, by="anna")
         for order in (1, 2):
             desk.open("refund", {"order": order}, agent="eager", team="billing")
 
@@ -234,5 +238,7 @@ def _upkeep(desk: sayso.Desk) -> None:
     assert row is not None
     _disable(desk.store, row)
     desk.webhooks.remove(gone)
+    known = next(tool for tool in desk.tools if len(tool.declared))
+    desk.tools.forget(known.name, known.declared[-1].source, by="anna")
     desk.seal()
     restore(desk.store, actor=Actor("person", "anna"), origin=desk.origin)

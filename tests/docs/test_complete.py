@@ -26,9 +26,10 @@ from sayso.model.content import Content
 from sayso.policy.cases import CASE, EXPECT
 from sayso.policy.complaints import MAY_BE_UNSTATED
 from sayso.policy.complaints import VARIABLES as SEEN_BY_CONDITIONS
+from sayso.policy.digests import ELSEWHERE
 from sayso.policy.earning import EARNING
 from sayso.policy.paces import PACE
-from sayso.policy.reading import ELSEWHERE, RULE, RUNG, SECTIONS, TERMS, TIER
+from sayso.policy.reading import RULE, RUNG, SECTIONS, TERMS, TIER
 from sayso.policy.tiers import BUILT_IN
 from sayso.remote.desk import RemoteDesk
 from sayso.runs.front import RunDesk

@@ -374,8 +374,10 @@ def test_e40_a_rule_is_written_in_any_case_but_for_conditions(till: Desk) -> Non
         Rule(name="names", tools=("Wi*",), effect="deny"),
     ):
         law_in_code = Policy(rules=(rule,))
-        with Desk(till.url, agent="bot", policy=law_in_code) as desk, pytest.raises(Denied):
-            desk.open("wIPe")
+        with Desk(till.url, agent="bot", policy=law_in_code) as desk:
+            desk.policies.publish(law_in_code)
+            with pytest.raises(Denied):
+                desk.open("wIPe")
     with pytest.raises(BadPolicy, match=r"would never match 'Wipe'. Write 'wipe'"):
         law('[[rules]]\nname = "x"\nwhen = "tool == \'Wipe\'"\neffect = "deny"')
     for text in (

@@ -106,18 +106,17 @@ def test_e20_one_person_with_both_roles_is_one_person(office: Office) -> None:
     approved(desk, ask, "sec")
 
 
-def test_e21_a_rule_that_wants_3_of_a_group_of_2_is_refused_when_it_is_loaded(
+def test_e21_a_rule_that_wants_3_of_a_group_of_2_is_refused_when_it_is_put_in_force(
     office: Office, place: Place
 ) -> None:
     """All but NetApp: accepted, and then it blocks for ever."""
-    desk = office(
-        '[groups]\nboard = ["anna", "ada"]\n[tiers.board]\nneeds = ["3 board"]\n'
-        '[tools]\nrefund = "board"\n'
-    )
-    before = place.count()
+    desk, before = office(), place.count()
 
     with pytest.raises(BadPolicy, match="3 board can never be met"):
-        refund(desk)
+        desk.policies.publish(
+            '[groups]\nboard = ["anna", "ada"]\n[tiers.board]\nneeds = ["3 board"]\n'
+            '[tools]\nrefund = "board"\n'
+        )
 
     assert place.count() == before
 

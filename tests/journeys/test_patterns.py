@@ -65,8 +65,9 @@ class Journey:
         """Return what was written to the journal since the last look."""
         events = list(self.desk.events())
         fresh, self.told = events[self.told :], len(events)
-        # What people say of a call also stands in the book of its key: another story.
-        fresh = [event for event in fresh if not event.kind.startswith("trust.")]
+        # What people say of a call also stands in the book of its key, and what tools there are in
+        # the law: other stories.
+        fresh = [event for event in fresh if not event.kind.startswith(("trust.", "tool."))]
         # Events of one commit have no order among streams but their time.
         return [_line(self.desk, event) for event in sorted(fresh, key=lambda event: event.at)]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from sayso import Desk
-from sayso.asks.lawbook import Lawbook
 from sayso.errors import BadPolicy, Denied
 from sayso.testing import FakeClock
 from tests.places import Place
@@ -104,10 +103,8 @@ def test_a_deadline_that_has_passed_before_anybody_is_asked(
         "[[rules]\n",
         GOOD + 'when = "amount > 1"\n',
         GOOD + "[groups]\nsecurity = []\n",
-        GOOD + "[groups]\nsecurity = ['nobody']\n",
         GOOD + "escalate = [{ after = '1h', to = ['senior'] }]\n",
         GOOD + "within = 0\n",
-        GOOD.replace("1 senior", "7 senior"),
         "\ufeff\0",
     ],
 )
@@ -120,18 +117,35 @@ def test_a_policy_that_breaks_while_asks_are_open_leaves_the_one_before_in_force
 ) -> None:
     file.write_text(GOOD + '[[rules]]\nname = "no"\ntool = "wipe"\neffect = "deny"\n')
     with Desk(place.url, clock=clock, policy=file) as desk:
-        desk.law = Lawbook(file, settle=0, try_again=0, people=lambda: desk.store.register())
-        desk.people.add("anna", roles=["senior"])
-        before = desk.policy
+        desk.law.own._settle = 0
         ask = desk.open("refund", {"amount": 1})
+        before = desk.policies.in_force
 
         file.write_text(broken)
 
-        assert [desk.policy for _ in range(3)] == [before] * 3
-        (record,) = [each for each in caplog.records if each.name == "sayso.policy"]
-        assert record.levelno == logging.ERROR
-        assert str(file) in record.getMessage()
         with pytest.raises(Denied):
             desk.open("wipe", {})
-        assert desk.approve(ask, by="anna").decision
+        assert desk.policies.in_force == before
+        assert desk.policy.rules[-1].name == "no"
+        *_, record = [each for each in caplog.records if each.name == "sayso.policy"]
+        assert record.levelno == logging.ERROR
+        assert str(file) in record.getMessage()
+        assert desk.approve(ask).decision
         assert desk.begin(ask).args == {"amount": 1}
+
+
+def test_a_team_does_not_go_by_what_its_file_has_become(
+    place: Place, clock: FakeClock, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file.write_text(GOOD + '[[rules]]\nname = "no"\ntool = "wipe"\neffect = "deny"\n')
+    with Desk(place.url, clock=clock, policy=file) as desk:
+        desk.people.add("anna", roles=["senior"])
+        ask = desk.open("refund", {"amount": 1})
+        caplog.clear()
+
+        for text in (GOOD.replace("1 senior", "7 senior"), "[[rules]\n", GOOD):
+            file.write_text(text)
+            with pytest.raises(Denied):
+                desk.open("wipe", {})
+        assert desk.approve(ask, by="anna").decision
+        assert caplog.records == []

@@ -167,6 +167,8 @@ class Judge:
             said = event.payload or {}
             if event.stream == "people":
                 self.people(event, said)
+            elif event.stream == "law":
+                continue
             elif event.kind == "ask.opened":
                 self.trails[event.stream] = self.opened(event, said)
             else:

@@ -60,7 +60,7 @@ def test_the_journal_is_whole_after_all_of_it(desk: Desk, clock: FakeClock):
     assert run.output == ["x", "text", True], run.error
     report = desk.verify()
     assert report, report.problems
-    assert report.streams == 2 + len(run.asks) + len(cancelled.asks)
+    assert report.streams == 3 + len(run.asks) + len(cancelled.asks)
     assert desk.verify(seal=desk.seal())
 
 

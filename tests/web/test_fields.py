@@ -17,10 +17,11 @@ import pytest
 
 from sayso import Ask, Desk, Running
 from sayso.asks.identity import barred, concerned
-from sayso.asks.lawbook import Lawbook, default_policy
+from sayso.asks.lawbook import default_policy
 from sayso.model.actor import Actor, Roster
 from sayso.model.tool import HIDDEN
 from sayso.policy.reading import read
+from tests.published import put_in_force
 from tests.served import Served
 from tests.trusted import written
 
@@ -52,7 +53,7 @@ open_ask.facts                      .+.     .+.     .+.     .+.     .+.     no
 open_ask.options                    no      no      no      no      no      no
 open_ask.answer                     no      no      no      no      no      no
 open_ask.returns                    .+.     .+.     .+.     .+.     .+.     no
-open_ask.hidden                     .+o     .+o     .+o     .+o     .+o     no
+open_ask.hidden                     no      no      no      no      no      no
 open_ask.within                     +..     +..     +..     +..     +..     no
 open_ask.run                        no      no      no      no      no      no
 open_ask.thread                     .+.     .+.     .+.     .+.     .+.     no
@@ -122,6 +123,10 @@ simulate.tags                       no      ...     ...     ...     ...     no
 simulate.gated                      no      ...     ...     ...     ...     no
 simulate.team                       no      no      no      no      ...     no
 simulate.at                         no      ...     ...     ...     ...     no
+publish_policy.text                 no      no      no      no      ...     no
+publish_policy.note                 no      no      no      no      ...     no
+publish_policy.over                 no      no      no      no      no      no
+rollback_policy.note                no      no      no      no      ...     no
 sign_in.name                        no      no      no      no      no      no
 sign_in.password                    no      no      no      no      no      no
 put_person.name                     no      no      no      no      ...     no
@@ -144,9 +149,13 @@ begin_denied_by_now.risk            no      no      no      no      no      no
 """
 
 LAW = """
-[tools]
-refund = "high"
-look = "low"
+[tools.refund]
+tier = "high"
+args = { amount = "integer" }
+
+[tools.look]
+tier = "low"
+args = { amount = "integer" }
 
 [[rules]]
 name = "large"
@@ -266,6 +275,10 @@ SAID: Mapping[str, tuple[Value, ...]] = {
     "TrialPost.gated": (True,),
     "TrialPost.team": ("billing",),
     "TrialPost.at": ("2025-01-01T00:00:00Z",),
+    "PolicyPost.text": (LAW,),
+    "PolicyPost.note": ("Why",),
+    "PolicyPost.over": (0,),
+    "RollbackPost.note": ("Why",),
     "Credentials.name": ("anna",),
     "Credentials.password": ("correct horse",),
     "PersonBody.name": ("new",),
@@ -291,6 +304,7 @@ BASE: Mapping[str, Mapping[str, Any]] = {
     "DoubtPost": {"attempt": 1, "reason": "Silence"},
     "AssignPost": {"to": None},
     "IncidentPost": {"harm": "Harm"},
+    "PolicyPost": {"text": LAW},
     "RunPost": {"workflow": "wire"},
     "TrialPost": {"tool": "refund"},
     "Credentials": {"name": "anna", "password": "wrong"},
@@ -404,7 +418,7 @@ class Office:
 
     def __init__(self, server: Served) -> None:
         self.server, self.desk = server, server.desk
-        self.law, self.roster = self.desk.law, self.desk.store.roster()
+        self.roster = self.desk.store.roster()
         self._numbers = count(1)
         self.desk.workflow(name="wire")(wire)
         self.who = {
@@ -522,12 +536,14 @@ class Sent:
         for name in body.keys() & {"thread", "key"}:  # each may stand for one thing only
             body[name] += f" {office.number()}"
         if self.operation == "begin, denied by now":
-            desk.law = Lawbook(read(DENIED, source="law.toml", default=default_policy()))
+            put_in_force(desk, DENIED)
         try:
             where = self.path.replace("{id}", self._id(ask)).replace("{holder}", "till")
+            where = where.replace("{version}", "1")
             answer = self.client.post(where.replace("{key}", self._key()), json=body)
         finally:
-            desk.law = office.law
+            if desk.policies.show().text != LAW:
+                put_in_force(desk, LAW)
         assert answer.status_code < 500, answer.text
         after = desk.get(ask.id)
         if answer.status_code >= 400:

@@ -16,6 +16,7 @@ from sayso.access.sessions import end_session, list_sessions
 from sayso.policy.reading import read
 from sayso.testing import FakeClock
 from tests.places import Place
+from tests.published import put_in_force
 from tests.served import QUICK, Served
 
 
@@ -140,7 +141,7 @@ tier = "critical"
 
 @contextmanager
 def banking(place: Place, policy: str) -> Iterator[Served]:
-    with Desk(place.url, account="sam@till", policy=read(policy)) as desk:
+    with put_in_force(Desk(place.url, account="sam@till"), policy) as desk:
         if desk.people.solo:
             desk.people.add("anna", roles=["senior"])
         with Served(desk) as server:

@@ -19,6 +19,7 @@ unseen, goes through the verbs of the run:
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import sys
 import warnings
@@ -149,9 +150,24 @@ def foreign(
         secrets = {name: {"const": HIDDEN} for name in hidden}
         shape["properties"] = {**shape.get("properties", {}), **secrets}
     called = None if gate.tool.name == name else name
-    tool = replace(gate.tool, title=called, schema=shape, shape=canonical(shape), secret=hidden)
+    tool = replace(
+        gate.tool,
+        title=called,
+        schema=shape,
+        shape=canonical(shape),
+        secret=hidden,
+        source=f"{_program()}:{gate.tool.name}",
+    )
     call.__sayso_gate__ = replace(gate, tool=tool)  # type: ignore[attr-defined]
     return call
+
+
+def _program() -> str:
+    """Return which program gives a desk the tools of its host: its file, or where a command was typed."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if file is None or file.endswith(("/sayso", "/__main__.py")):
+        return os.getcwd()
+    return str(file)
 
 
 def distinct(ids: Iterable[str | None]) -> list[str]:

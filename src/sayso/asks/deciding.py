@@ -12,12 +12,13 @@ from typing import Any
 
 from sayso.asks.deadlines import keep_time
 from sayso.asks.identity import check_own, check_role, reviewer
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce, Lawbook
 from sayso.asks.opening import without
 from sayso.asks.praising import praise_of, speak
 from sayso.asks.ruling import (
     critical,
     denied,
+    other_version,
     outgrown,
     raised,
     rule,
@@ -92,24 +93,31 @@ def decide(
             continue
         person = reviewer(at.ask, at.roster, by, origin)
         check_shown(at, ballot.verdict, seen)
+        asked = _held_against(store, law, at, ballot)
         _check_role(at, person, ballot.verdict, law)
         if at.ask.stake is not None and ballot.kind == "harmful":
             ballot = ballot._replace(hold=0.0)  # calls like it would run alone meanwhile
-        said = _said(at.ask, ballot, seen, origin)
+        said = _said(at.ask, ballot, seen, origin, asked)
         if ballot.end and at.ask.content.run is not None:
             check_stop(store, at.ask.content.run, by=by, origin=origin, but=ask_id)
-        asked = law if ballot.verdict in CONSENTS else None
         if not fresh and not at.roster.solo:
             _check_critical(at, asked, said)
         if not _lawful(store, at, asked, said, seen, person):
             continue
-        appends, ask = _appends(at, person, ballot, said)
+        appends, ask = _appends(at, person, ballot, said, asked)
         praise = praise_of(store, at, ask)
         lines = [] if praise else learned(store, at, ask)
         if not appends or store.commit(*appends, *resolution(store, ask), *lines):
             if praise:
                 speak(store, praise)
             return ask
+
+
+def _held_against(
+    store: Store, law: Lawbook | None, at: Standing, ballot: Ballot
+) -> InForce | None:
+    """Return the law that a yes is held against once more; a no is always possible."""
+    return law.current(store, at.law) if law is not None and ballot.verdict in CONSENTS else None
 
 
 def _check_role(at: Standing, person: Actor, verdict: Verdict, law: Lawbook | None) -> None:
@@ -124,7 +132,7 @@ def _check_role(at: Standing, person: Actor, verdict: Verdict, law: Lawbook | No
         raise broken or error from None
 
 
-def _check_critical(at: Standing, law: Lawbook | None, said: dict[str, Any]) -> None:
+def _check_critical(at: Standing, law: InForce | None, said: dict[str, Any]) -> None:
     if critical(_proposed(at.ask, said), law, at.now):
         raise SignInAgain(f"Deciding {at.ask.id}, which is critical,")
 
@@ -136,7 +144,7 @@ def _proposed(ask: Ask, said: dict[str, Any]) -> Content:
 
 
 def _lawful(
-    store: Store, at: Standing, law: Lawbook | None, said: dict[str, Any], seen: str, person: Actor
+    store: Store, at: Standing, law: InForce | None, said: dict[str, Any], seen: str, person: Actor
 ) -> bool:
     """Ask the policy of now about what would run. An edit carries what it wants along.
 
@@ -170,7 +178,7 @@ def _lawful(
     payload = stamped(Origin("policy", ""), **more)
     actor = Actor("policy", ", ".join(ruling.rules) or ruling.tier or "default")
     event, ask = grow(at.ask, "ask.raised", at=at.now, actor=actor, payload=payload)
-    if store.commit(Append(event=event, ask=ask)):
+    if store.commit(Append(event=event, ask=ask, law=law.mark)):
         raise AskChanged(ask, one_line(seen, 64), ask.content.sentence)
     return False
 
@@ -204,7 +212,7 @@ def check_fits(ask: Ask, ballot: Ballot) -> None:
 
 
 def _appends(
-    at: Standing, person: Actor, ballot: Ballot, said: dict[str, Any]
+    at: Standing, person: Actor, ballot: Ballot, said: dict[str, Any], law: InForce | None
 ) -> tuple[list[Append], Ask]:
     """Work out the events of this vote: perhaps a new version, then the vote or the decision."""
     ask = at.ask
@@ -212,7 +220,7 @@ def _appends(
     events = []
     if ballot.verdict == "edit":
         event, ask = grow(ask, "ask.edited", at=at.now, actor=person, payload=said)
-        events.append(_vote_of(at, event, ask, held=held))
+        events.append(_vote_of(at, event, ask, law, held=held))
         said = {name: value for name, value in said.items() if name not in ("args", "raised")}
     kind = _kind_of(ask, person, said, at)
     if kind is None or (kind == "ask.voted" and events):
@@ -224,13 +232,20 @@ def _appends(
         since = max(at.now, ask.changed_at or at.now)
         said = {**said, "until": (since + timedelta(seconds=hold)).isoformat()}
     event, ask = grow(ask, kind, at=at.now, actor=person, payload=said)
-    events.append(_vote_of(at, event, ask, held=held))
+    events.append(_vote_of(at, event, ask, law, held=held))
     return events, ask
 
 
-def _vote_of(at: Standing, event: Event, ask: Ask, *, held: bool) -> Append:
-    """Return the write of a person's word: in time, and by somebody who is still there."""
-    return Append(event=event, ask=ask, before=at.ask.due_at, held=held, people=at.people)
+def _vote_of(at: Standing, event: Event, ask: Ask, law: InForce | None, *, held: bool) -> Append:
+    """Return the write of a person's word: in time, by somebody still there, under this very law."""
+    return Append(
+        event=event,
+        ask=ask,
+        before=at.ask.due_at,
+        held=held,
+        people=at.people,
+        law=None if law is None else law.mark,
+    )
 
 
 def _hold(ask: Ask, ballot: Ballot) -> float:
@@ -255,7 +270,9 @@ def _kind_of(ask: Ask, person: Actor, said: dict[str, Any], at: Standing) -> str
     return "ask.voted"
 
 
-def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]:
+def _said(
+    ask: Ask, ballot: Ballot, seen: str, origin: Origin, law: InForce | None = None
+) -> dict[str, Any]:
     """Return the checked verdict as it goes into the journal."""
     if ballot.kind is not None and (ballot.verdict != "reject" or ballot.kind not in REJECT_KINDS):
         raise BadValue(f"kind={ballot.kind!r}: a rejection may be {', '.join(REJECT_KINDS)}.")
@@ -281,6 +298,7 @@ def _said(ask: Ask, ballot: Ballot, seen: str, origin: Origin) -> dict[str, Any]
         kind=ballot.kind,
         end=ballot.end or None,
         harmful=ballot.harmful,
+        ruled=other_version(law, ask.content),
     )
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from sayso.asks.files import kept_with
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.law import mark_of
+from sayso.asks.lawbook import InForce, Lawbook
 from sayso.asks.pacing import check_pace
-from sayso.asks.ruling import rule, ruled, weighed
+from sayso.asks.ruling import as_asked, rule, ruled, weighed
 from sayso.asks.standing import grow, stamped, standing, tries
 from sayso.asks.trusting import granted, spared, staked
-from sayso.errors import KeyConflict, TooManyAsks, UnknownRole, Unsatisfiable
+from sayso.errors import BadValue, Denied, KeyConflict, TooManyAsks, UnknownRole, Unsatisfiable
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
 from sayso.model.asked import write
@@ -57,20 +59,54 @@ def open_ask(
         UnknownRole, Unsatisfiable: nobody could ever decide it.
         BadValue: what is to be shown is too large for a person to review.
     """
-    asked = content
-    known = None if key is None else _same(store, asked, key)
+    known = None if key is None else _same(store, content, key, law)
     if known is not None:
         return known
-    ruling = stake = picks = None
+    sent, content = content, weighed(store, content)
+    write = partial(_write, store, sent, origin=origin, key=key, lease=lease)
+    picks = new_id(store)  # the one that chance picks, whatever is ruled on it in the end
+    while True:
+        if law is None:
+            ask = write(content, picks)
+        else:
+            found = law.current(store)
+            try:
+                asked = as_asked(found, content)
+                ask = write(asked, picks, law, found, always=always, requested=requested)
+            except (BadValue, Denied, TooManyAsks, UnknownRole, Unsatisfiable):
+                if not law.moved(store, found.mark):
+                    raise
+                continue
+            if ask is None:
+                law.moved(store, found.mark)
+        if ask is not None:
+            return ask
+
+
+def _write(
+    store: Store,
+    sent: Content,
+    content: Content,
+    picks: str | None,
+    book: Lawbook | None = None,
+    law: InForce | None = None,
+    *,
+    origin: Origin,
+    key: str | None,
+    lease: Lease | None,
+    always: bool = False,
+    requested: bool = False,
+) -> Ask | None:
+    """Rule, and write the ask that the ruling wants; `None` if the law may be another one by now."""
+    ruling = stake = None
     alone = False
-    content = weighed(store, content)
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
         stake = staked(law, content, ruling)
         content = ruled(content, ruling, now, requested=requested)
-        picks = new_id(store)
-        alone, content = spared(store, law, stake, content, picks)
+        if book is not None and picks is not None:
+            alone, content = spared(store, book.coin, stake, content, picks)
     asks = law if ruling is not None and ruling.effect == "ask" and not alone else None
     while True:
         solo, people = check_decidable(store, content)
@@ -83,6 +119,7 @@ def open_ask(
             key=key,
             lease=lease,
             people=people,
+            law=None if law is None else law.mark,
             once=True,
             stake=stake,
         )
@@ -93,9 +130,11 @@ def open_ask(
         )
         if append is None or store.commit(append, *more):
             return ask.grown(solo=True) if solo else ask
-        known = _same(store, asked, key) if key is not None else _counted(store, ask, origin)
+        known = _same(store, sent, key, book) if key is not None else _counted(store, ask, origin)
         if known is not None:
             return known
+        if law is not None and mark_of(store) != law.mark:
+            return None
         if people is None or people == store.people_now():
             _lengths[store] = _lengths.get(store, 4) + 1
 
@@ -107,7 +146,7 @@ def _let_alone(store: Store, append: Opening) -> tuple[Ask, Opening | None, list
 
 
 def _decided_or_paced(
-    store: Store, append: Opening, ruling: Ruling | None, law: Lawbook | None, origin: Origin
+    store: Store, append: Opening, ruling: Ruling | None, law: InForce | None, origin: Origin
 ) -> tuple[Ask, Opening | None, list[Append]]:
     """Return the ask and how it is written: decided at once, if the policy allows it.
 
@@ -216,6 +255,7 @@ def opening(
     lease: Lease | None = None,
     at: datetime | None = None,
     people: int | None = None,
+    law: bytes | None = None,
     once: bool = False,
     paced: bool = False,
     stake: Stake | None = None,
@@ -237,19 +277,33 @@ def opening(
     ask = opened(event, asked)
     kept = kept_with(ask_id, content.files) if content.files else ()
     return Opening(
-        event=event, ask=ask, lease=lease, people=people, once=once, paced=paced, beside=kept
+        event=event,
+        ask=ask,
+        lease=lease,
+        people=people,
+        law=law,
+        once=once,
+        paced=paced,
+        beside=kept,
     )
 
 
-def _same(store: Store, content: Content, key: str) -> Ask | None:
-    """Return the ask of this key if it asks the same (E7); the deadline may differ."""
+def _same(store: Store, sent: Content, key: str, law: Lawbook | None) -> Ask | None:
+    """Return the ask of this key if it asks the same (E7); the deadline may differ.
+
+    What was sent became what is declared of its tool, unless that was declared since.
+    """
     check_word(key, "key")
     ask_id = store.find_key(key)
     if ask_id is None:
         return None
     at = standing(store, ask_id)
     opened = (at.events[0].payload or {}).get("content", {})
-    if _question(opened) != _question(content.to_json()):
+    question = _question(opened)
+    if question == _question(sent.to_json()):
+        return at.ask
+    asked = sent if law is None else as_asked(law.current(store), sent)
+    if asked is sent or question != _question(asked.to_json()):
         raise KeyConflict(at.ask, key)
     return at.ask
 

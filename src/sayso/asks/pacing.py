@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from weakref import WeakKeyDictionary
 
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce
 from sayso.asks.standing import stamped
 from sayso.errors import TooManyAsks
 from sayso.model.actor import Actor, Origin
@@ -53,7 +53,7 @@ class _Tempo:
 _tempos: WeakKeyDictionary[Store, _Tempo] = WeakKeyDictionary()
 
 
-def check_pace(store: Store, law: Lawbook, content: Content) -> None:
+def check_pace(store: Store, law: InForce, content: Content) -> None:
     """Refuse one more ask of an agent that asks too much. What is let in is to be counted.
 
     Several that ask at the same moment may all be let in: it keeps an inbox readable, and guards

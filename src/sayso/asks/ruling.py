@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce
 from sayso.errors import Denied
 from sayso.model.ask import Ask
 from sayso.model.confidence import heard_as
@@ -24,16 +24,29 @@ from sayso.model.ruled import CRITICAL
 from sayso.model.unreadable import unreadable
 from sayso.model.worth import percent
 from sayso.policy.facts import Facts
-from sayso.policy.rules import GATED, UNREADABLE
+from sayso.policy.rules import GATED, Policy
 from sayso.policy.ruling import Ruling, Rung, joined, together
 from sayso.store.contract import Store
 
+if TYPE_CHECKING:
+    from sayso.model.declaration import Declaration, Fit
 
-def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
+_ITSELF = "The program asks for people itself."
+
+
+def facts_of(
+    content: Content,
+    *,
+    always: bool,
+    requested: bool,
+    undeclared: bool = False,
+    strays: tuple[str, ...] = (),
+) -> Facts:
     """Return what rules can look at."""
     args: Mapping[str, Any] = Decoded(content.proposal.arguments)
     if content.hidden:  # a rule is told that they are there, and not what they are
         args = {name: value for name, value in args.items() if name not in content.hidden}
+    called = carried_out(content)
     return Facts(
         tool=content.proposal.tool,
         args=args,
@@ -46,10 +59,12 @@ def facts_of(content: Content, *, always: bool, requested: bool) -> Facts:
         reversible=content.reversible,
         affects=content.affects,
         tags=content.tags,
-        unreadable=carried_out(content) and unreadable(content.proposal.arguments),
-        always=always or not carried_out(content),
+        unreadable=called and unreadable(content.proposal.arguments),
+        always=always or not called,
         requested=requested,
         hidden=content.hidden,
+        undeclared=undeclared,
+        strays=strays,
     )
 
 
@@ -68,7 +83,7 @@ def carried_out(content: Content) -> bool:
 
 
 def rule(
-    law: Lawbook,
+    law: InForce,
     content: Content,
     now: datetime,
     *,
@@ -80,21 +95,64 @@ def rule(
     `always` is a gate that asks whatever is declared; `requested` a call that somebody
     asks for in so many words, whose own word on its risk lowers nothing (E23).
     """
-    facts = facts_of(content, always=always, requested=requested)
-    ruling = law.policy.ruling(facts, now)
+    policy, undeclared, differing = law.policy, False, ""
+    strays: tuple[str, ...] = ()
+    if content.proposal.tool is not None and content.kind == "action":
+        declared = law.law.about(policy)[content.proposal.tool]
+        if declared is None:
+            undeclared = content.posted is not None
+        elif not declared.covers(content):
+            from sayso.asks.declared import as_ruled, fitting  # most calls are put as declared
+
+            found = fitting(declared, content)
+            if found.wrong:
+                return _misfit(declared, found, policy)
+            content, strays = as_ruled(declared, content), found.strays
+            if len(declared.sources) > 1:
+                differing = f"Several declare it, and the stricter counts: {declared.spoken}."
+        always = always or (declared is not None and declared.asks)
+    facts = facts_of(
+        content, always=always, requested=requested, undeclared=undeclared, strays=strays
+    )
+    ruling = policy.ruling(facts, now)
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
-        known = law.policy.ruling(facts._replace(unseen=False), now)
+        known = policy.ruling(facts._replace(unseen=False), now)
         ruling = joined([ruling, _beside(known, ruling)])
     if facts.confidence is not None and content.worth is not None:
-        ruling = _by_record(law, content, facts, ruling, now)
+        ruling = _by_record(policy, content, facts, ruling, now)
     if ruling.effect == "allow" and content.needs != ONE_REVIEWER:
-        return replace(ruling, effect="ask", sentence="The program asks for people itself.")
+        return replace(ruling, effect="ask", sentence=_ITSELF)
+    if differing and ruling.effect != "allow":
+        return replace(ruling, sentence=f"{ruling.sentence} {differing}")
     return ruling
 
 
+def as_asked(law: InForce, content: Content) -> Content:
+    """Return what somebody elsewhere asks for as its tool is declared.
+
+    Raises:
+        BadValue: it does not fit; `path` names the field.
+    """
+    tool = content.proposal.tool
+    if tool is None or not content.posted:
+        return content
+    declared = law.law.about(law.policy)[tool]
+    if declared is None:
+        return content
+    from sayso.asks.declared import as_declared
+
+    return as_declared(declared, content)
+
+
+def _misfit(declared: Declaration, found: Fit, policy: Policy) -> Ruling:
+    """Return the refusal of a call that does not fit what is declared of its tool by now."""
+    said = f"Its arguments do not fit what {declared.spoken} declares of it: {found.told}."
+    return Ruling(effect="deny", sentence=said, version=policy.version)
+
+
 def _by_record(
-    law: Lawbook, content: Content, facts: Facts, ruling: Ruling, now: datetime
+    policy: Policy, content: Content, facts: Facts, ruling: Ruling, now: datetime
 ) -> Ruling:
     """Return the ruling joined with what the policy says to a confidence that is worth less.
 
@@ -104,7 +162,7 @@ def _by_record(
     heard = heard_as(stated, content.worth)
     if heard >= stated:
         return ruling
-    lowered = law.policy.ruling(facts._replace(confidence=heard), now)
+    lowered = policy.ruling(facts._replace(confidence=heard), now)
     if lowered is ruling or lowered == ruling:  # mostly the first, and that costs nothing
         return ruling
     said = f"By its record {percent(stated)} is worth {percent(heard)}."
@@ -187,8 +245,10 @@ def wanted(content: Content) -> tuple[tuple[str, ...], int]:
 def _sentence(content: Content, ruling: Ruling) -> str:
     """Say why people are asked: in the policy's words, and in the asker's if there is more."""
     if not ruling.rules and ruling.tier is None:
-        said = content.sentence
-        return f"{said} {UNREADABLE}".strip() if UNREADABLE in ruling.sentence else said
+        if ruling.sentence in (GATED, _ITSELF):
+            return content.sentence
+        more = ruling.sentence.replace(GATED, "").replace(_ITSELF, "").strip()
+        return f"{content.sentence} {more}".strip()
     return _in_both_words(content.sentence, ruling.sentence)
 
 
@@ -212,7 +272,7 @@ def _both(own: Requirement, ruling: Requirement) -> Requirement:
     return Requirement(tuple(factors), own.deny if ruling.deny == 1 else wanted.deny)
 
 
-def critical(content: Content, law: Lawbook | None, now: datetime) -> bool:
+def critical(content: Content, law: InForce | None, now: datetime) -> bool:
     """Whether it is declared critical, was asked as such, or is so by the policy of now."""
     if content.risk == CRITICAL or content.ruled.critical:
         return True
@@ -227,14 +287,23 @@ def denied(content: Content, ruling: Ruling) -> Denied:
     return Denied(what, ruling.sentence, ruling.rules)
 
 
-def unchanged(law: Lawbook, content: Content) -> bool:
+def unchanged(law: InForce, content: Content) -> bool:
     """Whether the policy can only say again what it said when this was asked."""
-    policy = law.policy
-    return (
-        policy.version is not None
-        and policy.version == content.ruled.version
-        and policy.settled(content.proposal.tool)
-    )
+    policy, tool = law.policy, content.proposal.tool
+    if policy.version is None or policy.version != content.ruled.version:
+        return False
+    if not policy.settled(tool):
+        return False
+    declared = None if tool is None else law.law.about(policy)[tool]
+    if declared is None:
+        return content.posted is None or tool is None
+    return declared.covers(content)
+
+
+def other_version(law: InForce | None, content: Content) -> str | None:
+    """Return the version that rules now, if this was asked under another one."""
+    then, now = content.ruled.version, None if law is None else law.policy.version
+    return None if then is None or now == then else now
 
 
 def stricter(content: Content, ruling: Ruling) -> bool:

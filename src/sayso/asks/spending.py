@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce, Lawbook
 from sayso.asks.opening import new_id, opening
 from sayso.asks.ruling import (
     carried_out,
+    other_version,
     rule,
     shorter_ladder,
     stricter,
@@ -95,7 +96,18 @@ def begin(
         check_chain(at, followed=followed)
         if of_run(at.ask) and commit is None:
             raise NotApproved(at.ask, f"the run {at.ask.content.run} carries it out itself.")
-        _check_law(at, law, risk)
+        rules = _rules(store, law, at)
+        try:
+            _check_law(at, rules, risk)
+        except NotApproved:
+            if (
+                law is None
+                or rules is None
+                or at.law is not None
+                or not law.moved(store, rules.mark)
+            ):
+                raise
+            continue
         if at.ask.effect is None and not still_granted(store, at.ask):
             raise NotApproved(at.ask, "the grant it was to run under has ended since. Ask again.")
         actor = Actor("agent", at.ask.content.agent)
@@ -115,20 +127,30 @@ def begin(
         # Ids are short and each desk has its own; the hash of the opening is nobody else's.
         key = f"{at.ask.id}-{at.events[0].hash.hex()[:24]}"
         said = {"key": key, "attempt": attempt, "digest": at.ask.digest, "worker": worker}
-        payload = stamped(origin, **said, idempotent=idempotent or None)
+        ruled = other_version(rules, at.ask.content)
+        payload = stamped(origin, **said, idempotent=idempotent or None, ruled=ruled)
         event, ask = grow(at.ask, "effect.intended", at=at.now, actor=actor, payload=payload)
         write = commit or store.commit
-        if write(*given_up, Append(event=event, ask=ask, lease=lease)):
+        mark = None if rules is None else rules.mark
+        if write(*given_up, Append(event=event, ask=ask, lease=lease, law=mark)):
             return Call(ask, ask.tool or "", ask.args, key, attempt, lease.holder)
 
 
-def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
+def _rules(store: Store, law: Lawbook | None, at: Standing) -> InForce | None:
+    """Return what an approved call is held against once more before it is carried out."""
+    decision = at.ask.decision
+    if law is None or decision is None or not decision or not carried_out(at.ask.content):
+        return None
+    return law.current(store, at.law)
+
+
+def _check_law(at: Standing, law: InForce | None, risk: Risk | None) -> None:
     """Refuse to act on an approval that is too old, or that the policy of now would not give."""
     ask, decision = at.ask, at.ask.decision
     if decision is None or not decision:
         return
     _check_age(at, decision, ask.content.ruled.execute_within)
-    if law is None or not carried_out(ask.content):
+    if law is None:
         return
     ruling = _ruling_of_now(at, law, risk)
     if ruling is None:
@@ -152,7 +174,7 @@ def _check_law(at: Standing, law: Lawbook | None, risk: Risk | None) -> None:
         raise NotApproved(ask, f"the policy wants more by now: {ruling.sentence} Ask again.")
 
 
-def _ruling_of_now(at: Standing, law: Lawbook, risk: Risk | None) -> Ruling | None:
+def _ruling_of_now(at: Standing, law: InForce, risk: Risk | None) -> Ruling | None:
     """Return what the policy says by now; `None` if that is what it said when this was asked.
 
     A risk that is stated by whoever carries it out adds to the frozen one, and takes nothing

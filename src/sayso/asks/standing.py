@@ -29,6 +29,7 @@ class Standing(NamedTuple):
     people: int
     events: tuple[Event, ...]
     until: datetime | None = None
+    law: bytes | None = None  # the mark of the law then; `None` if that was not read
 
     @property
     def overdue(self) -> bool:
@@ -70,6 +71,7 @@ def stand(loaded: Loaded) -> Standing:
         loaded.people,
         loaded.events,
         loaded.until,
+        loaded.law,
     )
 
 

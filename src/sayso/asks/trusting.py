@@ -8,10 +8,11 @@ no agent reads, and nowhere else.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce
 from sayso.asks.ruling import carried_out
 from sayso.asks.standing import grow, stamped, tries
 from sayso.autonomy.book import Book
@@ -34,7 +35,7 @@ from sayso.store.contract import Append, Store
 _log = logging.getLogger("sayso.trust")
 
 
-def staked(law: Lawbook, content: Content, ruling: Ruling) -> Stake | None:
+def staked(law: InForce, content: Content, ruling: Ruling) -> Stake | None:
     """Return the key that a decision on this call counts for; `None` if nothing can be earned by it.
 
     Only what people are asked for because of its tier can be. What a rule asks for, what names its
@@ -103,7 +104,7 @@ def key_of(content: Content, version: str, bucket: str, tier: str) -> Key:
 
 
 def spared(
-    store: Store, law: Lawbook, stake: Stake | None, content: Content, ask_id: str
+    store: Store, coin: Callable[[], float], stake: Stake | None, content: Content, ask_id: str
 ) -> tuple[bool, Content]:
     """Return whether a call runs without a person, and its content.
 
@@ -116,7 +117,7 @@ def spared(
     """
     if stake is None:
         return False, content
-    fall = law.coin()
+    fall = coin()
     for _ in tries(stake.key):
         book = _sound(store, stake.key)
         if book is None or not book.alone:
@@ -195,7 +196,7 @@ def still_granted(store: Store, ask: Ask) -> bool:
     return book is not None and book.alone and book.ledger.grants == decision.nth
 
 
-def still_earned(law: Lawbook, ask: Ask, ruling: Ruling) -> bool:
+def still_earned(law: InForce, ask: Ask, ruling: Ruling) -> bool:
     """Whether the policy of now would let a call run alone that ran under a grant when it was asked."""
     if ruling.effect == "allow":
         return True

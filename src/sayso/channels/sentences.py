@@ -169,6 +169,12 @@ def _grant_ended(said: Said) -> str:
     return f"ended its grant, the {said['ends']}. time{locked}"
 
 
+def _published(said: Said) -> Pieces:
+    digest = f" ({said['digest']})" if said.get("digest") else ""
+    again = f", which was version {said['restores']}" if said.get("restores") else ""
+    return f"put a policy in force{digest}{again}", *_note(said)
+
+
 def _one(words: Callable[[Said], str]) -> Callable[[Said], Pieces]:
     """Say it in our words alone."""
     return lambda said: (words(said),)
@@ -226,6 +232,12 @@ _SENTENCES: Mapping[str, Callable[[Said], Pieces]] = {
     "run.parked": lambda said: _about("was parked until a person looks", said.get("reason")),
     "run.cancelled": lambda said: _about("cancelled the run", said.get("reason")),
     "run.retried": _one(lambda _: "let the run go on"),
+    "policy.published": _published,
+    "tool.declared": lambda said: _about(f"declared the tool {said['name']}", said["source"]),
+    "tool.forgotten": lambda said: (
+        f"took back what {said['source']} declares of {said['name']}",
+        *_note(said),
+    ),
     "journal.sealed": _one(lambda said: f"sealed {len(said.get('heads', ()))} streams"),
     "person.added": _one(
         lambda said: f"added {said['name']}: {', '.join(said['roles']) or 'no role'}"

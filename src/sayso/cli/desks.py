@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from sayso.asks.own_policy import VARIABLE
 from sayso.desk import DEFAULT_URL, Desk, find_url
-from sayso.errors import Misuse
+from sayso.errors import BadPolicy, Misuse
 from sayso.store.address import url_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,6 +62,30 @@ def desk_option(command: F) -> F:
         help="The desk: file.db, sqlite:///file.db or postgresql://...  [default: SAYSO_URL, else "
         "sayso.toml, else ./sayso.db]",
     )(command)
+
+
+def policy_option(command: F) -> F:
+    """Give a command `--policy`: where the file of the policy is that the program brings."""
+
+    def remember(_: click.Context, __: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            os.environ[VARIABLE] = str(Path(value).absolute())
+
+    return click.option(
+        "--policy",
+        metavar="FILE",
+        expose_value=False,
+        is_eager=True,
+        type=click.Path(dir_okay=False),
+        callback=remember,
+        help="The file of the policy.  [default: SAYSO_POLICY, else sayso.toml]",
+    )(command)
+
+
+def begin_to_rule(desk: Desk) -> None:
+    """Put the policy in force that a program brings, if it may; it says so, or why it is not."""
+    with suppress(BadPolicy):  # whoever rules hears of that
+        desk.law.begin(desk.store)
 
 
 def address() -> Address:

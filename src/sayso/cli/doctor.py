@@ -187,7 +187,12 @@ def _policy(desk: Desk) -> Check:
     unmet = desk.law.unmet
     if unmet is not None:
         return Check("fail", "policy", f"what needs those who are missing is refused. {unmet}")
-    return Check("ok", "policy", desk.policy.source)
+    differing = desk.law.differing()
+    if differing is not None:
+        return Check("warn", "policy", differing)
+    found = desk.policies.in_force
+    text = desk.policy.source
+    return Check("ok", "policy", text if found is None else f"version {found.number}, {text}")
 
 
 def _stuck(found: Stuck) -> Iterator[Check]:

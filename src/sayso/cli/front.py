@@ -25,6 +25,7 @@ from sayso.cli.run import run
 from sayso.cli.runs import runs
 from sayso.cli.serve import serve
 from sayso.cli.tokens import tokens
+from sayso.cli.tools import tools
 from sayso.cli.top import top
 from sayso.cli.trust import incident, trust
 from sayso.cli.webhooks import webhooks
@@ -87,7 +88,7 @@ def front() -> None:
 
 
 _COMMANDS = (
-    *(run, inbox, runs, top, worker, serve, people, tokens, webhooks, policy),
+    *(run, inbox, runs, top, worker, serve, people, tokens, webhooks, policy, tools),
     *(trust, incident, cases, preferences, metrics, calibration, audit, db, doctor, demo),
 )
 for command in _COMMANDS:

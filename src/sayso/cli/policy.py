@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,14 +12,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.text import Text
 
-from sayso.asks.lawbook import FILE, default_policy, read_policy, speaks_of_policy
+from sayso.asks.law import law_of
+from sayso.asks.own_policy import (
+    FILE,
+    VARIABLE,
+    default_policy,
+    read_policy,
+    speaks_of_policy,
+)
 from sayso.asks.trusting import could_earn
 from sayso.channels.fence import Row
-from sayso.cli.desks import address, desk_name, desk_option, named, open_desk
+from sayso.cli.desks import address, desk_name, desk_option, named, open_desk, policy_option
 from sayso.cli.ids import id_argument
 from sayso.cli.policy_asks import explained, explanation
 from sayso.cli.policy_calls import simulated
 from sayso.cli.printing import columns, emit, examples, json_option, say, screen, show
+from sayso.cli.publishing import COMMANDS
 from sayso.errors import BadPolicy, BadValue, StoreError
 from sayso.insight.called import called
 from sayso.model.actor import Roster
@@ -59,18 +68,27 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
         "sayso policy test --cases cases.toml",
         "sayso policy simulate refund --args '{\"amount\": 40}' --risk high",
         "sayso policy explain a-7f3k",
+        "sayso policy publish",
+        "sayso policy log",
     )
 )
 @desk_option
+@policy_option
 def policy() -> None:
-    """Who must say yes to what: check the rules, try them, ask why."""
+    """Who must say yes to what: check the rules, try them, put them in force, ask why."""
+
+
+for command in COMMANDS:
+    policy.add_command(command)
 
 
 def _found(file: Path | None) -> Policy:
-    """Return the policy that is meant: the file named, that of this folder, or the default one."""
-    if file is not None:
-        return read_policy(file)
-    return read_policy(Path(FILE)) if speaks_of_policy(Path(FILE)) else default_policy()
+    """Return the policy that is meant: a file that is named, that of this folder, or the desk's."""
+    named = file or os.environ.get(VARIABLE) or None
+    if named is not None or speaks_of_policy(Path(FILE)):
+        return read_policy(Path(named or FILE))
+    found, _ = _looked_at(lambda desk: desk.policy, default_policy())
+    return found
 
 
 def _headline(found: Policy) -> str:
@@ -99,7 +117,11 @@ def _people_and_calls() -> tuple[Roster, Called, str]:
     nothing: tuple[Roster, Called] = Roster({}), {}
 
     def look(desk: Desk) -> tuple[Roster, Called]:
-        return desk.store.register(), called(desk.store)
+        declared = law_of(desk.store).names()
+        calls = called(desk.store)
+        every = {name: calls.get(name, frozenset()) for name in {*calls, *declared}}
+        known = {name: args | declared.get(name, frozenset()) for name, args in every.items()}
+        return desk.store.register(), known
 
     (roster, calls), where = _looked_at(look, nothing)
     return roster, calls, where
@@ -136,12 +158,15 @@ def _looked_at(look: Callable[[Desk], T], nothing: T) -> tuple[T, str]:
 def check(file: Path | None, *, strict: bool, as_json: bool) -> None:
     """Say what the rules mean, and what is wrong with them.
 
-    FILE is sayso.toml of this folder unless given. Requirements are checked against the people
+    FILE is SAYSO_POLICY, else sayso.toml of this folder, else what the desk goes by, unless given. Requirements are checked against the people
     of the desk too, and names of tools and arguments against the calls in its journal. Exit 1 if
     anything is wrong.
     """
     found = _found(file)
     roster, calls, where = _people_and_calls()
+    for name, declared in found.declared.items():
+        if name in calls:
+            calls = {**calls, name: calls[name] | set(declared.arguments)}
     names = unknown(found, calls, strict=strict) if calls else []
     wrong = [*problems(found, roster), *names]
     fatal = any(problem.fatal for problem in wrong)
@@ -163,7 +188,7 @@ def check(file: Path | None, *, strict: bool, as_json: bool) -> None:
 def _compared(calls: Called) -> str:
     if not calls:
         return "names: no tool was called here yet, so tools and arguments cannot be compared"
-    return f"names: compared with the calls of {_many(len(calls), 'tool')} in the journal"
+    return f"names: compared with {_many(len(calls), 'tool')} in the journal"
 
 
 def _described(found: Policy) -> Iterator[RenderableType]:
@@ -233,7 +258,7 @@ def _problems(wrong: Sequence[Problem]) -> Iterator[RenderableType]:
 def test(file: Path | None, *, cases: Path, as_json: bool) -> None:
     """Compare what the policy says to calls with what you expect.
 
-    FILE is sayso.toml of this folder unless given. Exit 1 if anything differs.
+    FILE is SAYSO_POLICY, else sayso.toml of this folder, else what the desk goes by, unless given. Exit 1 if anything differs.
     """
     found = _found(file)
     try:
@@ -291,7 +316,12 @@ def _number(_: click.Context, __: click.Parameter, value: float | None) -> float
 )
 @click.argument("tool")
 @click.option("--args", "args_json", metavar="JSON", default="{}", help="Its arguments.")
-@click.option("--policy", "file", type=_FILE, help="The policy.  [default: sayso.toml]")
+@click.option(
+    "--policy",
+    "file",
+    type=_FILE,
+    help="The policy.  [default: SAYSO_POLICY, else sayso.toml, else that of the desk]",
+)
 @click.option("--risk", help="The risk it declares.")
 @click.option("--agent", default="", help="Who asks.")
 @click.option(
@@ -371,7 +401,7 @@ def explain(ask_id: str, *, as_json: bool) -> None:
     """Say why an ask asked whom: the rules, the people, the votes."""
     with open_desk() as desk:
         ask = desk.get(ask_id)
-        roster = _found(None).widened(desk.store.roster()).within(ask.content.team)
+        roster = desk.store.roster().within(ask.content.team)
         name = desk_name(desk)
     if as_json:
         emit(explained(ask, roster))

@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 
 from sayso.cli.apps import Runnable, find_runnable
-from sayso.cli.desks import desk_argument, desk_name, desk_option
+from sayso.cli.desks import begin_to_rule, desk_argument, desk_name, desk_option, policy_option
 from sayso.cli.ending import tell_end
 from sayso.cli.going import attended, begun, leaving, new_run
 from sayso.cli.printing import emit, examples, json_option, say, show
@@ -38,6 +38,7 @@ from sayso.model.text import one_line
 @click.option("--background", is_flag=True, help="Start it and return; a worker carries it on.")
 @volume_options
 @desk_option
+@policy_option
 @json_option
 def run(
     target: str,
@@ -62,6 +63,7 @@ def run(
         found = find_runnable(target)
     args = _given(found, words)
     with found.desk as desk:
+        begin_to_rule(desk)
         if background:
             started = desk.start(found, *args, thread=thread, fresh=fresh)
             _tell_started(desk, started.id, as_json=as_json)

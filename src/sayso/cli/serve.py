@@ -12,7 +12,14 @@ import click
 
 from sayso.cli.apps import App, find_app
 from sayso.cli.browser import shown_in_browser
-from sayso.cli.desks import desk_argument, desk_name, desk_option, open_desk
+from sayso.cli.desks import (
+    begin_to_rule,
+    desk_argument,
+    desk_name,
+    desk_option,
+    open_desk,
+    policy_option,
+)
 from sayso.cli.numbers import Whole
 from sayso.cli.printing import examples, say, typed
 from sayso.cli.serve_settings import ServeCommand, provider
@@ -108,6 +115,7 @@ _ANSWERS_WITHIN = 3.0
 @click.option("--url", "another", is_flag=True, help="Print another link to the one that runs.")
 @click.option("--no-open", is_flag=True, help="Open no browser.")
 @desk_option
+@policy_option
 def serve(target: str | None, *, workers: int, **given: Any) -> None:  # noqa: ANN401
     """Serve the desk over HTTP: the API for agents, and the page for people.
 
@@ -165,6 +173,7 @@ def serve_app(
     from sayso.web.serving import serve as run
 
     desk, oidc = app.desk, provider()
+    begin_to_rule(desk)
     check_door(door, people=not desk.people.solo)
     sockets = listen(door)
     port = sockets[0].getsockname()[1]

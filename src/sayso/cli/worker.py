@@ -14,7 +14,7 @@ import click
 
 from sayso.channels.story import telling
 from sayso.cli.apps import App, find_app
-from sayso.cli.desks import desk_name, desk_option
+from sayso.cli.desks import begin_to_rule, desk_name, desk_option, policy_option
 from sayso.cli.numbers import Whole
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.desk import Desk
@@ -63,6 +63,7 @@ _AS_LONG_AS_IT_TAKES = 10_000_000.0
 @click.option("--until-idle", is_flag=True, help="End when there is nothing to do now.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what happens on the desk, line by line.")
 @desk_option
+@policy_option
 @json_option
 def worker(
     target: str,
@@ -90,6 +91,7 @@ def worker(
     _tell_trouble()
     with app.desk as desk, _ending(desk.crew.halt) as ended:
         desk.store.runs(RunQuery(limit=1))  # a database that is not there is told now, not in a log
+        begin_to_rule(desk)
         if queues is not None:
             desk.crew.choose(_chosen(app, queues))
         # Whoever is to end when there is nothing more to do looks for it, and is not woken.

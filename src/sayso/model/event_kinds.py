@@ -15,7 +15,9 @@ from typing import Literal
 from sayso.errors import BadValue
 from sayso.model.actor import ActorKind
 
-Stream = Literal["ask", "run", "trust", "people", "access", "webhooks", "agents", "seals", "desk"]
+Stream = Literal[
+    "ask", "run", "trust", "law", "people", "access", "webhooks", "agents", "seals", "desk"
+]
 
 ALL = "*"
 
@@ -63,6 +65,7 @@ _VOTE = {
     "kind": "of a rejection: `harmful`, `taste` or `not-now`",
     "end": "of a rejection: that the run ends with it",
     "harmful": "of an edit: whether the call would have done harm as it was proposed",
+    "ruled": "the version of the policy it was held against, if not the one it was asked under",
 }
 _RESULT = {
     "result": "what the call returned",
@@ -221,6 +224,7 @@ _TABLE = (
             "digest": "of what was approved",
             "worker": "in a run: who carries it out",
             "idempotent": "whether its tool says that it may be called twice with one key",
+            "ruled": _VOTE["ruled"],
         },
         becomes="intended",
     ),
@@ -476,6 +480,7 @@ _TABLE = (
             "args": "its arguments",
             "attempt": _RESULT["attempt"],
             "worker": "who carries it out",
+            "ruled": "the version of the policy that lets it run alone",
         },
     ),
     EventKind(
@@ -551,6 +556,47 @@ _TABLE = (
         "Somebody let a parked or failed run go on.",
         {"forgets": "the places that are tried again"},
         becomes="ready",
+    ),
+    # --- what the desk goes by ---
+    EventKind(
+        "policy.published",
+        "law",
+        ("person", "policy"),
+        "A version of the policy was put in force. Whoever opens the desk goes by the last one.",
+        {
+            "kind": "`file`, `code` or `default`",
+            "text": "of a file: its text, without `[desk]` and `[serve]`",
+            "digest": "what tells its rules from others; asks name it as `ruling.version`",
+            "name": "of one made in code: what it is called",
+            "source": "the host and the file that it was read from, or the program that has its code",
+            "note": "why",
+            "restores": "the number of the version that was put in force again",
+        },
+    ),
+    EventKind(
+        "tool.declared",
+        "law",
+        ("agent",),
+        "Code beside the desk declares a tool. The last word of each source counts.",
+        {
+            "name": "of the tool",
+            "source": "the file of the code, and the name of the function in it",
+            "schemas": "the JSON Schema of its arguments",
+            "risk": "a word, or `computed` where a function says it of each call",
+            "reversible": "whether it can be undone",
+            "affects": "whom it touches besides the one who asks",
+            "secret": "arguments that are never shown or stored",
+            "bucket": "`true` if its code sorts its calls into kinds",
+            "matters": "arguments whose change says something of a call",
+            "asks": "`true` if people are asked for each call",
+        },
+    ),
+    EventKind(
+        "tool.forgotten",
+        "law",
+        ("person",),
+        "Somebody took back what a source declares of a tool, until its code says it again.",
+        {"name": "of the tool", "source": "what declared it", "note": "why"},
     ),
     # --- who is on the desk, and what they come in by ---
     EventKind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -94,6 +95,7 @@ class Tool:
     preview: Callable[..., Any] | None = None
     bucket: Callable[..., Any] | None = None
     matters: tuple[str, ...] | None = None
+    source: str = ""  # the file of the function and its name in there
 
     @classmethod
     def of(cls, fn: Callable[..., Any], *, name: str | None = None, **declared: Any) -> Tool:  # noqa: ANN401
@@ -137,6 +139,7 @@ class Tool:
             returns=returns,
             receives=bool(receiver),
             secret=secret,
+            source=source_of(fn),
             **declared,
         )
 
@@ -266,6 +269,13 @@ def _check_sorting(
         if name not in known:
             raise BadValue(f"matters={name!r}: {fn.__name__} has no such parameter.")
     declared["matters"] = names
+
+
+def source_of(fn: Callable[..., Any]) -> str:
+    """Return where a function is written: its file, or its module, and its name in there."""
+    module = getattr(fn, "__module__", None) or type(fn).__module__
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return f"{file or module}:{getattr(fn, '__qualname__', type(fn).__qualname__)}"
 
 
 @lru_cache(maxsize=512)

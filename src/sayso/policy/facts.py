@@ -35,6 +35,8 @@ class Facts(NamedTuple):
     unreadable: bool = False  # some of its arguments are bytes that nobody can read
     requested: bool = False  # what it says of itself was said by whoever asks, and lowers nothing
     hidden: tuple[str, ...] = ()  # arguments that are there, and whose values are not in `args`
+    undeclared: bool = False  # nothing on the desk declares its tool
+    strays: tuple[str, ...] = ()  # arguments that the declaration of its tool does not know
 
     @property
     def stated(self) -> tuple[object, ...]:

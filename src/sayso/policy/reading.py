@@ -6,7 +6,6 @@ is wrong anywhere is taken over.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,9 +18,10 @@ from sayso.model.requirement import ANYBODY, Requirement
 from sayso.model.ruled import NEVER_BY_TIMEOUT
 from sayso.model.verdicts import KINDS
 from sayso.policy.conditions import Condition
+from sayso.policy.declaring import read_declared, read_defaults
+from sayso.policy.digests import ELSEWHERE, digest, spoken
 from sayso.policy.earning import read_earning
 from sayso.policy.paces import read_paces
-from sayso.policy.places import normal
 from sayso.policy.rules import Policy, Rule, never_called
 from sayso.policy.ruling import Rung
 from sayso.policy.tables import Table, document
@@ -42,8 +42,8 @@ SECTIONS = (
     "agents",
     "autonomy",
     "default",
+    "defaults",
 )
-ELSEWHERE = ("desk", "serve")  # sayso.toml also says where the desk is, and how it is served
 _LONGEST_NAME = 100
 
 Implied = Mapping[str, tuple[str, ...]]
@@ -63,6 +63,7 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
     implied = {**IMPLIED, **_lists(given.table("implies"), "role", "role")}
     tiers = _tiers(given.table("tiers"), implied)
     own = (*_gated_tools(given.table("tools"), tiers), *_rules(given, tiers, implied))
+    unknown = read_defaults(given.table("defaults"))
     _check_names(given, own, kept)
     return Policy(
         rules=(*kept, *own),
@@ -72,15 +73,18 @@ def read(text: str, *, source: str = "", default: Policy | None = None) -> Polic
         implied=implied,
         paces=read_paces(given.table("agents")),
         earning=read_earning(given.table("autonomy")),
+        declared=read_declared(given.table("tools")),
+        unknown_tools=unknown.tools,
+        unknown_arguments=unknown.arguments,
         version=_version(text, default if kept else None),
         source=source or "given",
+        text=text,
     )
 
 
 def _version(text: str, default: Policy | None) -> str:
     """Return what tells these rules from others: those of the default policy are among them."""
-    said = normal(text) + (default.version or "" if default is not None else "")
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
+    return digest(spoken(text) + (default.version or "" if default is not None else ""))
 
 
 # --- tiers ---
@@ -123,15 +127,25 @@ def _tier(table: Table, name: str, implied: Implied) -> Tier:
 
 
 def _gated_tools(table: Table, tiers: Mapping[str, Tier]) -> list[Rule]:
-    """Read `[tools]`: a tool by name, and the tier it belongs to."""
+    """Read the tiers of `[tools]`: a tool by name, and the tier it belongs to."""
     found = []
     for tool in table:
         reason = never_called(tool)
         if reason is not None:
             table.fail(tool, reason, at_key=True)
-        tier, name = _known_tier(table, tool, tiers), fold(tool)
+        if not _tiered(table, tool):
+            continue
+        whole = isinstance(table.get(tool), dict)
+        place, key = (table.table(tool), "tier") if whole else (table, tool)
+        tier, name = _known_tier(place, key, tiers), fold(tool)
         found.append(Rule(name=f"tools.{name}", tools=(name,), tier=tier, line=table.line_of(tool)))
     return found
+
+
+def _tiered(table: Table, tool: str) -> bool:
+    """Whether an entry of `[tools]` says which tier its tool belongs to."""
+    said = table.get(tool)
+    return not isinstance(said, dict) or "tier" in said
 
 
 def _rules(given: Table, tiers: Mapping[str, Tier], implied: Implied) -> list[Rule]:
@@ -220,7 +234,8 @@ def _check_names(given: Table, own: Sequence[Rule], kept: Sequence[Rule]) -> Non
 
 def _written(given: Table) -> list[tuple[Table, str]]:
     tools = given.table("tools")
-    return [*((tools, tool) for tool in tools), *((rule, "name") for rule in given.tables("rules"))]
+    tiered = ((tools, tool) for tool in tools if _tiered(tools, tool))
+    return [*tiered, *((rule, "name") for rule in given.tables("rules"))]
 
 
 # --- terms ---

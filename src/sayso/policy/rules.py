@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sayso.errors import BadPolicy, BadValue
 from sayso.model.actor import Roster
@@ -28,8 +28,13 @@ from sayso.policy.paces import EACH, Limits, Pace, pace_of
 from sayso.policy.ruling import STRICTNESS, Effect, Ruling, joined
 from sayso.policy.tiers import BUILT_IN, IMPLIED, Terms, Tier, counted_as, ranked
 
+if TYPE_CHECKING:  # most policies declare no tool
+    from sayso.model.declaration import Declaration
+
+Undeclared = Literal["ask", "deny"]
 GATED = "Every call of this tool needs a person's say-so."
 UNREADABLE = "Part of it cannot be read by anybody, so it counts as one level riskier."
+_DECLARE = "Declare it in [tools] of the policy, or by a gate in code."
 Predicate = Callable[[Facts], object]
 # Whose names a part of a policy is told by, and whose names it lists.
 _NAMED = (
@@ -40,6 +45,7 @@ _NAMED = (
 )
 _ABOVE: Mapping[str, str] = {**dict(pairwise(RISKS)), RISKS[-1]: RISKS[-1]}
 _MOST = 10_000
+_LISTED = 5  # arguments that a sentence names
 _ROSTERS = 16
 _USUAL_ROLES = {
     role for tier in BUILT_IN.values() for role in (tier.terms.needs or ONE_REVIEWER).roles
@@ -153,7 +159,10 @@ class _About:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Rules in force. `version` is the digest of the text they were read from."""
+    """Rules in force. `version` is the digest of the `text` they were read from.
+
+    One that is made in code is known on its desk by its `name` and by a digest of what it declares.
+    """
 
     rules: tuple[Rule, ...] = ()
     tiers: Mapping[str, Tier] = field(default_factory=lambda: dict(BUILT_IN))
@@ -162,8 +171,13 @@ class Policy:
     implied: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(IMPLIED))
     paces: Mapping[str, Pace] = field(default_factory=dict)
     earning: Earning = field(default_factory=Earning)
+    declared: Mapping[str, Declaration] = field(default_factory=dict)
+    unknown_tools: Undeclared = "ask"
+    unknown_arguments: Undeclared = "ask"
+    name: str | None = None
     version: str | None = None
     source: str = "built in"
+    text: str | None = field(default=None, repr=False, compare=False)
     _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
     _known: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
     _said_to: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
@@ -216,13 +230,14 @@ class Policy:
         return found
 
     def _about(self, tool: str | None) -> _About:
-        known = self._by_tool.get(tool)
-        if known is None:
+        try:
+            return self._by_tool[tool]
+        except KeyError:
             if len(self._by_tool) > _MOST:  # names come from agents
                 self._by_tool.clear()
             about = [rule for rule in self.rules if rule.names(tool)]
             known = self._by_tool[tool] = _About(tool, about)
-        return known
+            return known
 
     def ruling(self, facts: Facts, now: datetime) -> Ruling:
         """Return what is to be done with a call."""
@@ -241,14 +256,18 @@ class Policy:
 
     def settled(self, tool: str | None) -> bool:
         """Whether what it says to calls of a tool depends on nothing but what is stated of them."""
-        return self._about(tool).settled
+        try:
+            return self._by_tool[tool].settled
+        except KeyError:
+            return self._about(tool).settled
 
     def _ruled(self, facts: Facts, now: datetime) -> Ruling:
         refused = self._about(facts.tool).refused
         if refused is not None:
             return Ruling(effect="deny", sentence=refused, version=self.version)
         matched = self.matching(facts, now)
-        if facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):
+        unknown = facts.undeclared or facts.strays
+        if unknown or facts.risk not in (None, *self.tiers) or any(one.unsure for one in matched):
             return self._joined(matched, facts)
         # The same rules say the same, whatever the call: most rulings were joined before.
         says = (facts.risk, facts.always, facts.requested, facts.unreadable)
@@ -269,6 +288,8 @@ class Policy:
         asks = any(ruling.effect != "allow" for ruling in rulings)
         if (facts.always and not asks) or (facts.requested and not placed):
             rulings.append(self._ask(GATED))
+        if facts.undeclared or facts.strays:
+            rulings.append(self._unknown(facts))
         if not rulings and facts.unreadable:
             rulings = [self._ask(UNREADABLE)]
         if not rulings:
@@ -340,6 +361,23 @@ class Policy:
 
     def _ask(self, sentence: str) -> Ruling:
         return Ruling(effect="ask", sentence=sentence, version=self.version)
+
+    def _unknown(self, facts: Facts) -> Ruling:
+        """Return what is said to a call that the desk knows too little of: it never runs alone."""
+        if facts.undeclared:
+            effect: Effect = self.unknown_tools
+            said = f"Nothing on this desk declares the tool {one_line(facts.tool or '', 60)}"
+        else:
+            effect = self.unknown_arguments
+            several = len(facts.strays) > 1
+            shown = ", ".join(one_line(name, 60) for name in facts.strays[:_LISTED])
+            more = len(facts.strays) - _LISTED
+            shown += f" and {more} more" if more > 0 else ""
+            what = f"arguments {shown}" if several else f"argument {shown}"
+            said = f"{one_line(facts.tool or '', 60)} declares no {what}"
+        if effect == "deny":
+            return Ruling(effect="deny", sentence=f"{said}. {_DECLARE}", version=self.version)
+        return self._ask(f"{said}, so it never runs alone.")
 
     def widened(self, roster: Roster) -> Roster:
         """Return the people of a desk with the roles that this policy gives them.

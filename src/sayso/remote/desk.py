@@ -32,12 +32,35 @@ from sayso.store import Store, SystemClock
 from sayso.store.contract import Lease
 
 if TYPE_CHECKING:
+    from sayso.asks.carrying import Gated
     from sayso.insight.metrics import By
 
 # What a desk on a database has, and a server does not hand out.
 _ONLY_THERE = frozenset(
-    {"store", "law", "policy", "people", "crew", "flows", "sweep", "cases", "preferences"}
-    | {"verify", "seal", "erase", "decisions", "workflow", "run", "resume", "work", "thread"}
+    {
+        "store",
+        "law",
+        "policy",
+        "policies",
+        "people",
+        "crew",
+        "flows",
+        "sweep",
+        "cases",
+        "preferences",
+    }
+    | {
+        "verify",
+        "seal",
+        "erase",
+        "decisions",
+        "workflow",
+        "run",
+        "resume",
+        "work",
+        "thread",
+        "tools",
+    }
 )
 LEASE_SECONDS = 30.0
 _TESTED = Origin("python", "test@localhost")
@@ -178,6 +201,9 @@ class RemoteDesk(Asking, Gates, RemoteRuns):
         if other is None:
             return self._there.incident(id_of(effect), harm, by=by)
         return incident(other.store, id_of(effect), harm, by=by, origin=_TESTED)
+
+    def registered(self, gate: Gated) -> None:
+        """Declare nothing: a token is no word on a tool. The server goes by its own policy."""
 
     def opened(self, ask: Ask) -> None:
         """Let a stand-in for people, in tests, answer at once; else the server tells them."""

@@ -20,7 +20,7 @@ from sayso.runs.lanes import inside
 from sayso.runs.passages import Leader
 from sayso.runs.running import Running
 from sayso.runs.steering import end
-from sayso.runs.stops import Ended, Fenced, NotStarted, Parked, Paused, Released, Stop
+from sayso.runs.stops import Ended, Fenced, NotStarted, Outdated, Parked, Paused, Released, Stop
 from sayso.runs.work import Came
 from sayso.runs.workflow import Workflow
 
@@ -42,10 +42,11 @@ def carry_on(
         while True:
             run = Running(journal, leader, awaits=workflow.awaits)
             came = _called(workflow, run)
-            status = _judged(workflow, run, came)
+            outdated = isinstance(run.stop, Outdated)
+            status = None if outdated else _judged(workflow, run, came)
             if status is not None:
                 break
-            journal.refresh()  # a decision came while it was about to wait: go on with it
+            journal.refresh()  # a decision came, or another law, while it was about to wait: go on
     except Fenced as stop:
         _log.warning("%s", stop)
         return None

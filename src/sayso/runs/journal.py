@@ -12,13 +12,13 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sayso.asks.lawbook import Lawbook
+from sayso.asks.lawbook import InForce, Lawbook
 from sayso.asks.opening import check_decidable, opening
 from sayso.asks.pacing import check_pace
 from sayso.asks.ruling import rule, ruled, weighed
@@ -26,6 +26,8 @@ from sayso.asks.spending import Ending, finish
 from sayso.asks.standing import Standing, grow, stamped, told
 from sayso.asks.trusting import granted, spared, staked
 from sayso.errors import (
+    BadPolicy,
+    Denied,
     FinishedLate,
     SaysoError,
     StoreBusy,
@@ -33,6 +35,9 @@ from sayso.errors import (
     StoreUnavailable,
     Tampered,
     ThreadBusy,
+    TooManyAsks,
+    UnknownRole,
+    Unsatisfiable,
 )
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.ask import Ask
@@ -41,7 +46,7 @@ from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.ids import short_id
 from sayso.runs.steering import check_thread
-from sayso.runs.stops import Fenced, NotStarted, Stop
+from sayso.runs.stops import Fenced, NotStarted, Outdated, Stop
 from sayso.store.contract import (
     Append,
     HoldRun,
@@ -57,6 +62,7 @@ _log = logging.getLogger("sayso.runs")
 FLUSH_AFTER = 0.02
 _PAUSES = (0.05, 0.2, 1.0, 3.0)
 _LONG_PAUSES = (5.0,) * 60
+_REFUSED = (Denied, TooManyAsks, UnknownRole, Unsatisfiable)  # by a ruling, with nothing written
 _ID_LENGTH = 8  # ids of a run's asks are made before anybody can say whether they are free
 
 
@@ -131,6 +137,10 @@ class Journal:
         self._buffer: list[Append] = []
         self._finished: list[Finished] = []
         self._since: float | None = None
+        # By which law calls need nobody, by their place; and what is gathered as it was before it was ruled.
+        self.alone: dict[str, tuple[bytes, str | None]] = {}
+        self._unruled: dict[str, tuple[str, Content]] = {}
+        self._forgot = False
         self._held_until = time.monotonic() + span.total_seconds()
         self._seq, self._head = 0, GENESIS
         self._new = started is not None
@@ -208,6 +218,7 @@ class Journal:
         row = self.store.run(self.id)
         if row is None or row.token != self.token:
             raise self.fenced()
+        self._forgot = False
         self.wake = row.wake  # before the asks: a decision in between is then looked at twice
         self._take_in(self.store.run_asks(self.id))
 
@@ -232,18 +243,21 @@ class Journal:
     def note(self, kind: str, payload: dict[str, Any], actor: Actor | None = None) -> None:
         """Add an event to the run's own stream."""
         with self._lock:
-            event = link(
-                self.id,
-                self._seq + 1,
-                kind,
-                at=self._now(),
-                actor=actor or self.actor,
-                payload=payload,
-                salt=os.urandom(16),
-                previous=self._head,
-            )
+            event = self._next(kind, payload, actor)
             self._seq, self._head = event.seq, event.hash
             self._add(Append(event=event))
+
+    def _next(self, kind: str, payload: dict[str, Any], actor: Actor | None = None) -> Event:
+        return link(
+            self.id,
+            self._seq + 1,
+            kind,
+            at=self._now(),
+            actor=actor or self.actor,
+            payload=payload,
+            salt=os.urandom(16),
+            previous=self._head,
+        )
 
     def record(self, key: str, verb: str, name: str, *, failed: bool = False, **said: Any) -> None:  # noqa: ANN401
         """Write down what a step came to."""
@@ -252,10 +266,27 @@ class Journal:
         self.entries[key] = Entry(verb, name, payload, failed)
 
     def begin(self, key: str, name: str, args: Mapping[str, Any], attempt: int) -> None:
-        """Write down that a call which needs no approval is about to be carried out."""
+        """Write down that a call which needs no approval is about to be carried out.
+
+        Raises:
+            Outdated: the law by which it needs none is another one by now.
+            Fenced: somebody else has the run.
+        """
         worker = self.row.worker or ""
         said = {"key": key, "name": name, "args": args, "attempt": attempt, "worker": worker}
-        self.note("step.begun", said)
+        with self._lock:
+            mark, ruled = self.alone.pop(key, (None, None))
+            before = self._seq, self._head
+            event = self._next("step.begun", said if ruled is None else {**said, "ruled": ruled})
+            self._seq, self._head = event.seq, event.hash
+            written = False
+            try:
+                written = self.commit(Append(event=event, law=mark))
+            finally:
+                if not written:
+                    self._seq, self._head = before
+            if not written:
+                raise Outdated(self.id) if self._moved(mark) else self.fenced()
         self.begun[key] = Begun(args, worker, attempt, self.store.now())
 
     def open(self, key: str, content: Content) -> Ask:
@@ -264,48 +295,102 @@ class Journal:
         Raises:
             Denied: the policy does not allow it.
         """
-        paced, stake, alone = False, None, False
         ask_id = short_id("a", os.urandom(16), _ID_LENGTH)
         content = weighed(self.store, content)
-        if self.law is not None:
+        while True:
+            law = None if self.law is None else self.law.current(self.store)
+            coin = None if self.law is None else self.law.coin
+            try:
+                append, alone = self._ruled(key, ask_id, content, law, coin)
+            except _REFUSED:
+                if law is None or not self._moved(law.mark):
+                    raise
+                continue
+            ask = self._let_alone(key, append) if alone else self._put(key, append, content)
+            if ask is not None:
+                return ask
+
+    def _ruled(
+        self,
+        key: str,
+        ask_id: str,
+        content: Content,
+        law: InForce | None,
+        coin: Callable[[], float] | None,
+    ) -> tuple[Opening, bool]:
+        """Return the opening of an ask as the law wants it, and whether it needs nobody."""
+        paced, stake, alone = False, None, False
+        if law is not None:
             now = self.store.now()
-            ruling = rule(self.law, content, now, always=True)
-            stake = staked(self.law, content, ruling)
+            ruling = rule(law, content, now, always=True)
+            stake = staked(law, content, ruling)
             content = ruled(content, ruling, now)
-            alone, content = spared(self.store, self.law, stake, content, ask_id)
+            if coin is not None:
+                alone, content = spared(self.store, coin, stake, content, ask_id)
             paced = not alone
             if paced:
-                check_pace(self.store, self.law, content)
+                check_pace(self.store, law, content)
             check_decidable(self.store, content, fresh=True)
-        name = f"{self.id}:{key}"
         append = opening(
             ask_id,
             content,
             store=self.store,
             origin=self.origin,
-            key=name,
+            key=f"{self.id}:{key}",
             at=self._now(),
+            law=None if law is None else law.mark,
             paced=paced,
             stake=stake,
         )
-        return self._let_alone(key, append) if alone else self._put(key, append)
+        return append, alone
 
-    def _put(self, key: str, append: Opening) -> Ask:
+    def _put(self, key: str, append: Opening, content: Content) -> Ask:
         with self._lock:
             self._add(append)
+            self._unruled[append.event.stream] = key, content
             self.asks[key] = append.ask
             self.opened.append(append.ask)
         return append.ask
 
-    def _let_alone(self, key: str, append: Opening) -> Ask:
-        """Write an ask that nobody has to be asked, decided as it opens: it is carried out next."""
+    def _let_alone(self, key: str, append: Opening) -> Ask | None:
+        """Write an ask that nobody has to be asked, decided as it opens: it is carried out next.
+
+        Returns `None` if the law is another one by now.
+        """
         with self._lock:
             ask, decided = granted(append.ask, self.store)
-            self._add(replace(append, ask=ask))
-            self._add(decided)
+            if not self.commit(replace(append, ask=ask), decided):
+                if self._moved(append.law):
+                    return None
+                raise self.fenced()
             self.asks[key] = ask
-            self.flush()
         return ask
+
+    def _moved(self, mark: bytes | None) -> bool:
+        """Whether the law is another one by now than that of this mark."""
+        return self.law is not None and mark is not None and self.law.moved(self.store, mark)
+
+    def _rule_again(self) -> bool:
+        """Rule anew on what is gathered and was ruled by a law of before; whether there was any.
+
+        What is not to be asked any more is forgotten: whoever waits for it comes by here again.
+        """
+        gathered = [each for each in self._buffer if isinstance(each, Opening)]
+        stale = [each for each in gathered if self._moved(each.law)]
+        for each in stale:
+            key, content = self._unruled[each.event.stream]
+            place = self._buffer.index(each)
+            self.opened.remove(each.ask)
+            try:
+                law = None if self.law is None else self.law.current(self.store)
+                append, _ = self._ruled(key, each.event.stream, content, law, None)
+            except (*_REFUSED, BadPolicy):
+                del self._buffer[place], self.asks[key]
+                self._forgot = True
+            else:
+                self._buffer[place], self.asks[key] = append, append.ask
+                self.opened.append(append.ask)
+        return bool(stale)
 
     def finish(self, key: str, came: Finished) -> Ask:
         """Add what came of a call."""
@@ -431,8 +516,14 @@ class Journal:
     def _commit(self, change: RunChange, *more: Append) -> bool:
         if self.lost:
             raise self.fenced()
+        if self._forgot and self._waiting(change):
+            return False  # it would wait for what is not to be asked any more
         begun = time.monotonic()
         written = self._written([*self._buffer, *more], change)
+        while not written and self._rule_again():
+            if self._waiting(change) and self._forgot:
+                return False
+            written = self._written([*self._buffer, *more], change)
         if not written:
             row = self._check_fence()
             missed = isinstance(change, LeaveRun) and change.wake not in (None, row.wake)
@@ -445,8 +536,14 @@ class Journal:
         self._new = False
         self._buffer.clear()
         self._finished.clear()
+        self._unruled.clear()
         self._since = None
         return True
+
+    def _waiting(self, change: RunChange) -> bool:
+        """Whether it lets go of the run until people have answered."""
+        status = change.row.status if isinstance(change, StartRun) else None
+        return status == "waiting" or (isinstance(change, LeaveRun) and change.status == "waiting")
 
     def _settled_apart(self) -> bool:
         """Write what calls came to by itself, where a late result of another worker came between."""

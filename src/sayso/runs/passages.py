@@ -460,13 +460,23 @@ class Passages:
             return True
         if journal.law is None or journal.place(key) in journal.asks:
             return False
+        name, coded = gate.tool.name, journal.law.tools.last
+        if name not in coded or coded[name] is not gate.tool:
+            journal.law.tools.declare(gate.tool, asks=gate.always and gate.asks_people)
         content = weighed(journal.store, gate.content(self.forms, bound))
-        ruling = rule(journal.law, content, journal.store.now(), always=always)
+        while True:
+            law = journal.law.current(journal.store)
+            ruling = rule(law, content, journal.store.now(), always=always)
+            if ruling.effect != "deny" or not journal.law.moved(journal.store, law.mark):
+                break
         if ruling.effect == "deny":
             failure = StepFailed(gate.tool.name, "Denied", str(denied(content, ruling)))
             raise refuse(self, key, gate.tool.name, failure)
         said = bool(ruling.rules) or ruling.tier is not None
-        return ruling.effect == "allow" and (said or not stated)
+        free = ruling.effect == "allow" and (said or not stated)
+        if free:
+            journal.alone[key] = law.mark, law.policy.version
+        return free
 
     def nesting(
         self,

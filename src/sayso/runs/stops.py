@@ -34,6 +34,10 @@ class Released(Stop):
     """The worker is shutting down; another one goes on."""
 
 
+class Outdated(Stop):
+    """The law changed before a call that it let run alone was begun. The workflow is called again."""
+
+
 class Parked(Stop):
     """It cannot go on by itself; once a person has seen to it, it goes on from here.
 

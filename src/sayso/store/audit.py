@@ -26,7 +26,7 @@ from sayso.model.folding import fold
 from sayso.store.accounts import ACCESS
 from sayso.store.admitted import strangers
 from sayso.store.base import index_row
-from sayso.store.contract import PEOPLE, Append, Store
+from sayso.store.contract import LAW, PEOPLE, Append, Store
 from sayso.store.outbox import WEBHOOKS
 from sayso.store.subscribed import eavesdroppers
 
@@ -236,8 +236,8 @@ def _check_erased(events: Sequence[Event], found: _Findings) -> None:
     erasures = [_said(event) for event in events if event.kind == "payload.erased"]
     said = {seq for erasure in erasures for seq in _list(erasure, "seqs")}
     found.erased += len(blank)
-    # Seals, people, access and webhooks are proof, not anybody's words: nothing of them is erased.
-    erasable = events[0].stream not in (SEALS, PEOPLE, ACCESS, WEBHOOKS)
+    # Seals, the law, people, access and webhooks are proof, not anybody's words: nothing of them is erased.
+    erasable = events[0].stream not in (SEALS, LAW, PEOPLE, ACCESS, WEBHOOKS)
     for event in blank:
         if event.seq not in said or not erasable:
             found.problem(

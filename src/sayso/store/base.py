@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
@@ -48,6 +48,7 @@ from sayso.store.contract import (
     StartRun,
     SteerRun,
     Wakeups,
+    Widen,
     informs,
     rank_of_risk,
 )
@@ -85,8 +86,7 @@ class SqlStore(
         self.url = url
         self._clock = clock
         self.bell = Bell(self._watch)
-        # The roles people hold besides those in the database: a policy may give them more.
-        self.widen: Callable[[Roster], Roster] = lambda roster: roster
+        self.widen: Widen = _as_they_are
         self._seen: tuple[str | None, int] | None = None  # the people, and their last change
         self.wakeups: Wakeups | None = None
         clock.watch(self.bell.ring)
@@ -396,16 +396,23 @@ def _counted(rows: Sequence[Row]) -> int:
     return min(int(rows[0][0]), COUNT_LIMIT + 1)
 
 
-def _loaded(rows: Sequence[Row], widen: Callable[[Roster], Roster]) -> Loaded:
-    now, roster, holder, lease_until, people = rows[0][:5]
+def _as_they_are(roster: Roster, mark: bytes | None = None) -> Roster:
+    return roster
+
+
+def _loaded(rows: Sequence[Row], widen: Widen) -> Loaded:
+    now, text, holder, lease_until, people, mark = rows[0][:6]
+    law = bytes(mark) if mark else b""
+    roster = _roster(text)
     gone = lease_until is not None and lease_until <= now
     return Loaded(
         tuple(event_of(row) for row in rows if row[-_EVENT] is not None),
         moment(int(now)),
-        widen(_roster(roster)),
+        roster if roster.solo else widen(roster, law),
         gone,
         holder,
         people,
+        law,
         None if lease_until is None else moment(int(lease_until)),
     )
 
@@ -568,7 +575,7 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
     parameters = index_row(ask) if opens else _changes_of(append, ask)
     parameters["holder"] = lease.holder if lease else None
     parameters["span"] = _span(lease.span) if lease and lease.span else None
-    parameters["people"] = append.people
+    parameters["people"], parameters["law"] = append.people, append.law
     if isinstance(append, Opening):
         parameters["likeness"] = ask.likeness if append.once else None
         parameters["paced"] = int(append.paced)

@@ -8,7 +8,7 @@ is no other compare-and-set in the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
@@ -36,6 +36,7 @@ from sayso.store.trust import TrustRows
 COUNT_LIMIT = 1000
 SOON = timedelta(hours=2)  # whatever expires within this time comes first
 PEOPLE = "people"  # the stream that says who is on the desk
+LAW = "law"  # the stream that says which policy is in force
 
 # The inbox lists by rank: the tier in force. What is for information has ranks of its own behind.
 INFORMATION = 1000
@@ -58,7 +59,8 @@ class Append:
 
     `before` makes the writing statement itself refuse from that moment on, `held`
     once the lease of the program that asked has lapsed, `people` once the roster
-    is no longer the one that was read. `beside` are other rows that go with the event.
+    is no longer the one that was read, `law` once the law has another mark than that by which
+    it was ruled. `beside` are other rows that go with the event.
     """
 
     event: Event
@@ -69,6 +71,7 @@ class Append:
     before: datetime | None = None
     held: bool = False
     people: int | None = None
+    law: bytes | None = None
     beside: tuple[RowChange, ...] = ()
 
 
@@ -190,7 +193,8 @@ class Current(NamedTuple):
 class Loaded(NamedTuple):
     """An ask's journal with the moment of reading, the people, and whether its lease lapsed.
 
-    `people` is the number of the last change of the roster.
+    `people` is the number of the last change of the roster, `law` the mark of the law: the hash of
+    the last event of its stream, empty if it has none.
     """
 
     events: tuple[Event, ...]
@@ -199,6 +203,7 @@ class Loaded(NamedTuple):
     gone: bool
     holder: str | None
     people: int
+    law: bytes
     until: datetime | None = None  # until when its holder wants to be heard of again
 
 
@@ -263,6 +268,14 @@ class Head:
     hash: bytes
 
 
+class Widen(Protocol):
+    """Gives people the roles they hold besides those in the database: a policy may give them more."""
+
+    def __call__(self, roster: Roster, mark: bytes | None = None) -> Roster:
+        """Return the people with all their roles, by the law of this mark."""
+        ...
+
+
 class Wakeups(Protocol):
     """Tables beside the journal by which an engine wakes workers. Nothing is decided by them."""
 
@@ -310,7 +323,7 @@ class Store(
     bell: Bell
     url: str
     wakeups: Wakeups | None
-    widen: Callable[[Roster], Roster]
+    widen: Widen
 
     def now(self) -> datetime:
         """The present by the clock that deadlines and leases go by."""

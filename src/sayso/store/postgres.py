@@ -65,9 +65,12 @@ _WORDS = {
         "id = :id"
         " and coalesce(cast(:before as bigint) > {now}, true)"
         " and not (:held and coalesce(lease_until <= {now}, false))"
-        " and {same_people}"
+        " and {same_people} and {same_law}"
     ),
     "same_people": "(cast(:people as bigint) is null or cast(:people as bigint) = {people})",
+    "same_law": (
+        "(cast(:law as bytea) is null or cast(:law as bytea) = coalesce({law}, cast('' as bytea)))"
+    ),
     "now": _NOW,
     "roster": (
         "(select cast(json_object_agg(name,"
@@ -75,6 +78,7 @@ _WORDS = {
         " from people where active = 1)"
     ),
     "people": "(select coalesce(max(p.seq), 0) from events p where p.stream = 'people')",
+    "law": "(select l.hash from events l where l.stream = 'law' order by l.seq desc limit 1)",
     "roles": (
         "(cast(:roles as text[]) is null or exists "
         "(select 1 from unnest(cast(:roles as text[])) r where strpos(a.roles, r) > 0))"
@@ -300,7 +304,10 @@ class PostgresStore(SqlStore):
                 parts.append(self._part(*ask_change_of(append, append.ask), now))
             event = append.event
             next_ = place == (event.stream, event.seq, event.previous)
-            parts.append(("note_next", noted_next(event)) if next_ else ("note", noted(event)))
+            name, values = ("note_next", noted_next(event)) if next_ else ("note", noted(event))
+            if append.law is not None and append.ask is None:  # else its row is the guard
+                name, values = f"{name}_lawful", (*values, append.law)
+            parts.append((name, values))
             place = event.stream, event.seq + 1, event.hash
         return parts
 

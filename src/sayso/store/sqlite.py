@@ -65,9 +65,10 @@ _WORDS = {
         "id = :id"
         " and coalesce(:before > {now}, 1)"
         " and not (:held and coalesce(lease_until <= {now}, 0))"
-        " and {same_people}"
+        " and {same_people} and {same_law}"
     ),
     "same_people": "(:people is null or :people = {people})",
+    "same_law": "(:law is null or :law = coalesce({law}, x''))",
     "now": ":now",
     "roster": (
         "case when exists (select 1 from people where active = 1) then"
@@ -75,6 +76,7 @@ _WORDS = {
         " from people where active = 1) end"
     ),
     "people": "(select coalesce(max(p.seq), 0) from events p where p.stream = 'people')",
+    "law": "(select l.hash from events l where l.stream = 'law' order by l.seq desc limit 1)",
     "roles": (
         "(:roles is null or exists "
         "(select 1 from json_each(:roles) r where instr(a.roles, r.value) > 0))"
@@ -115,6 +117,7 @@ class SQLiteStore(SqlStore):
         self._queries = read_queries("sqlite", _WORDS)
         self._sql = {name: numbered(sql, self._sign) for name, sql in self._queries.items()}
         self._note, _ = self._sql["note"]
+        self._note_lawful, _ = self._sql["note_lawful"]
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
@@ -324,8 +327,11 @@ class SQLiteStore(SqlStore):
             parameters["now"] = now
             if self._run(connection, name, parameters).rowcount == 0:
                 return False  # too late
-        if connection.execute(self._note, noted(append.event)).rowcount == 0:
-            return False  # it follows an event that is not here
+        note, event = self._note, noted(append.event)
+        if append.law is not None and append.ask is None:  # else the row of the ask is the guard
+            note, event = self._note_lawful, (*event, append.law)
+        if connection.execute(note, event).rowcount == 0:
+            return False  # it follows an event that is not here, or rests on a law of before
         if append.person is not None:
             person = person_parameters(append.person, active=append.active)
             self._run(connection, "put_person", person)

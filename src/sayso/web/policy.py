@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
-from sayso.asks.lawbook import Law, default_policy
+from sayso.asks.lawbook import PolicyStatus, default_policy
 from sayso.asks.trusting import could_earn
 from sayso.errors import Misuse
 from sayso.model.actor import Roster
@@ -58,7 +58,7 @@ class PolicyDocument(Document):
 
     kind: Literal["default", "file", "code"]
     file: str | None
-    since: datetime = Field(description="Since when it has been in force on this server.")
+    since: datetime = Field(description="Since when it has been in force.")
     trouble: str | None = Field(description="Why what its file says now is not in force.")
     pending: bool = Field(description="The file has just changed, and will be taken over.")
     version: str | None
@@ -214,7 +214,7 @@ class TierStands:
 class PolicyStands:
     """The policy in force as a caller sees it."""
 
-    law: Law
+    law: PolicyStatus
     file: str | None
     trouble: str | None
     since: datetime
@@ -239,18 +239,19 @@ def drafted(visit: Visit) -> PolicyStands | None:
     return None if law is None else _standing(visit, law)
 
 
-def _standing(visit: Visit, law: Law) -> PolicyStands:
+def _standing(visit: Visit, law: PolicyStatus) -> PolicyStands:
     people = visit.people
     roster, seen = law.policy.widened(people), in_sight(visit, people)
     # Where it lies on the server, and what exactly is wrong there, is for those who could mend it.
     admin = ADMIN in visit.caller.scopes
     file = None if law.file is None else str(law.file) if admin else law.file.name
     trouble = law.trouble if admin or law.trouble is None else _TROUBLE
+    here = visit.store.now() - timedelta(seconds=law.age)
     return PolicyStands(
         law,
         file=file,
         trouble=trouble,
-        since=visit.store.now() - timedelta(seconds=law.age),
+        since=here if law.published is None else law.published.at,
         solo=roster.solo,
         tiers=tuple(_tier(law.policy.tiers[name], roster, seen) for name in law.policy.order),
         sees=sees_name(visit),

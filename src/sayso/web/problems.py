@@ -40,6 +40,7 @@ from sayso.errors import (
     UnknownPerson,
     UnknownRole,
     UnknownRun,
+    UnknownTool,
     UnknownWebhook,
 )
 from sayso.model.text import one_line, visible
@@ -67,6 +68,7 @@ STATUS: tuple[tuple[type[SaysoError], int], ...] = (
     (UnknownPerson, 404),
     (UnknownWebhook, 404),
     (UnknownKey, 404),
+    (UnknownTool, 404),
     (BadPolicy, 409),
     (Misuse, 422),
     (TooManyAsks, 429),

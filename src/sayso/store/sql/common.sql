@@ -1,9 +1,10 @@
 -- Queries that read the same on both databases. {now} is the clock the store goes by,
--- {roster} gathers the people on the desk into one JSON object: name: [roles, teams].
+-- {roster} gathers the people on the desk into one JSON object: name: [roles, teams]. {law} is the
+-- mark of the law in force: the hash of the last event of its stream.
 
 -- name: load
 -- All of one ask in one statement: its journal, its lease, the people, the time.
-select {now}, {roster}, a.holder, a.lease_until, {people},
+select {now}, {roster}, a.holder, a.lease_until, {people}, {law},
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from asks a
   join events e on e.stream = a.stream
@@ -93,6 +94,7 @@ page as (
 -- name: inbox_shown
 select counted.n, page.id, page.place, page.latest, page.opened_at, clock.soon,
        clock.now, case when page.id is not null then {roster} end, page.holder, page.lease_until, 0,
+       case when page.id is not null then {law} end,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from clock
   cross join counted
@@ -166,6 +168,7 @@ wanted as not materialized (
 -- name: closed_shown
 select counted.n, page.id, page.closed_at,
        clock.now, case when page.id is not null then {roster} end, page.holder, page.lease_until, 0,
+       case when page.id is not null then {law} end,
        e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.hash
   from clock
   cross join counted
@@ -290,9 +293,16 @@ select :stream, :seq, :kind, :at, :actor, :payload, :salt, :digest, :hash
 {@new_event}
  where true
 
+-- name: note_lawful
+-- The same for an event that rests on a ruling: not once the law is another one.
+{@note} and {same_law}
+
+-- name: note_next_lawful
+{@note_next} and {same_law}
+
 -- name: open
--- Opens nothing once the people are no longer those who were read, or while the same is open: that
--- breaks the unique index of `likeness`.
+-- Opens nothing once the people or the law are no longer those that were read, or while the same is
+-- open: that breaks the unique index of `likeness`.
 insert into asks (id, stream, kind, status, rank, tier, risk, run, thread, key, roles, voters, version,
                   opened_at, due_at, next_at, latest, agent, tool, likeness, assignee, paced,
                   effect, team, closed_at, holder, lease_until)
@@ -300,7 +310,7 @@ select :id, :ask_stream, :ask_kind, :status, :rank, :tier, :risk, :run, :thread,
        :version, :opened_at, :due_at, :next_at, :latest, :agent, :tool, cast(:likeness as text),
        :assignee, cast(:paced as integer), :effect, :team, :closed_at, :holder,
        {now} + cast(:span as bigint)
- where {same_people}
+ where {same_people} and {same_law}
 
 -- name: grow
 -- Changes nothing once it is too late: that is decided here, not by whoever looked before.

@@ -1,0 +1,127 @@
+"""Another policy is put in force under a run: nothing of it goes by the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import sayso
+from sayso import Desk, Running
+from sayso.testing import FakeClock
+from tests.places import Place
+
+FREE = '[tools]\npay = "low"\nlook = "low"\n'
+SENIOR = '[tools]\npay = "high"\nlook = "low"\n'
+NEVER = '[[rules]]\nname = "stopped"\ntool = "pay"\neffect = "deny"\n'
+
+
+@pytest.fixture
+def admin(place: Place, clock: FakeClock) -> Iterator[Desk]:
+    """Another program on the same desk, which puts policies in force."""
+    with Desk(place.url, clock=clock, account="sam@till") as desk:
+        desk.policies.publish(FREE)
+        yield desk
+
+
+@sayso.tool
+def look(order: int) -> str:
+    return f"order {order}"
+
+
+def test_a_call_that_needed_nobody_a_moment_ago_is_asked_for(desk: Desk, admin: Desk) -> None:
+    paid: list[int] = []
+
+    @sayso.tool(risk="low")
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    def publish(text: str) -> None:
+        admin.policies.publish(text)
+
+    @desk.workflow
+    def paying(run: Running) -> str:
+        run.effect(look, 7)
+        run.step(publish, SENIOR)
+        return run.call(pay, 40)
+
+    run = desk.run(paying, wait=False)
+
+    assert run.status == "waiting"
+    assert paid == []
+    (ask,) = run.asks
+    assert str(ask.needs) == "1 senior"
+    assert ask.content.ruled.version == admin.policies.show().digest
+    desk.approve(ask)
+    desk.work(until="idle")
+    assert (paid, run.result()) == ([40], "paid")
+    assert [one.number for one in admin.policies.log()] == [2, 1], "the step ran once"
+    assert desk.verify()
+
+
+def test_a_question_that_was_about_to_be_asked_is_ruled_anew(desk: Desk, admin: Desk) -> None:
+    @sayso.tool(risk="medium")
+    def pay(amount: int) -> str:
+        return "paid"
+
+    admin.policies.publish('[tools]\npay = "medium"\nlook = "low"\n')
+
+    def publish(text: str) -> None:
+        admin.policies.publish(text)
+
+    @desk.workflow
+    def paying(run: Running) -> str:
+        run.effect(look, 7)
+        run.step(publish, SENIOR)
+        return run.call(pay, 40)
+
+    run = desk.run(paying, wait=False)
+
+    (ask,) = run.asks
+    assert str(ask.needs) == "1 senior"
+    assert ask.content.ruled.version == admin.policies.show().digest
+    assert run.status == "waiting"
+    assert desk.verify()
+
+
+def test_a_question_that_is_denied_by_now_is_never_asked(desk: Desk, admin: Desk) -> None:
+    admin.policies.publish('[tools]\npay = "medium"\nlook = "low"\n')
+    heard: list[str] = []
+
+    @sayso.tool(risk="medium")
+    def pay(amount: int) -> str:
+        raise AssertionError("it was denied")
+
+    def publish(text: str) -> None:
+        admin.policies.publish(text)
+
+    @desk.workflow
+    def paying(run: Running) -> str:
+        run.effect(look, 7)
+        run.step(publish, NEVER)
+        try:
+            run.call(pay, 40)
+        except sayso.errors.StepFailed as failure:
+            heard.append(failure.message)
+        return "gone on"
+
+    run = desk.run(paying)
+
+    assert run.result() == "gone on"
+    assert "The policy denies pay" in heard[-1]
+    assert not list(desk.inbox())
+    assert desk.verify()
+
+
+def test_a_call_says_under_which_version_it_ran_alone(desk: Desk, admin: Desk) -> None:
+    @desk.workflow
+    def looking(run: Running) -> str:
+        return str(run.effect(look, 7))
+
+    run = desk.run(looking)
+
+    begun = [event.payload for event in desk.store.stream(run.id) if event.kind == "step.begun"]
+    assert begun
+    assert begun[0]
+    assert begun[0]["ruled"] == admin.policies.show().digest
