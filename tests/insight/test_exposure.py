@@ -12,6 +12,7 @@ from sayso.insight.exposure import trusted
 from sayso.testing import FakeClock
 from tests.keyed import earning, granted, law, locked, said
 from tests.places import Place
+from tests.published import put_in_force
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_reviewers_who_notice_less_let_more_through(desk: Desk) -> None:
     assert low is not None
 
     assert trusted(desk.store, detection=0.4).exposure_left == pytest.approx(low.exposure)
-    desk.law._policy = law("[autonomy]\ndetection = 0.4\n")
+    put_in_force(desk, "[autonomy]\ndetection = 0.4\n")
     assert desk.metrics()["exposure_left"] == pytest.approx(low.exposure, abs=1e-3)
 
 

@@ -10,12 +10,11 @@ import pytest
 import sayso
 from sayso import Agent, Desk, Run, Running, StepFailed
 from sayso.agent import call
-from sayso.asks.lawbook import Lawbook, default_policy
 from sayso.errors import Forbidden
-from sayso.policy.reading import read
 from sayso.testing import FakeClock
 from tests.agents import Watched, begun, once, results, told
 from tests.places import Place
+from tests.published import put_in_force
 from tests.runs.people import answered, approved, ask_of, carried_on
 from tests.test_gate import in_thread
 
@@ -43,24 +42,9 @@ def pay(amount: int) -> str:
     return f"paid {amount}"
 
 
-class Shelf(Lawbook):
-    """A policy that is another one whenever a test says so, for workers at work too."""
-
-    def put(self, text: str) -> None:
-        self._policy = read(text, source="law.toml", default=default_policy())
-
-
-@pytest.fixture
-def desk(desk: Desk) -> Desk:
-    desk.law = Shelf(default_policy())
-    return desk
-
-
 def under(desk: Desk, text: str = "") -> Desk:
     """Put another policy in force."""
-    assert isinstance(desk.law, Shelf)
-    desk.law.put(text)
-    return desk
+    return put_in_force(desk, text)
 
 
 def paying(desk: Desk) -> Callable[..., Any]:

@@ -125,3 +125,25 @@ def test_a_call_says_under_which_version_it_ran_alone(desk: Desk, admin: Desk) -
     assert begun
     assert begun[0]
     assert begun[0]["ruled"] == admin.policies.show().digest
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_call_that_needs_nobody_by_now_is_not_asked_for(
+    desk: Desk, admin: Desk, warm: bool
+) -> None:
+    @sayso.tool(risk="low")
+    def pay(amount: int) -> str:
+        return "paid"
+
+    @desk.workflow
+    def paying(run: Running, amount: int) -> str:
+        return run.call(pay, amount)
+
+    admin.policies.publish(SENIOR)
+    if warm:
+        assert desk.run(paying, 1, wait=False).status == "waiting"
+    admin.policies.rollback(1)
+
+    run = desk.run(paying, 2, wait=False)
+
+    assert (run.status, list(run.asks)) == ("done", [])

@@ -97,6 +97,10 @@ GET    /api/v1/outlook                            401    403    403    200    20
 GET    /metrics                                   401    403    403    403    403    200    401    401    401    403    403    403
 GET    /api/v1/policy                             401    403    403    200    200    200    401    401    401    403    200    200
 POST   /api/v1/policy/simulate                    401    403    403    200    200    200    401    401    401    403    200    403
+GET    /api/v1/policy/versions                    401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/policy/versions/{number}           401    403    403    422    422    422    401    401    401    403    422    422
+POST   /api/v1/policy/versions                    401    403    403    403    403    403    401    401    401    403    403    403
+POST   /api/v1/policy/versions/{number}/rollback  401    403    403    403    403    403    401    401    401    403    403    403
 GET    /api/v1/people                             401    403    403    403    403    200    401    401    401    403    403    403
 GET    /api/v1/people/{person}                    401    403    403    404    404    200    401    401    401    404    404    404
 POST   /api/v1/people                             401    403    403    403    403    403    401    401    401    403    403    403
@@ -196,6 +200,8 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /api/v1/runs": {"json": {"workflow": "settle", "team": "billing"}},
     "GET /api/v1/events": {"params": {"follow": "false"}},
     "POST /api/v1/policy/simulate": {"json": {"tool": "refund"}},
+    "POST /api/v1/policy/versions": {"json": {"text": ""}},
+    "POST /api/v1/policy/versions/{number}/rollback": {"json": {}},
     "POST /api/v1/people": {"json": {"name": "dora"}},
     "POST /api/v1/tokens": {"json": {"kind": "agent", "name": "clerk"}},
     "POST /api/v1/webhooks": {"json": {"url": HOOK}},
@@ -334,6 +340,9 @@ class Office:
     def make(self, what: str) -> str:
         made: str = getattr(self, what)()
         return made
+
+    def number(self) -> str:
+        return "1"
 
     def ask(self) -> str:
         order = {"order": next(self._numbers)}

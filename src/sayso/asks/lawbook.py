@@ -181,6 +181,14 @@ class Lawbook:
         self._read(store)
         return True
 
+    def read(self, store: Store) -> Law:
+        """Return the law of a desk as it stands now, reading what is new of it.
+
+        Raises:
+            Tampered: it is not what was written.
+        """
+        return self._read(store).law
+
     def begin(self, store: Store) -> None:
         """Put in force what the program brings, if it may, before it rules on anything.
 
@@ -321,7 +329,7 @@ class Lawbook:
         """Say that what the program brings is not in force; `None` if it is, or it brings nothing."""
         if self._store is None:
             return None
-        law = law_of(self._store(), NO_LAW if self._seen is None else self._seen.law)
+        law = self.read(self._store())
         if law.policy is None:
             return None
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayso.access.caller import ADMIN
 from sayso.asks.identity import identify
-from sayso.asks.law import PUBLISHED, Law, Published, add_to_law, law_of, published
+from sayso.asks.law import PUBLISHED, Law, Published, add_to_law, published
 from sayso.asks.lawbook import Lawbook, misfit, version_said
 from sayso.asks.own_policy import default_policy, found_policy, read_text, text_of
 from sayso.errors import BadPolicy, BadValue, Conflict, Forbidden, Misuse
@@ -119,7 +119,7 @@ class Policies:
     def log(self) -> list[Published]:
         """Return every version that was put in force, the newest first."""
         store = self._store()
-        law_of(store)  # its hashes are followed
+        self._law.read(store)  # its hashes are followed
         events = [event for event in store.stream(LAW) if event.kind == PUBLISHED]
         return [published(event, number) for number, event in enumerate(events, start=1)][::-1]
 
@@ -161,7 +161,7 @@ class Policies:
     @property
     def in_force(self) -> Published | None:
         """The version in force; `None` if none was ever put in force."""
-        return law_of(self._store()).policy
+        return self._law.read(self._store()).policy
 
     def diff(
         self,
@@ -200,15 +200,12 @@ class Policies:
         store = self._store()
         check_words(note, "note")
         while True:
-            law, roster = law_of(store), store.register()
+            law, roster = self._law.read(store), store.register()
             actor = publisher(roster, by, self.origin)
             check_publishable(law, proposed.policy, roster, over)
             said = {**proposed.said, "note": note or None}
             if add_to_law(store, law, PUBLISHED, actor=actor, origin=self.origin, **said):
-                found = law_of(store, law).policy
-                if found is None:
-                    raise AssertionError("unreachable: it was just put in force")
-                return found
+                return next(one for one in self.log() if one.seq == law.seq + 1)
 
 
 def deciders(policy: Policy, roster: Roster) -> list[tuple[str, list[tuple[str, list[str]]]]]:

@@ -373,7 +373,8 @@ class Journal:
     def _rule_again(self) -> bool:
         """Rule anew on what is gathered and was ruled by a law of before; whether there was any.
 
-        What is not to be asked any more is forgotten: whoever waits for it comes by here again.
+        A call may need nobody by now, or be denied, so it is forgotten: whoever waits for it comes by
+        here again. So is what is not to be asked any more.
         """
         gathered = [each for each in self._buffer if isinstance(each, Opening)]
         stale = [each for each in gathered if self._moved(each.law)]
@@ -381,10 +382,12 @@ class Journal:
             key, content = self._unruled[each.event.stream]
             place = self._buffer.index(each)
             self.opened.remove(each.ask)
-            try:
-                law = None if self.law is None else self.law.current(self.store)
-                append, _ = self._ruled(key, each.event.stream, content, law, None)
-            except (*_REFUSED, BadPolicy):
+            append = None
+            with suppress(*_REFUSED, BadPolicy):
+                if content.kind != "action":
+                    law = None if self.law is None else self.law.current(self.store)
+                    append, _ = self._ruled(key, each.event.stream, content, law, None)
+            if append is None:
                 del self._buffer[place], self.asks[key]
                 self._forgot = True
             else:
