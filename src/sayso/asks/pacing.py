@@ -83,7 +83,7 @@ def check_pace(store: Store, law: InForce, content: Content) -> None:
     raise refused
 
 
-def check_not_over(store: Store, law: Lawbook, content: Content) -> None:
+def check_not_over(store: Store, law: InForce, content: Content) -> None:
     """Refuse to begin one more call that nobody was asked about, if too much of its agent is not over.
 
     Of each call that does not end, people are asked whether it happened: what runs alone buries

@@ -37,7 +37,7 @@ def begun(visit: Visit, ask_id: str, body: BeginPost) -> Call:
     desk = visit.desk
     decision = at.ask.decision
     if decision is not None and decision.by.kind == "policy":
-        check_not_over(visit.store, desk.law, at.ask.content)
+        check_not_over(visit.store, desk.law.current(visit.store, at.law), at.ask.content)
     try:
         call = begin(
             visit.store, ask_id, origin=visit.origin, lease=lease, law=desk.law, risk=body.risk
