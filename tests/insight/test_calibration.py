@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import Ask, Desk
-from sayso.asks.lawbook import Lawbook, default_policy
+from sayso.asks.law import NO_LAW
+from sayso.asks.lawbook import InForce, default_policy
 from sayso.asks.ruling import rule
 from sayso.insight import calibrating
 from sayso.insight.calibrating import forget, worth_by
@@ -426,7 +427,7 @@ def test_a_record_never_makes_a_ruling_less_strict(
             for number, (when, effect) in enumerate(said)
         )
     )
-    law = Lawbook(policy)
+    law = InForce(policy, b"", NO_LAW)
     content = Content(
         kind="action",
         title="pay",
