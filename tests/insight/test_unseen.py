@@ -381,11 +381,13 @@ def test_whatever_is_retrieved_a_ruling_gets_no_less_strict(
     rules: list[Any], unseen: bool, risk: Any, text: str
 ) -> None:
     """Not even what a rule says of calls that were seen, and not by any words of a case."""
-    rules_of = (
-        Rule(name=f"rule {number}", when=when, **effect)
-        for number, (when, effect) in enumerate(rules)
+    policy = Policy(
+        rules=tuple(
+            Rule(name=f"rule {number}", when=when, **effect)
+            for number, (when, effect) in enumerate(rules)
+        )
     )
-    law = InForce(Policy(rules=tuple(rules_of)), b"", NO_LAW)
+    law = InForce(policy, b"", NO_LAW)
     case = {"id": "a-1", "score": 0.9, "verdict": "approve", "by": "anna", "about": text}
     near = {"bound": 0.35, "of": 1, "unseen": unseen, "nearest": [{**case, "said": text}]}
     content = Content(
