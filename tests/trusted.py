@@ -23,7 +23,7 @@ LAW = """
 tier = "low"
 
 [tools.refund.args]
-order = { type = "integer", optional = true }
+order = { type = "string", optional = true }
 amount = { type = "integer", optional = true }
 memo = { type = "string", optional = true }
 
