@@ -23,17 +23,17 @@ LAW = """
 tier = "low"
 
 [tools.refund.args]
-order = { type = "string", optional = true }
+order = { type = ["integer", "string"], optional = true }
 amount = { type = "integer", optional = true }
 memo = { type = "string", optional = true }
 
 [tools.wire]
 tier = "high"
-args = { order = { type = "integer", optional = true } }
+args = { order = { type = ["integer", "string"], optional = true } }
 
 [tools.drop]
 tier = "critical"
-args = { order = { type = "integer", optional = true } }
+args = { order = { type = ["integer", "string"], optional = true } }
 
 [tiers.low]
 needs = ["1 reviewer"]

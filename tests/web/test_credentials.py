@@ -101,6 +101,8 @@ GET    /api/v1/policy/versions                    401    403    403    200    20
 GET    /api/v1/policy/versions/{number}           401    403    403    422    422    422    401    401    401    403    422    422
 POST   /api/v1/policy/versions                    401    403    403    403    403    403    401    401    401    403    403    403
 POST   /api/v1/policy/versions/{number}/rollback  401    403    403    403    403    403    401    401    401    403    403    403
+GET    /api/v1/tools                              401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/tools/{tool}                       401    403    403    200    200    200    401    401    401    403    200    200
 GET    /api/v1/people                             401    403    403    403    403    200    401    401    401    403    403    403
 GET    /api/v1/people/{person}                    401    403    403    404    404    200    401    401    401    404    404    404
 POST   /api/v1/people                             401    403    403    403    403    403    401    401    401    403    403    403
@@ -318,7 +320,6 @@ class Office:
         """Send what is right in every way but perhaps for the credential."""
         path = row.path if about is None else row.path.replace(f"{{{row.about}}}", about)
         path = path.replace("{number}", "1")
-        path = path.replace("{number}", "1")
         said = dict(SENT.get(str(row), {}))
         for form in ("json", "data"):
             if "seen" in said.get(form, {}):
@@ -343,6 +344,11 @@ class Office:
 
     def number(self) -> str:
         return "1"
+
+    def tool(self) -> str:
+        """One that was called, be it declared or not."""
+        self.ask()
+        return "refund"
 
     def ask(self) -> str:
         order = {"order": next(self._numbers)}

@@ -184,9 +184,8 @@ def test_a_flood_hears_when_to_come_back_and_people_hear_of_it_e46(tmp_path: Pat
 
 def test_calls_that_run_alone_and_never_end_bury_nobody_e46(place: Place) -> None:
     """Each was begun and given up: 943 doubts of one agent in 24 seconds."""
-    law = read(
-        '[tools]\nlook = "low"\n[agents]\nwaiting = 3\n', source="law", default=default_policy()
-    )
+    text = '[tools.look]\ntier = "low"\nargs = { order = "integer" }\n[agents]\nwaiting = 3\n'
+    law = read(text, source="law", default=default_policy())
     with Desk(place.url, policy=law) as desk, served(desk) as server:
         desk.people.add("anna", roles=["admin"])
         bot = server.agent("bot")

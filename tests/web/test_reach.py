@@ -18,8 +18,12 @@ from tests.places import Place
 from tests.served import Served
 
 LAW = """
-[tools]
-refund = "low"
+[tools.refund]
+tier = "low"
+
+[tools.refund.args]
+amount = { type = ["number", "string", "boolean", "null", "array", "object"], optional = true }
+amount_cents = { type = "integer", optional = true }
 
 [tiers.low]
 needs = ["1 reviewer"]
