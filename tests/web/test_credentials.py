@@ -102,7 +102,7 @@ GET    /api/v1/policy/versions/{number}           401    403    403    422    42
 POST   /api/v1/policy/versions                    401    403    403    403    403    403    401    401    401    403    403    403
 POST   /api/v1/policy/versions/{number}/rollback  401    403    403    403    403    403    401    401    401    403    403    403
 GET    /api/v1/tools                              401    403    403    200    200    200    401    401    401    403    200    200
-GET    /api/v1/tools/{tool}                       401    403    403    200    200    200    401    401    401    403    200    200
+GET    /api/v1/tools/{tool}                       401    403    403    404    200    200    401    401    401    403    200    200
 GET    /api/v1/people                             401    403    403    403    403    200    401    401    401    403    403    403
 GET    /api/v1/people/{person}                    401    403    403    404    404    200    401    401    401    404    404    404
 POST   /api/v1/people                             401    403    403    403    403    403    401    401    401    403    403    403
@@ -217,7 +217,7 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /inbox/{ask}/decision": {"data": {"verdict": "approve", "seen": ""}},
     "POST /sign-in": {"data": {"name": "anna", "password": PASSWORD}},
 }
-INDEXES = ("cases", "texts", "readers")
+INDEXES = ("cases", "texts", "tallies", "readers")
 DECISIONS = ("decision", "take-back", "claim", "assign", "incident", "{key}/revoke", "reopen")
 
 
