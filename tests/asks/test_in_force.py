@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from sayso import Desk
 from sayso.asks.backtesting import backtest
 from sayso.asks.law import PUBLISHED, add_to_law, law_of
+from sayso.asks.lawbook import default_policy
 from sayso.errors import (
     AskChanged,
     BadPolicy,
@@ -26,6 +28,7 @@ from sayso.errors import (
     Tampered,
 )
 from sayso.model.actor import Actor
+from sayso.policy.reading import read
 from sayso.policy.rules import Policy, Rule
 from sayso.testing import FakeClock
 from tests.places import Place
@@ -357,6 +360,31 @@ def test_a_policy_in_code_is_known_by_name_and_digest(program: Program) -> None:
     assert len(desk.policies.log()) == 1, "the same code is the same policy"
     ask = pay(desk, 22)
     assert ask.content.ruled.version == found.digest == coded_digest(10)
+
+
+@pytest.mark.parametrize("of", ["the default", "a text", "a text alone"])
+def test_a_policy_that_was_read_and_then_changed_in_code_is_code(program: Program, of: str) -> None:
+    """Its text does not say what it does: whoever read that would rule by another policy."""
+    read_one = {
+        "the default": default_policy(),
+        "a text": read(FREE, source="law.toml", default=default_policy()),
+        "a text alone": read(NEVER, source="law.toml"),
+    }[of]
+    desk = program("shop", policy=replace(read_one, rules=coded(10).rules))
+
+    assert pay(desk, 1).decision
+    assert pay(desk, 20).open
+    (found,) = desk.policies.log()
+    assert (found.kind, found.text) == ("code", None)
+
+
+def test_a_policy_that_was_read_is_published_as_its_text(program: Program) -> None:
+    desk = program("shop", policy=read(FREE, source="law.toml", default=default_policy()))
+
+    assert pay(desk, 1).decision
+    (found,) = desk.policies.log()
+    assert (found.kind, found.text) == ("file", FREE)
+    assert pay(program("cron"), 2).decision
 
 
 def coded_digest(limit: int) -> str:

@@ -50,6 +50,22 @@ def read_policy(path: Path) -> Policy:
     return read_text(text_of(path), str(path))
 
 
+def given_policy(policy: Policy) -> Policy:
+    """Return a policy that a program was given: as its text if that says all of it, else as code.
+
+    One that was read from a text may have been changed since, with `replace` for example.
+    """
+    from sayso.policy.digests import digest_of, in_code
+
+    if policy is default_policy():
+        return policy
+    try:
+        said = None if policy.text is None else read_text(policy.text, policy.source)
+    except BadPolicy:  # it says so only without the rules of the default policy
+        said = None
+    return policy if said is not None and digest_of(said) == digest_of(policy) else in_code(policy)
+
+
 def read_text(text: str, source: str) -> Policy:
     """Read a policy that adds to the default one.
 
@@ -133,9 +149,7 @@ class OwnPolicy:
         try_again: float = TRY_AGAIN,
         hold: Callable[[Policy], None] = lambda _: None,
     ) -> None:
-        from sayso.policy.digests import in_code
-
-        self.given = in_code(given) if isinstance(given, Policy) else None
+        self.given = given_policy(given) if isinstance(given, Policy) else None
         # Absolute, so that a program that goes to another folder keeps its policy.
         path, named = found_policy(Path(given) if isinstance(given, str | Path) else None)
         self.path = path if self.given is None else None

@@ -12,7 +12,7 @@ from sayso.access.caller import ADMIN
 from sayso.asks.identity import identify
 from sayso.asks.law import PUBLISHED, Law, Published, add_to_law, published
 from sayso.asks.lawbook import Lawbook, misfit, version_said
-from sayso.asks.own_policy import default_policy, found_policy, read_text, text_of
+from sayso.asks.own_policy import default_policy, found_policy, given_policy, read_text, text_of
 from sayso.errors import BadPolicy, BadValue, Conflict, Forbidden, Misuse
 from sayso.model.actor import Actor, Origin, Roster
 from sayso.model.content import check_words
@@ -77,9 +77,7 @@ class Policies:
         if policy is None:
             return self._of_program()
         if isinstance(policy, Policy):
-            from sayso.policy.digests import in_code
-
-            found = default_policy() if policy is default_policy() else in_code(policy)
+            found = given_policy(policy)
             return Proposed(found, version_said(found, found.text, self._law.own.source))
         if isinstance(policy, Path):
             path = policy.absolute()

@@ -51,11 +51,9 @@ def _lines(text: str, *, silent: bool) -> str:
 
 
 def in_code(policy: Policy) -> Policy:
-    """Return a policy that a program made with its name and its version; one of a text has both."""
-    if policy.text is not None:
-        return policy
-    name = policy.name or NAME
-    return replace(policy, name=name, version=digest_of(policy), source=f"{MADE} {name!r}")
+    """Return a policy that a program made with its name and its version."""
+    name, version = policy.name or NAME, digest_of(policy)
+    return replace(policy, name=name, version=version, source=f"{MADE} {name!r}", text=None)
 
 
 def digest_of(policy: Policy) -> str:

@@ -178,10 +178,18 @@ class Policy:
     version: str | None = None
     source: str = "built in"
     text: str | None = field(default=None, repr=False, compare=False)
-    _by_tool: dict[str | None, _About] = field(default_factory=dict, repr=False, compare=False)
-    _known: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
-    _said_to: dict[object, Ruling] = field(default_factory=dict, repr=False, compare=False)
-    _wide: dict[int, tuple[Roster, Roster]] = field(default_factory=dict, repr=False, compare=False)
+    _by_tool: dict[str | None, _About] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _known: dict[object, Ruling] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _said_to: dict[object, Ruling] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _wide: dict[int, tuple[Roster, Roster]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         """Refuse rules that nobody could tell apart, or that lead nowhere, and write names plainly.
