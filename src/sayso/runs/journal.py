@@ -139,7 +139,7 @@ class Journal:
         self._since: float | None = None
         # By which law calls need nobody, by their place; and what is gathered as it was before it was ruled.
         self.alone: dict[str, tuple[bytes, str | None]] = {}
-        self._unruled: dict[str, tuple[str, Content]] = {}
+        self._unruled: dict[str, tuple[str, Content, InForce | None]] = {}
         self._forgot = False
         self._held_until = time.monotonic() + span.total_seconds()
         self._seq, self._head = 0, GENESIS
@@ -306,7 +306,7 @@ class Journal:
                 if law is None or not self._moved(law.mark):
                     raise
                 continue
-            ask = self._let_alone(key, append) if alone else self._put(key, append, content)
+            ask = self._let_alone(key, append) if alone else self._put(key, append, content, law)
             if ask is not None:
                 return ask
 
@@ -344,10 +344,10 @@ class Journal:
         )
         return append, alone
 
-    def _put(self, key: str, append: Opening, content: Content) -> Ask:
+    def _put(self, key: str, append: Opening, content: Content, law: InForce | None) -> Ask:
         with self._lock:
             self._add(append)
-            self._unruled[append.event.stream] = key, content
+            self._unruled[append.event.stream] = key, content, law
             self.asks[key] = append.ask
             self.opened.append(append.ask)
         return append.ask
@@ -373,20 +373,21 @@ class Journal:
     def _rule_again(self) -> bool:
         """Rule anew on what is gathered and was ruled by a law of before; whether there was any.
 
-        A call may need nobody by now, or be denied, so it is forgotten: whoever waits for it comes by
-        here again. So is what is not to be asked any more.
+        A call of which the law says something else by now may need nobody, or be denied, so it is
+        forgotten: whoever waits for it comes by here again. So is what is not to be asked any more.
         """
         gathered = [each for each in self._buffer if isinstance(each, Opening)]
         stale = [each for each in gathered if self._moved(each.law)]
         for each in stale:
-            key, content = self._unruled[each.event.stream]
+            key, content, before = self._unruled[each.event.stream]
             place = self._buffer.index(each)
             self.opened.remove(each.ask)
             append = None
             with suppress(*_REFUSED, BadPolicy):
-                if content.kind != "action":
-                    law = None if self.law is None else self.law.current(self.store)
+                law = None if self.law is None else self.law.current(self.store)
+                if content.kind != "action" or _says_the_same(before, law, content, each.event.at):
                     append, _ = self._ruled(key, each.event.stream, content, law, None)
+                    self._unruled[each.event.stream] = key, content, law
             if append is None:
                 del self._buffer[place], self.asks[key]
                 self._forgot = True
@@ -716,3 +717,17 @@ def asks_of(run_id: str, journals: Sequence[Sequence[Event]]) -> list[Ask]:
     """Return the asks that this run opened; others may only be filed under its name."""
     asks = [told(events) for events in journals]
     return [ask for ask in asks if ask.key is not None and ask.key.startswith(f"{run_id}:")]
+
+
+def _says_the_same(
+    before: InForce | None, law: InForce | None, content: Content, at: datetime
+) -> bool:
+    """Whether the law still says of a call what it said before; most changes are about others."""
+    if before is None or law is None:
+        return before is law
+    said = [
+        replace(rule(one, content, at, always=always), version=None)
+        for one in (before, law)
+        for always in (False, True)
+    ]
+    return said[:2] == said[2:]
