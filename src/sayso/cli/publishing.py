@@ -254,13 +254,14 @@ def log(*, as_json: bool) -> None:
             f"{one.at:%Y-%m-%d %H:%M}",
             one_line(one.by.id, 24),
             one.digest or one.kind,
-            one_line(one.source or one.kind, 60),
-            one_line(_why(one), 60),
+            "; ".join(
+                filter(None, (one_line(_why(one), 60), one_line(one.source or one.kind, 60)))
+            ),
         )
         for one in found
     ]
     if rows:
-        head = ("VERSION", "IN FORCE FROM", "BY", "DIGEST", "FROM", "NOTE")
+        head = ("VERSION", "IN FORCE FROM", "BY", "DIGEST", "NOTE AND SOURCE")
         show("", *columns(head, rows, screen().width))
 
 

@@ -43,7 +43,7 @@ NOT_COVERED = (
     "What a run waits for, its attempts, times and code, and how often an ask was repeated.",
     "Indexes made from the journal: for searching, figures, labels, files and the audit log.",
     "Whether the database is a backup.",
-    "Everything outside the database: policies, environment, code.",
+    "Everything outside the database: policy files, environment, code.",
 )
 _HEADS_PER_SEAL = 1000
 _SENSELESS = (SaysoError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
