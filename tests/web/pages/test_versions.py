@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from sayso import Desk
+from sayso.asks.law import PUBLISHED, add_to_law, law_of
+from sayso.model.actor import Actor
 from tests.served import Served
 from tests.web.inbox.browser import Node, Tab, tab
 
@@ -204,6 +206,30 @@ def test_a_policy_that_no_longer_fits_is_replaced_from_its_own_page(
 
     assert page.all("a", href="/policies/write")
     assert page.all("a", href="/policies/versions")
+
+
+def test_a_version_that_this_server_cannot_read_is_replaced_in_the_browser(
+    server: Served, root: Tab
+) -> None:
+    store, newer = server.desk.store, '[quorum]\nof = "all"\n'
+    law = law_of(store)
+    said = {"kind": "file", "text": newer, "digest": "f00d", "source": "text"}
+    assert add_to_law(
+        store, law, PUBLISHED, actor=Actor("person", "root"), origin=server.desk.origin, **said
+    )
+
+    page = root.go("/policies").page
+    assert "No policy can be used" in page.one("div", role="alert").text
+    assert page.all("a", href="/policies/write")
+    assert "No policy can be used" in root.go("/tools").page.text
+    assert "This server cannot read it" in root.go("/policies/versions/2").page.text
+    assert root.go("/policies/versions/2/rollback").page.text
+    root.go("/policies/versions/1/rollback")
+    assert "nothing can be compared" in root.page.text
+    root.press(root.page.one("button", value="put"))
+
+    assert number(server) == 3
+    assert "No policy can be used" not in root.go("/policies").page.text
 
 
 def test_only_administrators_write_a_policy(server: Served) -> None:
