@@ -68,7 +68,9 @@ def form_told(form: object) -> str:
     said = {key: value for key, value in form.items() if key not in ("title", "default")}
     if said.get("const") == HIDDEN:
         return "secret"
-    kind = said.pop("type", None)
+    kind, listed = said.pop("type", None), said.pop("enum", None)
+    if isinstance(listed, list):
+        return one_line(f"one of {', '.join(map(str, listed))}", 200)
     rest = ", ".join(f"{key} {one_line(str(value), 60)}" for key, value in said.items())
     word = kind if isinstance(kind, str) else " or ".join(kind) if kind else ""
     return one_line(", ".join(filter(None, (word, rest))) or "anything", 200)

@@ -6,6 +6,7 @@ administrator puts it in force with the policy.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -220,7 +221,7 @@ async def one_tool(request: Request, who: Caller = _READS, name: Name = "") -> R
             changes=[
                 ToldChange(
                     at=one.at,
-                    by=one.by.removeprefix("person:"),
+                    by=one.by.partition(":")[2] or one.by,
                     source=one.source if admin else _short(one.source),
                     said="; ".join(one.said),
                 )
@@ -283,7 +284,8 @@ def _sketched(visit: Visit, name: str) -> tuple[str, str | None]:
     try:
         sketch = tools_of(visit).sketch(name)
     except UnknownTool:
-        return "", f"No ask in the journal has arguments of {name}, so write what it takes."
+        empty = f"[tools.{json.dumps(name)}]\nargs = {{}}\n"
+        return empty, f"No ask in the journal has arguments of {name}, so write what it takes."
     tier = tier_line(text_in_force(visit) or "", name)
     return (f'{sketch}tier = "{tier}"\n' if tier else sketch), None
 
