@@ -17,6 +17,7 @@ STRICT = '[tools]\nrefund = "high"\n\n[[rules]]\nname = "no drops"\ntools = ["dr
 @pytest.mark.parametrize(
     "path",
     [
+        "/policies",
         "/tools",
         "/tools/tool?name=refund",
         "/tools/tool?name=mail",

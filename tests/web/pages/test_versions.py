@@ -66,7 +66,7 @@ def test_the_policies_name_the_version_in_force_and_lead_to_its_history(
     page = root.go("/policies").page
     stands, log = page.one("section", id="in-force").text, page.one("section", id="versions")
 
-    assert f"Version 2 {server.desk.policy.version}" in stands
+    assert f"Version 2, {server.desk.policy.version}" in stands
     assert "Put in force by root" in stands
     assert "Why after the incident" in stands
     assert [row.all("a")[0].text for row in log.all("tr")[1:]] == ["Version 2", "Version 1"]
