@@ -141,7 +141,7 @@ class Tools:
         Raises:
             UnknownTool: it was never called with an argument.
         """
-        return sketch(self._store(), name)
+        return sketch(self._store(), name, self._teams)
 
     def forget(
         self, name: str, source: str, note: str | None = None, *, by: str | None = None
@@ -236,8 +236,10 @@ def _changes(events: list[Event]) -> dict[str, list[Change]]:
     return found
 
 
-def sketch(store: Store, name: str) -> str:
+def sketch(store: Store, name: str, teams: Teams = None) -> str:
     """Return a declaration for the policy as TOML, written from how a tool was called before.
+
+    Calls are looked at as somebody of these teams sees them.
 
     Raises:
         UnknownTool: it was never called with an argument.
@@ -247,7 +249,10 @@ def sketch(store: Store, name: str) -> str:
         for event in batch:
             if event.kind != "ask.opened" or event.text is None:
                 continue
-            proposal = ((event.payload or {}).get("content") or {}).get("proposal") or {}
+            content = (event.payload or {}).get("content") or {}
+            team, proposal = content.get("team"), content.get("proposal") or {}
+            if teams is not None and team is not None and team not in teams:
+                continue
             if proposal.get("tool") == fold(name) and proposal.get("args"):
                 calls.append(proposal["args"])
     text = sketched(fold(name), calls[-_SKETCHED:])

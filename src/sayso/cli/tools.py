@@ -15,8 +15,8 @@ from sayso.cli.listing import Group
 from sayso.cli.printing import emit, examples, json_option, say, show
 from sayso.cli.who import as_option, decider
 from sayso.model.declaration import COMPUTED, POLICY, Declaration
-from sayso.model.digest import read
 from sayso.model.text import one_line
+from sayso.policy.words import arguments_told
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -165,13 +165,7 @@ def _details(tool: ToolRecord) -> Iterator[RenderableType]:
 
 
 def _lines(one: Declaration) -> Iterator[tuple[str, str]]:
-    for shape in one.shapes:
-        schema = read(shape)
-        needed = schema.get("required", ())
-        for name in one.arguments:
-            form = schema["properties"][name]
-            optional = "" if name in needed else ", optional"
-            yield _argument(name), f"{_form(form)}{optional}"
+    yield from arguments_told(one)
     if one.risk is not None:
         yield "risk", "by its arguments" if one.risk == COMPUTED else one.risk
     if one.reversible is not None:
@@ -184,16 +178,6 @@ def _lines(one: Declaration) -> Iterator[tuple[str, str]]:
         yield "asks", "people are asked for each call"
     if one.bucket:
         yield "sorted", "its code sorts its calls into kinds"
-
-
-def _form(form: object) -> str:
-    if not isinstance(form, dict):
-        return "anything"
-    said = {key: value for key, value in form.items() if key not in ("title", "default")}
-    kind = said.pop("type", None)
-    rest = ", ".join(f"{key} {one_line(str(value), 60)}" for key, value in said.items())
-    word = kind if isinstance(kind, str) else " or ".join(kind) if kind else ""
-    return one_line(", ".join(filter(None, (word, rest))) or "anything", 200)
 
 
 # --- sketch, forget ----------------------------------------------------------------------------

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from sayso.policy.rules import Policy
-from sayso.policy.words import earning_told, pace_told, sentence, tier_told, written
+from sayso.policy.words import declared_told, earning_told, pace_told, sentence, tier_told, written
 
 Sort = Literal["new", "gone", "changed"]
+_UNKNOWN = {"ask": "People are asked for each such call.", "deny": "Such a call does not run."}
 
 
 class Change(NamedTuple):
@@ -30,7 +31,7 @@ class Change(NamedTuple):
 
 
 def changes(before: Policy, after: Policy) -> tuple[Change, ...]:
-    """Return what changes when a policy follows another: rules, tiers, people, paces."""
+    """Return what changes when a policy follows another: rules, tiers, tools, people, paces."""
     return tuple(_compared(_said(before), _said(after)))
 
 
@@ -55,6 +56,12 @@ def _said(policy: Policy) -> dict[str, str]:
     found = {f"the rule {rule.name!r}": _rule(policy, rule.name) for rule in policy.rules}
     for name in policy.order:
         found[f"the tier {name}"] = f"It says: {tier_told(policy.tiers[name])}."
+    for name, declared in policy.declared.items():
+        said = declared_told(declared)
+        if said:
+            found[f"the declaration of {name}"] = said
+    found["tools that nothing declares"] = _UNKNOWN[policy.unknown_tools]
+    found["arguments that nothing declares"] = _UNKNOWN[policy.unknown_arguments]
     for name, people in policy.groups.items():
         found[f"the group {name}"] = f"In it: {', '.join(people)}."
     for name, roles in policy.roles.items():

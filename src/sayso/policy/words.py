@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.model.actor import Roster
+from sayso.model.digest import read
 from sayso.model.requirement import Factor, Requirement
 from sayso.model.ruled import OnTimeout
 from sayso.model.span import say_span
 from sayso.model.stake import LEAST
 from sayso.model.text import one_line
+from sayso.model.tool import HIDDEN
 from sayso.policy.checking import Problem
 from sayso.policy.conditions import Condition
 from sayso.policy.earning import Earning
@@ -21,10 +23,57 @@ from sayso.policy.rules import Policy, Rule
 from sayso.policy.ruling import Ruling, Rung
 from sayso.policy.tiers import Terms, Tier
 
+if TYPE_CHECKING:  # most policies declare no tool
+    from sayso.model.declaration import Declaration
+
 
 def spell(seconds: float) -> str:
     """Say a span of time."""
     return say_span(timedelta(seconds=seconds))
+
+
+# --- tools ---
+
+
+def declared_told(declared: Declaration) -> str:
+    """Say what a policy declares of a tool besides its tier; nothing if that is all it says."""
+    said = []
+    if declared.shapes:
+        listed = ", ".join(f"{name} ({form})" for name, form in arguments_told(declared))
+        said.append(f"It takes {listed}." if listed else "It takes no arguments.")
+    if declared.reversible is not None:
+        said.append("It can be undone." if declared.reversible else "It cannot be undone.")
+    if declared.affects:
+        said.append(f"It affects {one_line(declared.affects, 200)}.")
+    for names, what in ((declared.secret, "Secret"), (declared.matters or (), "What matters")):
+        if names:
+            said.append(f"{what}: {', '.join(one_line(name, 40) for name in names)}.")
+    return " ".join(said)
+
+
+def arguments_told(declared: Declaration) -> Iterator[tuple[str, str]]:
+    """Say each argument that a source declares, and of what form it is."""
+    for shape in declared.shapes:
+        schema = read(shape)
+        needed = schema.get("required", ())
+        for name in declared.arguments:
+            optional = "" if name in needed else ", optional"
+            yield one_line(name, 40), f"{form_told(schema['properties'][name])}{optional}"
+
+
+def form_told(form: object) -> str:
+    """Say what fits a schema: its type, and what else it wants."""
+    if not isinstance(form, dict):
+        return "anything"
+    said = {key: value for key, value in form.items() if key not in ("title", "default")}
+    if said.get("const") == HIDDEN:
+        return "secret"
+    kind, listed = said.pop("type", None), said.pop("enum", None)
+    if isinstance(listed, list):
+        return one_line(f"one of {', '.join(map(str, listed))}", 200)
+    rest = ", ".join(f"{key} {one_line(str(value), 60)}" for key, value in said.items())
+    word = kind if isinstance(kind, str) else " or ".join(kind) if kind else ""
+    return one_line(", ".join(filter(None, (word, rest))) or "anything", 200)
 
 
 # --- rules and tiers ---

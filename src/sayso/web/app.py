@@ -43,9 +43,11 @@ from sayso.web.inbox import routes as inbox
 from sayso.web.limits import Bodies
 from sayso.web.look import assets
 from sayso.web.pages import audit as audit_page
-from sayso.web.pages import entries, overview, people, policies, receivers, records
+from sayso.web.pages import entries, overview, people, policies, receivers, records, versions
 from sayso.web.pages import insights as insights_page
+from sayso.web.pages import publishing as publishing_page
 from sayso.web.pages import runs as run_pages
+from sayso.web.pages import tools as tools_page
 from sayso.web.pages import trust as trust_page
 from sayso.web.problems import on_error, on_http, on_invalid, unexpected
 from sayso.web.service import Service
@@ -73,6 +75,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     audit_page.router,
     records.router,
     policies.router,
+    versions.router,
+    publishing_page.router,
+    tools_page.router,
     run_pages.router,
     trust_page.router,
     insights_page.router,

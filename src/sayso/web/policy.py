@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from sayso.access.caller import ADMIN, Caller
 from sayso.asks.lawbook import PolicyStatus, default_policy
 from sayso.asks.trusting import could_earn
-from sayso.errors import Misuse
+from sayso.errors import Misuse, SaysoError, Tampered
 from sayso.model.actor import Roster
 from sayso.model.names import spelt
 from sayso.model.requirement import Requirement
@@ -230,6 +230,7 @@ def stands(visit: Visit) -> PolicyStands:
     Raises:
         BadPolicy: there is none that could be in force.
     """
+    visit.desk.law.read(visit.store)
     return _standing(visit, visit.desk.law.law)
 
 
@@ -261,7 +262,12 @@ def _standing(visit: Visit, law: PolicyStatus) -> PolicyStands:
 
 def why_broken(visit: Visit) -> str | None:
     """Say why no policy can be in force, to those who could mend it; `None` if one is."""
-    broken = visit.desk.law.broken
+    broken: SaysoError | None
+    try:
+        visit.desk.law.read(visit.store)  # another program may have put another one in force
+        broken = visit.desk.law.broken
+    except Tampered as error:
+        broken = error
     if broken is None:
         return None
     return str(broken) if ADMIN in visit.caller.scopes else _WHY

@@ -34,6 +34,7 @@ Place = Literal[
     "insights",
     "audit",
     "policies",
+    "tools",
     "people",
 ]
 

@@ -31,6 +31,7 @@ from sayso.web.pages.board import board, person
 from sayso.web.pages.calling import OF, Calling, drawn, risk_of, sent
 from sayso.web.pages.earning import earning_view
 from sayso.web.pages.trying import FIELDS, NO_RISK, Typed, facts_of
+from sayso.web.pages.versions import lines_of
 from sayso.web.policy import (
     Placed,
     PolicyStands,
@@ -49,6 +50,7 @@ router = APIRouter(route_class=InboxDoor, include_in_schema=False)
 _READS = person("runs:read")
 _DAYS = 90  # tools that were called in these are suggested
 _SUGGESTED = 200
+_VERSIONS = 4  # of the policy, the newest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,7 @@ def _page(request: Request, visit: Visit, typed: Typed, again: Calling | None = 
         "policies",
         status=422 if errors else 200,
         broken=None,
+        **_kept(visit),
         **_laid_out(visit, found),
         typed=typed,
         errors=errors,
@@ -159,7 +162,15 @@ def _unusable(request: Request, visit: Visit, why: str) -> Response:
     """Show what is written, if it can be read, and why it is not in force. No call can be tried."""
     found = drafted(visit)
     said = {"stands": None} if found is None else _laid_out(visit, found)
-    return board(request, visit, "policies.html", "Policies", "policies", broken=why, **said)
+    return board(
+        request, visit, "policies.html", "Policies", "policies", broken=why, **_kept(visit), **said
+    )
+
+
+def _kept(visit: Visit) -> dict[str, Any]:
+    """Return the last versions of the policy, and whether the visitor may put another in force."""
+    lines, count = lines_of(visit, _VERSIONS)
+    return {"versions": lines, "version_count": count, "admin": ADMIN in visit.caller.scopes}
 
 
 def _laid_out(visit: Visit, found: PolicyStands) -> dict[str, Any]:
