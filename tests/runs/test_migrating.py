@@ -65,7 +65,7 @@ def test_workers_finish_what_they_have_and_none_begins_with_old_code(
             until(lambda: len(book(tmp_path)) > 3)
 
             (tmp_path / "newer.py").write_text(NEWER)
-            newer = [sys.executable, tmp_path / "newer.py", office.url]
+            newer: list[str | Path] = [sys.executable, tmp_path / "newer.py", office.url]
             done = forked.run(newer, cwd=tmp_path, env=env)
             assert len(book(tmp_path)) < 100, "it was at work meanwhile"
             (tmp_path / "hurry").touch()
