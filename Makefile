@@ -33,7 +33,13 @@ journeys  := tests/journeys
 hosts     := $(addprefix tests/,adapters benchmarks package)
 servers   := $(addprefix tests/,access conformance demo remote)
 docs      := tests/docs
-TESTS     := $(addprefix test-,$(PARTS))
+# For whoever edits: rooms that need no browser, and one database.
+QUICK       := quick-asks quick-pure quick-agent quick-runs
+quick-asks  := --sqlite $(addprefix tests/,asks channels)
+quick-pure  := --sqlite $(addprefix tests/,model policy autonomy store access)
+quick-agent := --sqlite tests/agent
+quick-runs  := --sqlite $(addprefix tests/,runs insight)
+TESTS     := $(addprefix test-,$(PARTS) $(QUICK))
 NAMED     := $(filter-out rest,$(PARTS))
 rest      := $(addprefix --ignore=,$(foreach part,$(NAMED),$($(part))))
 
@@ -46,26 +52,36 @@ debian = if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 	else echo "$(1) Run this, then try again: sudo apt-get install $(2)" >&2; exit 1; fi
 CHROMIUM := chromium-headless-shell fonts-dejavu-core fonts-noto-color-emoji
 
+# $(call took,parts): how each of them went, and how long it took.
+took = echo; for part in $(1); do echo "$$part: $$(tail -n 1 $(VENV)/test-$$part.txt 2> /dev/null || echo broke off)"; done; \
+	echo "all of it: $$(($$(date +%s) - $$(cat $(VENV)/test.began))) s"
+
 CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test $(TESTS) curl ip chromium pgbouncer check soak bench docs reference pictures format lock vendor clean
+.PHONY: help demo test test-quick $(TESTS) curl ip chromium pgbouncer check soak bench docs reference pictures format lock vendor clean
 .DELETE_ON_ERROR:
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" for options
 	@$(BIN)/sayso demo $(DEMO)
 
 # Tests wait nearly as much as they work: on two cores, three parts at a time.
-test: $(DEV) curl chromium ip ## everything that must hold before a commit: check, and the tests
-	@rm -rf $(VENV)/test-*.code $(VENV)/cache-*
-	@failed=0; $(MAKE) --no-print-directory --keep-going --jobs=3 check $(TESTS) \
+test: $(DEV) curl chromium ip ## everything that must hold before a commit: check, and the tests; test-web: one part alone
+	@rm -rf $(VENV)/test-* $(VENV)/cache-*; date +%s > $(VENV)/test.began
+	@failed=0; $(MAKE) --no-print-directory --keep-going --jobs=3 check $(addprefix test-,$(PARTS)) \
 		|| { $(MAKE) --no-print-directory check && $(BIN)/python -m tools.again $(VENV) $(PARTS); } || failed=$$?; \
-	echo; for part in $(PARTS); do echo "$$part: $$(tail -n 1 $(VENV)/test-$$part.txt)"; done; exit $$failed
+	$(call took,check $(PARTS)); exit $$failed
 
+test-quick: $(DEV) ## the rooms that need no browser, on SQLite alone: while you edit
+	@rm -rf $(VENV)/test-quick-*; date +%s > $(VENV)/test.began
+	@failed=0; $(MAKE) --no-print-directory --keep-going --jobs=3 $(addprefix test-,$(QUICK)) || failed=$$?; \
+	$(call took,$(QUICK)); exit $$failed
+
+# `make test-web` is one part alone.
 $(TESTS): test-%: $(DEV)
 	@echo "Testing: $* ..."
 	@$(BIN)/python -m pytest -q $($*) $($*_but) -o cache_dir=$(VENV)/cache-$* > $(VENV)/$@.txt 2>&1; failed=$$?; \
@@ -88,12 +104,14 @@ pgbouncer:
 	@PATH=$$PATH:/usr/sbin command -v pgbouncer > /dev/null || { $(call debian,Some of these tests need PgBouncer.,pgbouncer); }
 
 check: $(DEV) ## style, types, import directions, spelling
+	@date +%s > $(VENV)/check.began
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet . || { echo "Not formatted (try: make format):" >&2; $(BIN)/ruff format --check . >&2; false; }
 	@$(BIN)/mypy --no-error-summary $(CODE)
 	@$(BIN)/lint-imports --no-logo > $(VENV)/imports.txt 2>&1 || { cat $(VENV)/imports.txt >&2; false; }
 	@$(BIN)/codespell
-	@echo "ruff, mypy, import-linter and codespell: nothing to report"
+	@echo "ruff, mypy, import-linter and codespell: nothing to report in $$(($$(date +%s) - $$(cat $(VENV)/check.began))) s" \
+		| tee $(VENV)/test-check.txt
 
 soak: $(DEV) chromium ip pgbouncer ## the same races many times over; takes minutes
 	@$(BIN)/python -m pytest -q -m soak --timeout=3600

@@ -50,10 +50,32 @@ kept.install()
 settings.register_profile("the same each time", derandomize=True, deadline=None, max_examples=50)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let somebody who edits leave out the slower database."""
+    parser.addoption("--sqlite", action="store_true", help="leave out the tests on PostgreSQL")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Let properties be tried on cases of their own, or on new ones."""
     if config.option.markexpr == "not soak":
         settings.load_profile("the same each time")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that are seen to need PostgreSQL; the fixture skips the others."""
+    if not config.option.sqlite:
+        return
+    left_out = [item for item in items if _on_postgres(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not _on_postgres(item)]
+
+
+def _on_postgres(item: pytest.Item) -> bool:
+    chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    names = "cluster" in getattr(item, "fixturenames", ())
+    return names or any(
+        one in ("postgres", "threads on postgres", "procrastinate") for one in chosen
+    )
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -72,8 +94,10 @@ def agents_of_this_test_only() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[str]:
+def cluster(request: pytest.FixtureRequest) -> Iterator[str]:
     """A PostgreSQL of our own with the tables in it; also for root."""
+    if request.config.option.sqlite:
+        pytest.skip("only SQLite was asked for")
     # Not pytest's own temporary folder: that is closed to the account the server runs under.
     folder = tempfile.mkdtemp(prefix="sayso-postgres-")
     server = get_server(folder, cleanup_mode="delete")

@@ -205,3 +205,12 @@ def test_what_comes_late_is_there_all_the_same() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
     assert done.stdout == "[]\nsayso.insight.case sayso.insight.preference\n", done.stderr
+
+
+def test_every_folder_of_tests_says_which_promise_it_proves() -> None:
+    tests = ROOT / "tests"
+    folders = {file.relative_to(tests).parts[0] for file in tests.glob("*/**/test_*.py")}
+
+    told = re.findall(r"^\| `(\w+)` \| \S", (tests / "README.md").read_text(), re.MULTILINE)
+
+    assert sorted(told) == sorted(folders), "each of them once, in tests/README.md"

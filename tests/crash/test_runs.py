@@ -127,9 +127,15 @@ class Order:
         assert dying.wait() == signal.SIGKILL, "it never came by"
         self.shop.place.lapse(self.run.id)
 
-    def await_lapse(self) -> None:
-        """Wait until whoever carried it on has been silent for too long."""
-        until(lambda: self.run.row.lapsed)
+    def freeze_at(self, moment: str) -> Child:
+        """Let a worker carry the order on until it freezes, and its lease run out.
+
+        By its own clock it has time left: only the journal tells it that it came too late.
+        """
+        frozen = self.worker({moment: "freeze"}, lease=30)
+        frozen.wait_frozen()
+        self.shop.place.lapse(self.run.id)
+        return frozen
 
     def take_over(self) -> str:
         """Carry the order on here, once nobody else does."""
@@ -320,9 +326,7 @@ def test_a_second_death_in_the_second_try_is_a_second_question(orders: Shop) -> 
 def test_a_death_while_the_doubt_is_opened_asks_it_once(orders: Shop) -> None:
     one = orders.approved()
     one.kill_at("in the tool")
-    one.await_lapse()
     one.kill_at("before effect.unknown")
-    one.await_lapse()
     one.kill_at("after effect.unknown")
 
     assert one.take_over() == "waiting"
@@ -355,8 +359,7 @@ def test_a_worker_that_wakes_after_its_lease_writes_nothing_but_evidence(
 ) -> None:
     """What remains is said openly: after "run it again" the frozen worker may still act."""
     one = orders.approved()
-    frozen = one.worker({"in the tool": "freeze"})
-    frozen.wait_frozen()
+    frozen = one.freeze_at("in the tool")
     assert one.take_over() == "waiting"
     doubt = one.ask("doubt")
     assert "whether it still runs is not known" in doubt.content.sentence
@@ -401,8 +404,7 @@ def test_a_worker_frozen_before_the_tool_does_not_run_it_past_its_lease(orders: 
 
 def test_a_worker_frozen_before_the_intent_cannot_spend_the_approval(orders: Shop) -> None:
     one = orders.approved()
-    frozen = one.worker({"before effect.intended": "freeze"})
-    frozen.wait_frozen()
+    frozen = one.freeze_at("before effect.intended")
     assert one.take_over() == "done"
 
     frozen.thaw()
@@ -418,9 +420,7 @@ def test_a_worker_that_wakes_after_its_lease_cannot_put_the_run_to_sleep(orders:
     one = orders.begin(wrap)
     assert one.take_over() == "waiting"
     orders.desk.respond(one.run.asks[0], "red")  # woken by this, it will wait for the other
-    frozen = one.worker({"before the pause": "freeze"})
-    frozen.wait_frozen()
-    one.await_lapse()
+    frozen = one.freeze_at("before the pause")
     row = claimed_elsewhere(one)
 
     frozen.thaw()
@@ -442,9 +442,7 @@ def claimed_elsewhere(one: Order) -> RunRow:
 
 def test_a_late_result_settles_the_effect_if_nobody_was_asked_yet(orders: Shop) -> None:
     one = orders.approved()
-    frozen = one.worker({"in the tool": "freeze"})
-    frozen.wait_frozen()
-    one.await_lapse()
+    frozen = one.freeze_at("in the tool")
     claimed_elsewhere(one)
 
     frozen.thaw()
@@ -460,8 +458,7 @@ def test_a_late_result_settles_the_effect_if_nobody_was_asked_yet(orders: Shop) 
 
 def test_a_late_result_during_the_second_try_does_not_stop_it(orders: Shop) -> None:
     one = orders.approved()
-    frozen = one.worker({"in the tool": "freeze"})
-    frozen.wait_frozen()
+    frozen = one.freeze_at("in the tool")
     assert one.take_over() == "waiting"
     orders.desk.approve(one.ask("doubt"))
     second = one.worker({"after the effect": "hold"}, lease=30)
@@ -485,13 +482,10 @@ def test_a_late_result_just_before_the_second_try_makes_it_needless(
     orders: Shop, kind: str
 ) -> None:
     one = orders.approved(order, kind)
-    frozen = one.worker({"after the effect": "freeze"})
-    frozen.wait_frozen()
+    frozen = one.freeze_at("after the effect")
     if kind == "plain":
         assert one.take_over() == "waiting"
         orders.desk.approve(one.ask("doubt"))
-    else:
-        one.await_lapse()
     second = one.worker({"before effect.intended": "hold"}, lease=30)
     second.wait_at("before effect.intended")
 
@@ -588,7 +582,6 @@ def test_an_effect_that_is_under_way_when_its_run_is_cancelled_is_still_recorded
 def test_an_effect_cut_off_in_a_run_that_is_then_cancelled_becomes_a_doubt(orders: Shop) -> None:
     one = orders.approved()
     one.kill_at("in the tool")
-    one.await_lapse()
 
     orders.desk.cancel(one.run)
     orders.desk.sweep(orders.desk.store.now() + timedelta(minutes=1))

@@ -29,6 +29,7 @@ import os
 import sayso
 
 desk = sayso.Desk(lease=1.5, agent="shop", account="sam@till")
+desk.crew.look_every = 0.2
 
 
 @desk.gate

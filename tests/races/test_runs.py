@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -309,15 +310,19 @@ def test_a_fleet_of_workers_carries_all_runs_through_whoever_dies(
         "in ship": "linger",
     }
     # Long enough that nobody who lives is given up, however busy the machine is.
-    hire = partial(nursery.start, place.url, tmp_path, slow, lease=6, until=None, threads=2)
+    hire = partial(nursery.start, place.url, tmp_path, slow, lease=30, until=None, threads=2)
     workers = [hire(), hire()]
     reviewer = Reviewer(desk, tmp_path)
 
     for kill in range(kills):
         goal = len(noted(tmp_path, "paid")) + size // (kills + 2)
         until(lambda: reviewer.look() and len(noted(tmp_path, "paid")) >= goal)  # noqa: B023
-        workers[kill % 2].signal(signal.SIGKILL)
-        assert workers[kill % 2].wait() == signal.SIGKILL
+        dead = workers[kill % 2]
+        dead.signal(signal.SIGKILL)
+        assert dead.wait() == signal.SIGKILL
+        name = f"{platform.node()}:{dead.pid}"
+        for (run_id,) in place.sql("select id from runs where worker = ?", name):
+            place.lapse(run_id)
         workers[kill % 2] = hire()
     until(lambda: reviewer.look() and not unfinished(desk), within=60)
     for worker in workers:

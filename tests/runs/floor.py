@@ -10,6 +10,8 @@ from typing import Any
 
 from sayso import Desk, Running
 
+LOOK_EVERY = 0.2  # seconds: what no bell tells is found in a fifth of the time that it takes others
+
 PROGRAM = """
 import sayso
 from tests.runs.floor import floor
@@ -31,7 +33,8 @@ def book(folder: str | Path) -> list[str]:
 
 
 def floor(desk: Desk, folder: str, more: str = "") -> Desk:
-    """Register the workflows, and one more of that name."""
+    """Register the workflows, and one more of that name; look around often."""
+    desk.crew.look_every = LOOK_EVERY
 
     @desk.gate(risk="high")
     def pay(order: int) -> str:
@@ -77,7 +80,8 @@ def _more(run: Running) -> Any:
 
 def _slowly(folder: str, number: int) -> None:
     noted(folder, f"step {number}")
-    time.sleep(0.05)
+    if not Path(folder, "hurry").exists():
+        time.sleep(0.05)
 
 
 def _die_once(folder: str) -> None:

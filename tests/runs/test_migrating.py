@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from sayso import Desk
 from sayso.runs.dispatch import install
 from sayso.store import open_store
+from tests import forked
 from tests.cli.conftest import COMMAND
 from tests.forked import Forked
 from tests.places import Place
@@ -61,25 +61,20 @@ def test_workers_finish_what_they_have_and_none_begins_with_old_code(
     try:
         with Desk(office.url) as desk:
             floor(desk, str(tmp_path))
-            run = desk.start(desk.flows["slow"].fn, 20)
+            run = desk.start(desk.flows["slow"].fn, 100)
             until(lambda: len(book(tmp_path)) > 3)
 
-            newer = [sys.executable, "-c", NEWER, office.url]
-            done = subprocess.run(newer, capture_output=True, text=True, timeout=60, check=False)
+            (tmp_path / "newer.py").write_text(NEWER)
+            newer: list[str | Path] = [sys.executable, tmp_path / "newer.py", office.url]
+            done = forked.run(newer, cwd=tmp_path, env=env)
+            assert len(book(tmp_path)) < 100, "it was at work meanwhile"
+            (tmp_path / "hurry").touch()
             assert done.stdout == "['9999_later']\n", done.stderr
 
             # On the connections that it had; ours would be refused a new one.
             until(lambda: office.one("select status from runs where id = ?", run.id) == "done")
-            assert book(tmp_path) == [f"step {n}" for n in range(20)]
-        late = subprocess.run(
-            [COMMAND, "worker", "app"],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+            assert book(tmp_path) == [f"step {n}" for n in range(100)]
+        late = forked.run([COMMAND, "worker", "app"], cwd=tmp_path, env=env)
         assert late.returncode == 1
         assert "migrated by a newer sayso" in late.stderr
         worker.send_signal(signal.SIGTERM)

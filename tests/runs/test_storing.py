@@ -17,6 +17,7 @@ import pytest
 import sayso
 from sayso import Desk, Running, StepFailed
 from sayso.errors import BadValue, RunFailed
+from sayso.runs import journal
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.runs.people import answered, approved, asked, begun, carried_on
@@ -493,6 +494,7 @@ def test_a_full_disk_stops_a_run_and_nothing_recorded_is_lost(
         run = desk.start(desk.workflow(flow))
     monkeypatch.setattr(Small, "pages", sqlite.one("pragma page_count") + 40, raising=False)
     monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Small))
+    monkeypatch.setattr(journal, "_PAUSES", (0.0,) * 4)  # no disk grows while it waits
     with Desk(sqlite.url, clock=clock, account="sam@till") as full:
         full.workflow(flow)
         full.work(until="idle")

@@ -36,7 +36,7 @@ class Way:
 
     def worker(self, *options: str, program: str = "app", more: str = "") -> Forked:
         """Start `sayso worker` as a supervisor does, and wait until it serves."""
-        source = PROGRAM.format(lease=1.5, folder=str(self.folder), more=more)
+        source = PROGRAM.format(lease=30, folder=str(self.folder), more=more)
         (self.folder / f"{program}.py").write_text(source)
         env = {"SAYSO_URL": self.place.url, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         process = Forked(

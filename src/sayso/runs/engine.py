@@ -25,13 +25,12 @@ from procrastinate.worker import Worker
 
 from sayso.errors import SaysoError
 from sayso.model.text import one_line
-from sayso.runs.worker import LOOK_EVERY, Crew, Shift
+from sayso.runs.worker import Crew, Shift
 from sayso.store.contract import Wakeups
 
 _log = logging.getLogger("sayso.runs")
 _TASK = "sayso.wake"
-_GRACE = timedelta(seconds=2)  # a wake-up that takes longer is taken for lost
-_AGAIN_AFTER = 1.0
+_LOST_AFTER = 2  # looks: a wake-up that takes longer is taken for lost
 _CONNECTIONS = 4  # to fetch and to finish; another one listens
 _NOTICE = 0.2  # at most this long until the end of the shift is noticed
 _TICK = 0.02
@@ -60,12 +59,12 @@ class Woken:
     engine: Literal["procrastinate"] = "procrastinate"
 
     def __init__(
-        self, crew: Crew, wakeups: Wakeups, threads: int, *, grace: timedelta = _GRACE
+        self, crew: Crew, wakeups: Wakeups, threads: int, *, grace: timedelta | None = None
     ) -> None:
         self._crew = crew
         self._wakeups = wakeups
         self._threads = threads
-        self._grace = grace
+        self._grace = grace or _LOST_AFTER * timedelta(seconds=crew.look_every)
         self._busy = 0
         self._lock = threading.Lock()
         self._hands = threading.Semaphore(threads)
@@ -134,7 +133,7 @@ class Woken:
             while not shift.stopping():
                 for run in self._crew.patrol(self._grace, self._free):
                     self._carry(run, shift)
-                over.wait(LOOK_EVERY)
+                over.wait(self._crew.look_every)
         while self._free() < self._threads:  # they let go at their next verb
             time.sleep(_TICK)
 
@@ -156,7 +155,7 @@ class Woken:
             except Exception as error:  # noqa: BLE001 - whatever it is, runs are found by looking
                 said = one_line(str(error.__cause__ or error), 200)
                 _log.warning("Procrastinate does not wake us; trying again: %s", said)
-            shift.over.wait(_AGAIN_AFTER)
+            shift.over.wait(self._crew.look_every)
 
     async def _attended(self, address: str, queues: Sequence[str], shift: Shift) -> None:
         """Let it work until the shift is over: then it fetches nothing more, and waits for what runs."""

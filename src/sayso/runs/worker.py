@@ -89,6 +89,7 @@ class Crew:
         self._agent = agent
         self._origin = origin
         self.lease = timedelta(seconds=lease)
+        self.look_every = LOOK_EVERY
         self._bound: dict[str, _Bound] = {}
         self._chosen: frozenset[str] | None = None
         self._law = law
@@ -303,7 +304,7 @@ class Crew:
                     continue
                 if idle and self._idle():
                     return
-                heard.wait(LOOK_EVERY if not idle else 0.05)
+                heard.wait(self.look_every if not idle else 0.05)
 
     @contextmanager
     def present(self, engine: str = "threads", hands: int = 1) -> Iterator[Alarm]:
@@ -342,7 +343,7 @@ class Crew:
     def _keep_time(self) -> None:
         self.sign_on()
         if time.monotonic() >= self._sweep_at:
-            self._sweep_at = time.monotonic() + LOOK_EVERY
+            self._sweep_at = time.monotonic() + self.look_every
             self._sweep()
 
     def _round(self, shift: Shift, only: str | None) -> bool:

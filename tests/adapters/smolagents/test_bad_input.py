@@ -9,6 +9,7 @@ import math
 import threading
 from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,6 +37,7 @@ from tests.adapters.smolagents.cast import (
     steps_taken,
 )
 from tests.runs.people import ask_of, begun, carried_on
+from tests.together import in_thread, until
 
 DONE: list[Any] = []
 
@@ -423,7 +425,7 @@ def test_a_builder_that_returns_one_agent_for_two_runs_at_a_time_is_refused(loca
 def test_of_two_runs_that_take_one_agent_at_the_same_time_one_is_refused(
     local: Desk, monkeypatch: pytest.MonkeyPatch
 ):
-    checked, over = threading.Barrier(2), threading.Event()
+    checked = threading.Barrier(2)
     real = watching.check_agent
 
     def both_pass(*given: Any) -> None:
@@ -431,7 +433,8 @@ def test_of_two_runs_that_take_one_agent_at_the_same_time_one_is_refused(
         checked.wait(30)
 
     def think(texts: list[str]) -> Any:
-        over.wait(30)
+        # Not when a thread has come to its end: each waits until the other one is through, too.
+        until(lambda: any(run.status == "failed" for run in runs))
         return final("end")
 
     model = Thinks(think)
@@ -439,15 +442,9 @@ def test_of_two_runs_that_take_one_agent_at_the_same_time_one_is_refused(
     runs = [local.start(Smol(name, agent), "Go") for name in ("one", "two")]
     monkeypatch.setattr(module, "check_agent", both_pass)
 
-    def work(run: Any) -> None:
-        carried_on(local, run)
-        over.set()
-
-    threads = [threading.Thread(target=work, args=(run,)) for run in runs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    working = [in_thread(partial(carried_on, local, run)) for run in runs]
+    for one in working:
+        one.result(60)
     assert sorted(run.status for run in runs) == ["done", "failed"]
     assert any("works on another run at the moment" in (run.error or "") for run in runs)
     assert agent.model is model

@@ -391,9 +391,12 @@ def test_the_one_list_of_objects_can_be_decided_row_by_row() -> None:
     ("schema", "typed", "value"),
     [
         ({"type": "string"}, {"=": ["a\r\nb"]}, "a\nb"),
+        ({"type": "string"}, {"=": ["007"]}, "007"),
         ({"type": "number"}, {"=": ["5.0"]}, 5.0),
+        ({"type": "number"}, {"=": ["2.5"]}, 2.5),
         ({"type": "integer"}, {"=": ["5"]}, 5),
         ({"type": "boolean"}, {"=": ["false"]}, False),
+        ({"type": "boolean"}, {"=": ["true"]}, True),
         ({"type": "string", "format": "date"}, {"=": ["2026-01-31"]}, "2026-01-31"),
         ({"enum": ["a", "b"]}, {"=": ["b"]}, "b"),
         ({"type": "array", "items": {"enum": [1, 2, 3]}}, {"=": ["3", "1"]}, [1, 3]),
