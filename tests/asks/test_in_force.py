@@ -36,6 +36,7 @@ from tests.places import Place
 SENIOR = '[tools]\npay = "pay"\n\n[tiers.pay]\nneeds = ["1 senior", "1 finance"]\n'
 JUNIOR = '[tools]\npay = "medium"\n'
 FREE = '[tools]\npay = "low"\n'
+ANY_PACE = "[agents]\nasks = false\nwaiting = false\n"
 NEVER = '[[rules]]\nname = "stopped"\neffect = "deny"\n'
 PEOPLE = {"ada": ["admin", "senior"], "fin": ["finance"], "jun": ["junior"]}
 Program = Callable[..., Desk]
@@ -555,7 +556,7 @@ def test_what_was_approved_is_held_against_the_policy_of_now(program: Program) -
 def rulings(program: Program, count: int, publish: int) -> None:
     """Rule from several programs while the policy changes; each ruling goes by exactly one version."""
     admin = program("admin")
-    texts = [FREE, JUNIOR]
+    texts = [FREE + ANY_PACE, JUNIOR + ANY_PACE]
     admin.policies.publish(texts[0])
     desks = [program(f"worker{number}") for number in range(3)]
     together, done = Barrier(len(desks) + 1), Event()
@@ -584,11 +585,11 @@ def rulings(program: Program, count: int, publish: int) -> None:
     assert len(asks) == 3 * count
     versions = {one.digest: one.text for one in admin.policies.log()}
     for ask in asks:
-        free = versions[ask.content.ruled.version] == FREE
+        free = versions[ask.content.ruled.version] == texts[0]
         assert bool(ask.decision) is free
         assert str(ask.needs) == ("1 reviewer" if free else "1 junior")
     last = admin.policies.show().text
-    assert all(bool(pay(desk, 99_999).decision) is (last == FREE) for desk in desks)
+    assert all(bool(pay(desk, 99_999).decision) is (last == texts[0]) for desk in desks)
     assert admin.verify()
 
 
