@@ -104,7 +104,7 @@ def test_no_other_curve_is_likelier_for_any_record(labels: list[Label]) -> None:
     whole = sum(one.weight for one in labels)
 
     if found.slope == 0:  # it would gain by falling, and is laid flat
-        assert lost[0] > -RIDGE
+        assert lost[0] > -2 * RIDGE
     else:
         assert lost == pytest.approx([0, 0], abs=1e-6 * whole)
 
