@@ -106,12 +106,13 @@ def test_sessions_that_are_over_are_forgotten_when_the_next_one_opens(
 def test_pages_of_sessions_hold_each_of_them_once_those_used_last_first(
     office: Desk, sign_in: SignIn, clock: FakeClock
 ) -> None:
-    opened = []
+    opened: list[str] = []
     for _ in range(2):
         opened = sorted((sign_in()[0].id for _ in range(3)), reverse=True) + opened
         clock.advance(60)
 
-    pages, after = [], ""
+    pages: list[list[str]] = []
+    after: str | None = ""
     while after is not None:
         page = session_page(office.store, person=None, after=after, limit=2)
         assert page.count == 6

@@ -322,13 +322,14 @@ def test_use_is_noted_once_a_minute(office: Desk, clock: FakeClock, place: Place
 def test_pages_of_tokens_hold_each_of_them_once_the_newest_first(
     office: Desk, clock: FakeClock
 ) -> None:
-    made = []
+    made: list[str] = []
     for _ in range(2):
         same = [office.tokens.make("shop", owner="anna")[0].id for _ in range(3)]
         made = sorted(same, reverse=True) + made
         clock.advance(60)
 
-    pages, after = [], ""
+    pages: list[list[str]] = []
+    after: str | None = ""
     while after is not None:
         page = token_page(office.store, person=None, ended=False, after=after, limit=2)
         assert page.count == 6

@@ -104,7 +104,7 @@ def test_times_before_1970_are_kept_too() -> None:
     assert moment(-1) == early
 
 
-NONSENSE = {
+NONSENSE: dict[str, list[dict[str, object]]] = {
     "its time": [{"micros": 2**62}, {"micros": -(2**62)}],
     "its actor": [{"who": "anna"}, {"who": ""}],
     "its payload": [{"text": "{"}, {"text": "[]"}, {"text": '"approve"'}],

@@ -225,7 +225,7 @@ def test_what_is_wrong_with_the_desk_is_a_page_of_its_own(
     if deed == "harm":
         ask = desk.finish(desk.begin(desk.approve(ask, by="ada")), "paid")
     anna.go(f"/inbox/{ask.id}")
-    typed = {"harm": "It paid twice"} if deed == "harm" else {"verdict": "reject", "hold": "0"}
+    typed: Any = {"harm": "It paid twice"} if deed == "harm" else {"verdict": "reject", "hold": "0"}
 
     with full(shared_place):
         anna.press(form=f"{deed}-{ask.id}", **typed)
@@ -238,7 +238,7 @@ def test_a_policy_that_cannot_be_read_is_said_without_where_it_lies(desk: Desk) 
     ask = call(desk)
     broken = BadPolicy("It makes no sense.", line=3, column=1, file="/srv/secret/law.toml")
 
-    entry = entry_for(broken, standing(desk.store, ask.id), [], Filters())
+    entry = entry_for(broken, standing(desk.store, ask.id), {}, Filters())
 
     assert entry.wrong == (("", UNUSABLE),)
     assert "secret" not in UNUSABLE
