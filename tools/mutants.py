@@ -33,8 +33,7 @@ _IN_SQL = 7  # one mutant of so many is one of SQL
 _MOST = 10  # files of tests for one mutant
 _APART = ("demo", "testing.py")  # a company to look at, and doubles for tests of others
 _NOT_COPIED = (".git", ".venv", ".hypothesis", ".*_cache", "__pycache__", "build", "dist", "site")
-# Nothing depends on calls of these.
-_QUIET = re.compile(r"_?log(ger)?\b|warnings\b|super\(\)|suppress\b")
+_QUIET = re.compile(r"_?log(ger)?\b|warnings\b|super\(\)|suppress\b")  # they decide nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +183,7 @@ def nearest(root: Path, file: str) -> list[str]:
     """Return the tests that name a module, then those of the modules that use it, or its room's."""
     stem = Path(file).stem
     if file.startswith(SQL):
-        known = _OF_SQL.get(stem.split("_")[-1], ("tests/store",))
-        return [one for one in known if (root / one).exists()]
+        return list(_OF_SQL.get(stem.split("_")[-1], ("tests/store",)))
     tests, source = root / "tests", root / "src" / "sayso"
     folder = tests / Path(file).parent
     while folder != tests and not any(folder.rglob("test_*.py")):
@@ -197,10 +195,13 @@ def nearest(root: Path, file: str) -> list[str]:
     found = list[Path]()
     for one in (file, *(path.relative_to(source).as_posix() for path in users)):
         named, namesake = _naming(one), f"test_{Path(one).stem}"
-        near = [path for path, text in texts.items() if path.stem == namesake or named.search(text)]
+        near = [p for p, text in texts.items() if p.stem.startswith(namesake) or named.search(text)]
         # Those of its own room are the likeliest to notice.
         found += sorted(near, key=lambda path: (not path.is_relative_to(folder), str(path)))
-    return [str(one.relative_to(root)) for one in [*dict.fromkeys(found)][:_MOST] or [folder]]
+    ring = [*dict.fromkeys(found)][:_MOST]
+    if not any(one.is_relative_to(folder) for one in ring):
+        ring.append(folder)
+    return [str(one.relative_to(root)) for one in ring]
 
 
 def _naming(file: str) -> re.Pattern[str]:
@@ -295,5 +296,4 @@ if __name__ == "__main__":
     given.add_argument("rooms", nargs="*", metavar="ROOM", help="such as asks, web, sql")
     for name, usual in (("--seed", 1), ("--count", 120)):
         given.add_argument(name, type=int, default=usual)
-    said = given.parse_args()
-    main(HOME, said.rooms, said.seed, said.count)
+    main(HOME, **vars(given.parse_args()))
