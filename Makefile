@@ -60,7 +60,7 @@ CODE  := $(wildcard src tests benchmarks examples tools)
 BENCH ?= $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick $(TESTS) curl ip chromium pgbouncer check soak bench docs reference pictures format lock vendor clean
+.PHONY: help demo test test-quick $(TESTS) curl ip chromium pgbouncer check soak mutants bench docs reference pictures format lock vendor clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -115,6 +115,9 @@ check: $(DEV) ## style, types, import directions, spelling
 
 soak: $(DEV) chromium ip pgbouncer ## the same races many times over; takes minutes
 	@$(BIN)/python -m pytest -q -m soak --timeout=3600
+
+mutants: $(DEV) ## change the code a little, 120 times, and see that tests notice; MUTANTS="--seed 7 asks" for others
+	@$(BIN)/python -m tools.mutants $(MUTANTS)
 
 bench: $(DEV) $(PEER) chromium ## measure against bare SQL and LangGraph; BENCH=benchmarks/store.py for one
 	@set -e; python=$(BIN)/python; ! test -e $(PEER) || python=$(PEERS)/bin/python; \

@@ -18,6 +18,7 @@ from sayso.access.sessions import (
     list_sessions,
     make_link,
     open_session,
+    session_page,
     sign_out,
     use_link,
 )
@@ -100,6 +101,25 @@ def test_sessions_that_are_over_are_forgotten_when_the_next_one_opens(
 
     assert place.sql("select id from sessions") == [(session.id,)]
     assert office.verify()
+
+
+def test_pages_of_sessions_hold_each_of_them_once_those_used_last_first(
+    office: Desk, sign_in: SignIn, clock: FakeClock
+) -> None:
+    opened: list[str] = []
+    for _ in range(2):
+        opened = sorted((sign_in()[0].id for _ in range(3)), reverse=True) + opened
+        clock.advance(60)
+
+    pages: list[list[str]] = []
+    after: str | None = ""
+    while after is not None:
+        page = session_page(office.store, person=None, after=after, limit=2)
+        assert page.count == 6
+        pages.append([session.id for session in page.sessions])
+        after = page.older
+
+    assert pages == [opened[:2], opened[2:4], opened[4:]]
 
 
 def test_a_session_is_ended_by_its_id(office: Desk, sign_in: SignIn) -> None:

@@ -10,7 +10,7 @@ import pytest
 from sayso import Desk
 from sayso.access.caller import AGENT_SCOPES, AGENTS_MAY, PERSON_SCOPES, Scope
 from sayso.access.secrets import is_token, new_token
-from sayso.access.tokens import caller_of_token, make_token
+from sayso.access.tokens import caller_of_token, make_token, token_page
 from sayso.errors import BadValue, Misuse, NotSignedIn, UnknownPerson, WrongScope
 from sayso.store import Store
 from sayso.testing import FakeClock
@@ -317,6 +317,26 @@ def test_use_is_noted_once_a_minute(office: Desk, clock: FakeClock, place: Place
     assert start is not None
     assert seen == [start, start, start + timedelta(minutes=1), start + timedelta(minutes=1)]
     assert len(office.store.stream("access")) == 1
+
+
+def test_pages_of_tokens_hold_each_of_them_once_the_newest_first(
+    office: Desk, clock: FakeClock
+) -> None:
+    made: list[str] = []
+    for _ in range(2):
+        same = [office.tokens.make("shop", owner="anna")[0].id for _ in range(3)]
+        made = sorted(same, reverse=True) + made
+        clock.advance(60)
+
+    pages: list[list[str]] = []
+    after: str | None = ""
+    while after is not None:
+        page = token_page(office.store, person=None, ended=False, after=after, limit=2)
+        assert page.count == 6
+        pages.append([token.id for token in page.tokens])
+        after = page.older
+
+    assert pages == [made[:2], made[2:4], made[4:]]
 
 
 def test_a_token_can_be_made_without_a_desk(office: Desk) -> None:

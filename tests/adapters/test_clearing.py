@@ -74,6 +74,37 @@ def test_calls_are_cleared_together_and_each_is_made_once_as_it_was_approved(des
     assert {ask.effect.status for ask in run.asks if ask.effect} == {"done"}
 
 
+@pytest.mark.parametrize("declared", [None, "medium", "high"])
+def test_people_are_told_that_nothing_is_declared_of_a_tool_only_where_that_is_so(
+    desk: Desk, declared: str | None
+):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        tool = foreign("pay", str, SCHEMA, risk=declared)
+        return cleared(run.seats(), "model", [errand("call", tool, {"to": "anna", "amount": 4})])
+
+    ask = ask_of(begun(desk, flow))
+
+    assert ask.risk == declared
+    assert ("Nothing is declared" in str(ask.content.sentence)) == (declared is None)
+
+
+DECLARED = """
+[tools.pay]
+tier = "high"
+args = { to = { type = "string" }, amount = { type = "integer" } }
+"""
+
+
+def test_a_tool_that_the_policy_declares_is_not_said_to_be_undeclared(desk: Desk, tmp_path: Path):
+    law = tmp_path / "law.toml"
+    law.write_text(DECLARED)
+    desk.law = Lawbook(law)
+    ask = ask_of(begun(desk, desk.workflow(host([], [{"to": "anna", "amount": 4}]))))
+    assert "Nothing is declared" not in str(ask.content.sentence)
+    assert "Calls of high risk need 1 senior." in str(ask.content.sentence)
+
+
 @pytest.mark.parametrize("confirmed", [True, False])
 def test_a_rule_lets_a_call_go_alone_unless_it_is_confirmed(
     desk: Desk, tmp_path: Path, *, confirmed: bool

@@ -17,6 +17,7 @@ from sayso.errors import (
     InvalidAnswer,
     NotApproved,
     SaysoError,
+    StoreBusy,
     Tampered,
 )
 from sayso.store.contract import Lease
@@ -397,6 +398,23 @@ def test_a_tampered_proposal_is_not_carried_out(desk: Desk, place: Place, what: 
     before = place.count()
 
     with pytest.raises((Tampered, NotApproved)):
+        desk.begin(ask)
+
+    assert place.count() == before
+    assert not desk.verify()
+
+
+@pytest.mark.parametrize("removed", [("effect.done",), ("effect.intended", "effect.done")])
+def test_an_approval_whose_spending_was_removed_is_not_spent_again(
+    desk: Desk, place: Place, removed: tuple[str, ...]
+) -> None:
+    ask = desk.approve(desk.open("pay", {"amount": 40}))
+    desk.finish(desk.begin(ask), "paid")
+    for kind in removed:
+        place.sql("delete from events where stream = ? and kind = ?", ask.id, kind)
+    before = place.count()
+
+    with pytest.raises((AlreadySpent, StoreBusy)):
         desk.begin(ask)
 
     assert place.count() == before

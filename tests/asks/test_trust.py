@@ -370,6 +370,26 @@ def test_where_nobody_could_ratify_nobody_is_asked_until_somebody_could(office: 
     assert desk.trust.key(book.id).grant_ask is not None
 
 
+def test_a_policy_that_was_tightened_since_says_who_lets_a_key_run_alone(office: Office) -> None:
+    desk = office()
+    for name, roles in PEOPLE.items():
+        desk.people.add(name, roles=[*roles, "admin"])
+    ask = call(desk, "note")
+    assert ask.stake is not None
+    fine(desk, ask, NEEDED[ask.stake.tier] - 2)
+    desk.approve(ask, by="jun")
+
+    desk.policies.publish(LAW.replace('["1 reviewer"]', '["1 senior"]'), by="ann")
+    book = key_of(desk, judged(desk, "note", by="ann"))
+
+    assert book.id == ask.stake.key
+    assert Requirement.parse(book.needs) == Requirement.parse(["1 reviewer"])
+    assert book.grant_ask is not None
+    with pytest.raises(Forbidden):
+        desk.approve(desk.get(book.grant_ask), by="jun")
+    assert desk.approve(desk.get(book.grant_ask), by="ann").decision
+
+
 def test_whoever_declines_lets_it_earn_from_the_beginning(alone: Desk) -> None:
     book = earn(alone)
     assert book.grant_ask is not None

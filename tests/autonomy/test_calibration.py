@@ -23,6 +23,7 @@ from sayso.autonomy.calibration import (
 )
 from sayso.model.worth import FEWEST
 
+RIDGE = 1e-3
 LABELS = st.lists(
     st.builds(
         Label,
@@ -88,6 +89,24 @@ def test_the_curve_is_the_likeliest_there_is() -> None:
     best = lost(found)
     for slope, offset in ((0.05, 0.0), (-0.05, 0.0), (0.0, 0.05), (0.0, -0.05)):
         assert lost(Platt(found.slope + slope, found.offset + offset)) > best - 1e-3
+
+
+@settings(max_examples=200, deadline=None)
+@given(LABELS)
+def test_no_other_curve_is_likelier_for_any_record(labels: list[Label]) -> None:
+    found = platt(labels)
+    # How what is lost changes with each parameter. Small terms draw them to one and nought.
+    lost = [RIDGE * (found.slope - 1), RIDGE * found.offset]
+    for one in labels:
+        inside = min(max(one.stated, 1e-4), 1 - 1e-4)
+        over = one.weight * (found(one.stated) - one.right)
+        lost = [lost[0] + over * log(inside / (1 - inside)), lost[1] + over]
+    whole = sum(one.weight for one in labels)
+
+    if found.slope == 0:  # it would gain by falling, and is laid flat
+        assert lost[0] > -2 * RIDGE
+    else:
+        assert lost == pytest.approx([0, 0], abs=1e-6 * whole)
 
 
 def test_being_surer_where_it_is_wrong_is_not_turned_into_a_virtue() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sayso.errors import Tampered
 from sayso.model.actor import Actor
 from sayso.model.event import GENESIS, Event, follows, link, micros, moment
 
@@ -101,3 +102,22 @@ def test_times_before_1970_are_kept_too() -> None:
 
     assert micros(early) == -1
     assert moment(-1) == early
+
+
+NONSENSE: dict[str, list[dict[str, object]]] = {
+    "its time": [{"micros": 2**62}, {"micros": -(2**62)}],
+    "its actor": [{"who": "anna"}, {"who": ""}],
+    "its payload": [{"text": "{"}, {"text": "[]"}, {"text": '"approve"'}],
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "change"), [(part, change) for part in NONSENSE for change in NONSENSE[part]]
+)
+def test_an_event_that_sayso_cannot_have_written_is_said_to_be_tampered_with(
+    part: str, change: dict[str, object]
+) -> None:
+    strange = event(7)._replace(**change)  # type: ignore[arg-type]
+
+    with pytest.raises(Tampered, match=f"Event 7 of a-7f3k .* {part} makes no sense"):
+        _ = (strange.at, strange.actor, strange.payload)

@@ -89,6 +89,7 @@ TAMPERINGS = {
     ),
     "the beginning was removed": "delete from events where stream = ? and seq = 1",
     "a step was renamed": ("update events set kind = 'step.failed' where stream = ? and seq = 2"),
+    "the end was removed": "delete from events where stream = ? and seq = 3",
     "everything was removed": "delete from events where stream = ?",
 }
 

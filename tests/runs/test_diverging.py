@@ -11,6 +11,7 @@ import pytest
 
 from sayso import Desk, Run, Running
 from sayso.errors import RunParked
+from sayso.runs import journal
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
@@ -311,6 +312,28 @@ def test_what_wrong_code_asked_before_it_was_noticed_is_taken_back(
     desk.retry(run)
     carried_on(desk, run)
     assert run.output == ["this"], run.error
+
+
+def test_what_wrong_code_was_about_to_ask_is_never_asked(
+    desk: Desk, place: Place, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(journal, "FLUSH_AFTER", 3600)  # it is written when the run pauses
+
+    @desk.workflow(name="flow")
+    def old(run: Running) -> Any:
+        return run.gather(lambda: run.question("Which?"))
+
+    def new(run: Running) -> Any:
+        return run.gather(lambda: 1, lambda: run.question("What?"))
+
+    run = begun(desk, old)
+    desk.respond(ask_of(run), "this")
+    with Desk(place.url, clock=clock) as second:
+        second.workflow(name="flow")(new)
+        second.work(until="idle")
+
+    assert run.status == "parked"
+    assert [ask.title for ask in run.asks] == ["Which?"]
 
 
 def test_an_edit_by_a_person_is_no_change_of_the_code(desk: Desk):

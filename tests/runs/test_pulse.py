@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from sayso import Desk
+from sayso.runs import journal as journals
 from sayso.runs import worker
 from sayso.runs.journal import Journal
 from sayso.runs.running import Running
@@ -68,6 +69,41 @@ def test_the_pulse_does_not_wait_for_a_run_that_writes(live: Desk) -> None:
         return "at once" if took < 5 else "waited"
 
     assert live.run(flow).output == "at once"
+
+
+def looked() -> str:
+    return "a hundred left"
+
+
+def results(desk: Desk, run: Running) -> int:
+    """Return how many results of a run stand in the database."""
+    return sum(event.kind == "step.done" for event in desk.store.stream(run.id))
+
+
+def test_a_result_is_written_while_the_code_behind_it_still_runs(live: Desk) -> None:
+    @live.workflow
+    def flow(run: Running) -> int:
+        run.step(looked)
+        return until(lambda: results(live, run))
+
+    assert live.run(flow).output == 1
+
+
+def test_the_pulse_leaves_results_to_be_gathered_until_they_are_due(
+    live: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @live.workflow
+    def flow(run: Running) -> list[int]:
+        monkeypatch.setattr(journals, "FLUSH_AFTER", 3600)
+        run.step(looked)
+        run.journal.flush_if_due()
+        before = results(live, run)
+        monkeypatch.setattr(journals, "FLUSH_AFTER", 0)
+        run.step(looked)
+        run.journal.flush_if_due()
+        return [before, results(live, run)]
+
+    assert live.run(flow).output == [0, 2]
 
 
 class Forgotten(Journal):

@@ -19,6 +19,7 @@ from sayso.errors import BadValue, NotApproved, SchemaMismatch
 from sayso.model.actor import Actor, Origin
 from sayso.runs.restoring import Restored, restore
 from sayso.store.audit import verify
+from tests.channels.receivers import receiving
 from tests.places import Place
 from tests.runs.floor import book, floor
 from tests.together import until
@@ -190,6 +191,26 @@ def test_a_yes_that_was_settling_is_taken_back(place: Place, vault: Vault, tmp_p
         with Desk(restored.url) as after:
             found = after.get(ask.id)
             assert (found.open, found.votes) == (True, ())
+
+
+def test_webhooks_go_on_after_a_restore_with_what_the_backup_had_not_told(
+    desk: Desk, vault: Vault
+) -> None:
+    with receiving() as receiver:
+        desk.webhooks.add(receiver.url, kinds=["ask.opened"], allow_private=True)
+        told = desk.open("refund", {"order": 1})
+        desk.deliver()
+        untold = desk.open("refund", {"order": 2})
+        # A courier was at it when the backup was taken.
+        vault.place.sql("update webhooks set holder = 'courier', lease_until = ?", 2**62)
+        vault.take(desk)
+        with vault.restored() as place:
+            put_right(place)
+            with Desk(place.url) as after:
+                new = after.open("refund", {"order": 3})
+                after.deliver()
+
+        assert receiver.about() == [told.id, untold.id, new.id]
 
 
 def test_cursors_from_before_are_refused_and_the_tail_goes_on(desk: Desk, vault: Vault) -> None:

@@ -581,3 +581,27 @@ def test_a_version_that_could_be_taken_for_another_is_refused(desk: Desk, versio
         @desk.workflow(version=version)
         def flow(run: Running) -> Any:
             return None
+
+
+def test_how_long_a_run_is_ready_counts_from_the_decision_that_woke_it(
+    desk: Desk, clock: FakeClock
+) -> None:
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        return run.gather(lambda: run.question("Which?"), lambda: run.question("And?"))
+
+    run = begun(desk, flow)
+    waiting = clock.now()
+    clock.advance(60)
+    run_row = desk.store.run(run.id)
+    assert run_row is not None
+    assert (run_row.status, run_row.changed_at) == ("waiting", waiting)
+
+    decided = clock.now()
+    desk.respond(ask_of(run, "Which?"), "this")
+    clock.advance(60)
+    desk.respond(ask_of(run, "And?"), "that")
+
+    run_row = desk.store.run(run.id)
+    assert run_row is not None
+    assert (run_row.status, run_row.changed_at) == ("ready", decided)

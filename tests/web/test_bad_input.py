@@ -426,6 +426,27 @@ def test_a_credential_that_does_not_count_is_a_401(stranger: httpx2.Client, head
     assert problem(answer) == (401, "not-signed-in")
 
 
+@pytest.mark.parametrize("scheme", ["Basic", "Token", "Bearers"])
+def test_a_token_counts_as_a_bearer_s_only(
+    server: Served, stranger: httpx2.Client, scheme: str
+) -> None:
+    token = _TOKENS[server.desk.url]
+
+    answer = stranger.get("/api/v1/asks", headers={"Authorization": f"{scheme} {token}"})
+
+    assert problem(answer) == (401, "not-signed-in")
+    again = stranger.get("/api/v1/asks", headers={"Authorization": f"bEARER {token}"})
+    assert again.status_code == 200
+
+
+def test_of_two_credentials_neither_counts(server: Served, stranger: httpx2.Client) -> None:
+    header = ("Authorization", f"Bearer {_TOKENS[server.desk.url]}")
+
+    answer = stranger.get("/api/v1/asks", headers=[header, header])
+
+    assert problem(answer) == (401, "not-signed-in")
+
+
 def test_beside_a_header_a_cookie_does_not_count(server: Served, stranger: httpx2.Client) -> None:
     cookie = {"Cookie": f"{server.settings.cookie}={'x' * 43}"}
 

@@ -31,6 +31,7 @@ from sayso.store.contract import Store
 if TYPE_CHECKING:
     from sayso.model.declaration import Declaration, Fit
 
+UNKNOWN = "Nothing is declared of this tool, and no rule allows the call."
 _ITSELF = "The program asks for people itself."
 
 
@@ -254,7 +255,7 @@ def _sentence(content: Content, ruling: Ruling) -> str:
 
 @lru_cache(maxsize=1024)
 def _in_both_words(own: str, policy: str) -> str:
-    said = [] if own == GATED else [own]
+    said = [] if own in (GATED, UNKNOWN) else [own]  # the policy has said more
     return " ".join(dict.fromkeys(filter(None, [*said, policy.replace(GATED, "").strip()])))
 
 

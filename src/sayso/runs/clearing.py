@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from sayso.asks.carrying import Gated, gated, gated_of
+from sayso.asks.ruling import UNKNOWN
 from sayso.errors import Answered, BadValue, Denied, Outcome, Rejected, StepFailed, TooManyAsks
 from sayso.model.ask import Ask
 from sayso.model.digest import frozen
@@ -26,7 +27,6 @@ from sayso.runs.work import Passage
 
 Refusal = Outcome | StepFailed | BadValue | Denied | TooManyAsks
 _CONFIRMED = "The agent must ask before each call of this tool."
-_UNKNOWN = "Nothing is declared of this tool, and no rule allows the call."
 _UNASKED = (
     "By now this call needs a person's word, and nobody was asked. It was not made: make it again."
 )
@@ -55,7 +55,7 @@ def errand(
     """
     gate = gated_of(tool) or gated(tool)
     known = gate.tool.risk is not None or gate.rules.asks
-    sentence = _CONFIRMED if confirmed else None if known else _UNKNOWN
+    sentence = _CONFIRMED if confirmed else None if known else UNKNOWN
     return Errand(place, replace(gate, sentence=sentence), args, confirmed)
 
 

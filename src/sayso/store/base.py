@@ -586,7 +586,11 @@ def ask_change_of(append: Append, ask: Ask) -> Change:
         return "move", parameters | _place_of(ask) | edited
     if ask.effect is None and lease is None and not ask.held:
         return "judge", parameters
-    parameters |= {"effect": ask.effect.status if ask.effect else None, "over": ask.over}
+    effect = ask.effect
+    parameters |= {"effect": effect.status if effect else None, "over": ask.over}
+    parameters["spends"] = int(
+        append.event.kind == "effect.intended" and effect is not None and effect.attempt == 1
+    )
     return "grow", parameters
 
 

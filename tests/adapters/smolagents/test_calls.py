@@ -70,6 +70,16 @@ def test_two_calls_are_asked_together_and_decided_in_any_order(desk: Desk, first
     assert len(model.seen) == 2, "no reply was asked for twice"
 
 
+def test_the_second_of_two_calls_is_made_while_the_first_still_waits(desk: Desk):
+    run = begun(desk, clerk(Thinks(two_then_answer)), "Pay them")
+
+    desk.approve(of(run, "ben"))
+    carried_on(desk, run)
+
+    assert [call[:2] for call in DONE] == [("send", "ben")]
+    assert [ask.args["to"] for ask in run.state.pending] == ["anna"]
+
+
 def test_after_an_edit_the_model_sees_only_the_edited_call(desk: Desk):
     model = Thinks(two_then_answer)
     run = begun(desk, clerk(model), "Pay them")

@@ -103,6 +103,24 @@ def test_a_task_for_a_helper_can_itself_be_confirmed_and_changed(
     assert not any("Task 0" in text for text in thoughts[1])
 
 
+def test_two_tasks_that_were_confirmed_are_done_one_after_the_other_too(desk: Desk):
+    thoughts: list[Any] = []
+    agent = Smol(
+        "chief",
+        lambda: chief("caller", helper("caller", thoughts), thoughts, calls=2),
+        confirm=["helper", "send"],
+    )
+    run = begun(desk, agent, "Get help")
+    for ask in run.asks:
+        desk.approve(ask)
+    carried_on(desk, run)
+    for _ in range(2):
+        desk.approve(ask_of(run, "send"))
+        carried_on(desk, run)
+    assert run.status == "done", run.error
+    assert DONE == [("send", "anna", None)] * 2
+
+
 def test_a_helper_that_waits_lets_the_code_around_it_do_nothing(desk: Desk):
     """The pause is in the helper's place, and must hold its chief as well (E35)."""
     thoughts: list[Any] = []

@@ -446,3 +446,12 @@ def test_of_an_answer_only_what_has_no_star_may_stay_empty() -> None:
     assert read_answer(schema, sent | {"=/name": ["Ada"]}).errors == {}
     chosen = {"enum": ["", "a"]}
     assert read_answer(chosen, {"=": ['""']}) == Reading(""), "an empty text that was picked"
+
+
+def test_what_is_wrong_inside_a_json_text_is_said_at_the_text() -> None:
+    schema = {"type": "object", "properties": {"x": {}, "y": {"type": "string"}}}
+    wrong = {"/x/0/n": "is too large", "/x/1": "is empty"}
+
+    drawing = drawn(form_of(schema, {"x": None, "y": "a"}, errors=wrong))
+
+    assert "/0/n is too large; /1 is empty" in drawing

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -11,8 +13,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from sayso import Desk
+from sayso.asks.standing import standing
+from sayso.errors import BadPolicy
 from sayso.model.ask import Ask
 from sayso.store.contract import Lease
+from sayso.web.inbox.answering import entry_for
+from sayso.web.inbox.filters import Filters
+from sayso.web.problems import UNUSABLE
+from tests.places import Place
 from tests.served import Served
 from tests.web.inbox.browser import FORM, Tab, encoded, tab
 
@@ -195,6 +203,45 @@ def test_what_was_erased_says_so(anna: Tab, desk: Desk) -> None:
     assert anna.answer.status_code == 200
     assert anna.state == "erased"
     assert "a secret" not in anna.answer.text
+
+
+@contextmanager
+def full(place: Place) -> Iterator[None]:
+    """Let the journal take no more events."""
+    if place.dialect != "sqlite":
+        pytest.skip("its triggers are written otherwise")
+    place.sql("create trigger full before insert on events begin select raise(abort, 'full'); end")
+    try:
+        yield
+    finally:
+        place.sql("drop trigger full")
+
+
+@pytest.mark.parametrize("deed", ["decide", "harm"])
+def test_what_is_wrong_with_the_desk_is_a_page_of_its_own(
+    anna: Tab, desk: Desk, shared_place: Place, deed: str
+) -> None:
+    ask = call(desk)
+    if deed == "harm":
+        ask = desk.finish(desk.begin(desk.approve(ask, by="ada")), "paid")
+    anna.go(f"/inbox/{ask.id}")
+    typed: Any = {"harm": "It paid twice"} if deed == "harm" else {"verdict": "reject", "hold": "0"}
+
+    with full(shared_place):
+        anna.press(form=f"{deed}-{ask.id}", **typed)
+
+    assert anna.status == 503
+    assert not anna.page.all("article"), "the ask is not to blame"
+
+
+def test_a_policy_that_cannot_be_read_is_said_without_where_it_lies(desk: Desk) -> None:
+    ask = call(desk)
+    broken = BadPolicy("It makes no sense.", line=3, column=1, file="/srv/secret/law.toml")
+
+    entry = entry_for(broken, standing(desk.store, ask.id), {}, Filters())
+
+    assert entry.wrong == (("", UNUSABLE),)
+    assert "secret" not in UNUSABLE
 
 
 # --- again -------------------------------------------------------------------------------------

@@ -313,14 +313,15 @@ select :id, :ask_stream, :ask_kind, :status, :rank, :tier, :risk, :run, :thread,
  where {same_people} and {same_law}
 
 -- name: grow
--- Changes nothing once it is too late: that is decided here, not by whoever looked before.
+-- Changes nothing once it is too late: that is decided here, not by whoever looked before. Nor is an
+-- approval spent that the row says was spent, should the end of its journal be gone.
 update asks
    set status = :status, version = :version, voters = :voters, roles = :roles, effect = :effect,
        closed_at = :closed_at,
        holder = case when :over then null else coalesce(:holder, holder) end,
        lease_until = case when :over then null
                           else coalesce({now} + cast(:span as bigint), lease_until) end
- where {guard}
+ where {guard} and (:spends = 0 or effect is null)
 
 -- name: judge
 -- The same for an ask that nobody holds or carries out: fewer columns, fewer indexes.

@@ -22,7 +22,6 @@ from sayso.errors import (
     InvalidEdit,
     SaysoError,
     SignInAgain,
-    UnknownAsk,
     UnknownPerson,
 )
 from sayso.model.ask import Ask
@@ -118,7 +117,7 @@ def _told(sent: Sent, error: SaysoError | Unconfirmed) -> Response:
         status = 422
     else:
         status = status_of(error)
-        if status not in _TOLD or isinstance(error, UnknownAsk):
+        if status not in _TOLD:
             raise error
     at = sent.visit.standing(sent.ask_id)
     return sent.answered(at, entry_for(error, at, sent.fields, sent.filters), status)
