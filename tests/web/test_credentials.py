@@ -128,6 +128,18 @@ POST   /audit/verification                        401    403    403    303    30
 POST   /audit/seals                               401    403    403    403    403    303    401    401    401    403    403    403
 GET    /policies                                  401    403    403    200    200    200    401    401    401    403    200    200
 POST   /policies                                  401    403    403    303    303    303    401    401    401    403    303    403
+GET    /policies/versions                         401    403    403    200    200    200    401    401    401    403    200    200
+GET    /policies/versions/{number}                401    403    403    422    422    422    401    401    401    403    422    422
+GET    /policies/versions/{number}/rollback       401    403    403    403    403    422    401    401    401    403    403    403
+POST   /policies/versions/{number}/rollback       401    403    403    403    403    422    401    401    401    403    403    403
+GET    /policies/write                            401    403    403    403    403    200    401    401    401    403    403    403
+POST   /policies/write                            401    403    403    403    403    200    401    401    401    403    403    403
+GET    /tools                                     401    403    403    200    200    200    401    401    401    403    200    200
+GET    /tools/tool                                401    403    403    404    200    200    401    401    401    403    200    200
+GET    /tools/declare                             401    403    403    404    200    200    401    401    401    403    200    200
+POST   /tools/declare                             401    403    403    403    403    200    401    401    401    403    403    403
+GET    /tools/forget                              401    403    403    403    403    404    401    401    401    403    403    403
+POST   /tools/forget                              401    403    403    403    403    404    401    401    401    403    403    403
 GET    /runs                                      401    403    403    200    200    200    401    401    401    403    200    200
 GET    /runs/{run}                                401    403    403    404    200    200    401    401    401    403    200    200
 POST   /runs/{run}/cancel                         401    403    403    404    303    303    401    401    401    403    303    403
@@ -214,6 +226,14 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /inbox/{ask}/assign": {"data": {"to": "anna"}},
     "POST /inbox/{carried}/incident": {"data": {"harm": "Paid twice."}},
     "POST /policies": {"data": {"tool": "refund"}},
+    "POST /policies/write": {"data": {"text": ""}},
+    "GET /tools/tool": {"params": {"name": "refund"}},
+    "GET /tools/declare": {"params": {"name": "refund"}},
+    "POST /tools/declare": {
+        "data": {"name": "refund", "declaration": "[tools.refund]\nargs = {}\n"}
+    },
+    "GET /tools/forget": {"params": {"name": "refund", "source": "till"}},
+    "POST /tools/forget": {"data": {"name": "refund", "source": "till"}},
     "POST /inbox/{ask}/decision": {"data": {"verdict": "approve", "seen": ""}},
     "POST /sign-in": {"data": {"name": "anna", "password": PASSWORD}},
 }
