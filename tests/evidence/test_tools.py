@@ -21,7 +21,7 @@ from tests.web.conftest import shared_place
 __all__ = ["shared_place"]  # a fixture
 
 API = "/api/v1"
-LAW = """
+LAW = '''
 [tools.refund]
 args = { order = "integer", amount = { type = "number", minimum = 0, maximum = 5000 } }
 
@@ -50,7 +50,26 @@ tier = "low"
 name = "anything"
 tool = "guess*"
 tier = "low"
+
+[tools.move]
+args = { to = "string" }
+
+[[rules]]
+name = "harmless by its own word"
+tool = "move"
+when = """
+has(confidence) && confidence > 0.9 || "safe" in tags || risk == "low"
+|| has(affects) && affects == "nobody" || has(reversible) && reversible
 """
+tier = "low"
+
+[[rules]]
+name = "doubtful unless it says otherwise"
+tool = "move"
+when = "!has(confidence) && !('checked' in tags)"
+effect = "ask"
+needs = ["1 senior"]
+'''
 
 
 def under(place: Place, law: str) -> Iterator[Served]:
@@ -163,3 +182,26 @@ def test_e40_what_a_request_says_of_itself_replaces_nothing(
     assert ask["content"]["reversible"] is False
     assert ask["content"]["needs"] == ["1 security", "1 senior"]
     assert "It cannot be undone." in ask["content"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"confidence": 0.99},
+        {"tags": ["safe"]},
+        {"risk": "low"},
+        {"affects": "nobody"},
+        {"reversible": True},
+        {"tags": ["checked"]},
+        {"confidence": 0.99, "tags": ["safe", "checked"], "risk": "low"},
+    ],
+    ids=str,
+)
+def test_e43_no_rule_spares_people_for_what_a_request_says_of_itself(
+    bot: httpx2.Client, said: dict[str, Any]
+) -> None:
+    """A rule that named a milder tier let a call run alone that its agent called safe."""
+    ask = opened(bot, "move", {"to": f"{said}"}, **said)
+
+    assert ask["status"] == "open"
+    assert ask["content"]["needs"] == ["1 senior"]
