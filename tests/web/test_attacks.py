@@ -14,7 +14,9 @@ import httpx2
 import pytest
 
 from sayso import Desk
+from sayso.access.caller import AGENT_SCOPES, Caller
 from sayso.access.sessions import open_session
+from sayso.web.visit import Visit
 from tests.served import QUICK, Served, served
 
 Raw = Callable[..., tuple[int, bytes]]  # method, path, headers; returns the status and all of it
@@ -217,6 +219,18 @@ def test_the_holder_of_another_agent_gets_nobody_its_call(
     effect = bot.get(f"/api/v1/asks/{ask}").json()["effect"]
     assert (effect["status"], effect["late"]) == ("intended", [])
     assert bot.post(f"/api/v1/asks/{ask}/doubt", json=doubt).status_code in (200, 201)
+
+
+def test_no_agent_holds_what_another_holds_by_how_it_is_called(server: Served) -> None:
+    """Else it would keep the lease of another alive, whose program has gone."""
+
+    def held(name: str, team: str, holder: str) -> str:
+        scopes = frozenset(AGENT_SCOPES)
+        caller = Caller("agent", name, scopes, "token t-1", "t-1", team=team)
+        return Visit(server.desk, caller).held(holder)
+
+    assert held("shop", "till", "one:two") != held("shop:till", "one", "two")
+    assert held("shop", "till", "one") == held("shop", "till", "one")
 
 
 @pytest.mark.parametrize("taken", [{"allow": ["approve"]}, {"deny": 2}])

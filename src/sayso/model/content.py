@@ -29,6 +29,7 @@ RISKS: tuple[Risk, ...] = get_args(Risk)
 # A person cannot review more than this, and a row should not carry more.
 LIMIT = 1024 * 1024
 _LABEL = 200  # characters of an option
+MOST_WORD = 200  # characters of what goes into an index
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
 _AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "worth", "stakes")
@@ -328,8 +329,8 @@ def check_word(value: object, what: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise BadValue(f"{what}= is text, not {type(value).__name__}.")
-    if not value or len(value) > 200 or not value.isprintable():
-        raise BadValue(f"{what}= takes 1 to 200 printable characters, not {one_line(value, 40)!r}.")
+    if not value or len(value) > MOST_WORD or not value.isprintable():
+        raise BadValue(f"{what}= takes 1 to {MOST_WORD} printable characters, not {one_line(value, 40)!r}.")
     return value
 
 

@@ -6,6 +6,7 @@ owner are those of the credential.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from sayso.access.tokens import is_agent
@@ -13,7 +14,7 @@ from sayso.asks.opening import open_ask
 from sayso.asks.posted import Posted, read_post
 from sayso.errors import BadValue, Forbidden
 from sayso.model.ask import Ask
-from sayso.model.content import Content
+from sayso.model.content import MOST_WORD, Content
 from sayso.model.names import check_name, fold, made_plain
 from sayso.model.stake import ASKER
 from sayso.store.contract import Lease
@@ -112,10 +113,12 @@ def _kept(visit: Visit, said: str | None, header: str | None) -> str | None:
     key = said if said is not None else header
     if key is None:
         return None
-    # No name has a space in it, so a person who is called like an agent has keys of their own.
+    # No name has a space in it, and names of agents have slashes: only what stands behind the first
+    # space tells keys of a person, of a team's agent and of one without a team apart.
     whose = visit.caller.name if visit.caller.kind == "agent" else f"{visit.actor.id} by hand"
     team = f" of {visit.caller.team}" if visit.caller.team is not None else ""
-    return f"{whose}{team}/{key}"
+    kept = f"{whose}{team} / {key}"
+    return kept if len(kept) <= MOST_WORD else sha256(kept.encode()).hexdigest()
 
 
 def _lease(visit: Visit, posted: Posted) -> Lease | None:
