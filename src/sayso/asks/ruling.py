@@ -118,8 +118,7 @@ def rule(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
     )
     ruling = policy.ruling(facts, now)
-    if content.posted:
-        ruling = _whatever_it_says(policy, facts, declared, ruling, now)
+    ruling = _whatever_is_said(policy, facts, declared, ruling, now) if content.posted else ruling
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = policy.ruling(facts._replace(unseen=False), now)
@@ -150,7 +149,7 @@ def as_asked(law: InForce, content: Content) -> Content:
     return as_declared(declared, content)
 
 
-def _whatever_it_says(
+def _whatever_is_said(
     policy: Policy, facts: Facts, declared: Declaration | None, ruling: Ruling, now: datetime
 ) -> Ruling:
     """Return the ruling joined with that on the same call, had its request said nothing of itself.

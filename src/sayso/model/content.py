@@ -330,7 +330,9 @@ def check_word(value: object, what: str) -> str | None:
     if not isinstance(value, str):
         raise BadValue(f"{what}= is text, not {type(value).__name__}.")
     if not value or len(value) > MOST_WORD or not value.isprintable():
-        raise BadValue(f"{what}= takes 1 to {MOST_WORD} printable characters, not {one_line(value, 40)!r}.")
+        raise BadValue(
+            f"{what}= takes 1 to {MOST_WORD} printable characters, not {one_line(value, 40)!r}."
+        )
     return value
 
 
