@@ -19,6 +19,20 @@ from sayso.access.sessions import open_session
 from sayso.web.visit import Visit
 from tests.served import QUICK, Served, served
 
+TRUSTED = """
+[tools.refund]
+args = { order = "integer" }
+
+[tools.look]
+tier = "low"
+args = { order = "integer" }
+
+[[rules]]
+name = "trusted"
+tool = "refund"
+when = "agent == 'till'"
+tier = "low"
+"""
 Raw = Callable[..., tuple[int, bytes]]  # method, path, headers; returns the status and all of it
 
 
@@ -185,6 +199,22 @@ def test_nobody_asks_in_the_name_of_an_agent_that_has_a_token(
 
     assert code(answer) == (403, "forbidden")
     assert anna.post("/api/v1/asks", json={"tool": "refund", "agent": "till"}).is_success
+
+
+def test_nobody_runs_a_call_alone_by_naming_an_agent_that_may(tmp_path: Path) -> None:
+    """A rule goes by the name of an agent: somebody without a role asked under that name."""
+    law = tmp_path / "law.toml"
+    law.write_text(TRUSTED)
+    with Desk(tmp_path / "desk.db", policy=law) as desk, served(desk) as server:
+        desk.people.add("jo")
+        desk.people.add("anna")
+        made, text = desk.tokens.make("till", "agent")
+        jo, till = server.person("jo"), server.client(text)
+
+        assert opened(till)["status"] == "decided"
+        assert opened(jo, tool="look", agent="till-2")["status"] == "decided"
+        desk.tokens.revoke(made.id)
+        assert opened(jo, agent="till")["status"] == "open"
 
 
 def test_a_person_called_like_an_agent_has_keys_of_their_own(server: Served) -> None:
