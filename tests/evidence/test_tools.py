@@ -5,6 +5,7 @@ As in `test_evidence.py`: each test is the story of a fault measured elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -170,6 +171,36 @@ def test_e39_only_a_declared_secret_is_hidden(bot: httpx2.Client) -> None:
     assert content["hidden"] == ["card"], "the value of a declared secret is not kept"
     assert set(content["proposal"]["schema"]["properties"]) == {"amount", "iban", "card"}
     assert shows["stated_by"] == "agent", "preview and impact are the word of the agent"
+
+
+def test_e39_the_words_of_a_schema_that_an_agent_sent_are_called_its_own(
+    server: Served, bot: httpx2.Client
+) -> None:
+    """The form said "Worked out by the tool: 4.00 EUR", and that the declaration calls 90,000 cents."""
+    amount = {
+        "type": "integer",
+        "title": "Cents",
+        "description": "Worked out by the tool: 4.00 EUR",
+    }
+    either = {"anyOf": [{"type": "integer", "title": "4.00 EUR"}, {"type": "string"}]}
+    schema = {"type": "object", "properties": {"amount": amount, "fee": either}}
+    args, ada = {"amount": 90_000, "fee": 7}, server.signed_in("ada")
+
+    sent = opened(bot, "transfer", args, schema=schema)
+    question = {"kind": "question", "title": "How much?", "answer": amount}
+    asked = bot.post(f"{API}/asks", json=question).json()
+    pages = [ada.get(f"/inbox/{ask['id']}").text for ask in (sent, asked)]
+
+    assert "declared" not in sent["content"]
+    for page in pages:
+        assert "The agent calls it “<bdi>Cents</bdi>”" in page
+        assert "The agent says: <bdi>Worked out by the tool: 4.00 EUR</bdi>" in page
+        assert "Its declaration calls it" not in page
+    options = re.findall("<option.*?</option>", pages[0])
+    assert not [one for one in options if "4.00" in one], "a form that a value may have"
+    declared = opened(bot, "refund", {"order": 39, "amount": 90}, schema=schema)
+    assert declared["content"]["declared"] is True
+    assert "Cents" not in ada.get(f"/inbox/{declared['id']}").text
 
 
 @pytest.mark.parametrize("said", [{"risk": "low"}, {"reversible": True}, {"affects": "nobody"}])

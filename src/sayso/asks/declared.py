@@ -43,6 +43,7 @@ def as_declared(declared: Declaration, content: Content) -> Content:
         proposal=Proposal(declared.name, canonical(args), _shape(declared, args)),
         hidden=tuple(kept),
         stakes=_stakes(declared, content.stakes),
+        declared=True,
         **_said(declared, content),
     )
 

@@ -37,7 +37,7 @@ _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
     *("about", "run", "thread", "chain", "requester", "owner", "optional", "team", "posted"),
-    *("idempotent", "ignores", "elsewhere"),
+    *("idempotent", "ignores", "elsewhere", "declared"),
 )
 
 
@@ -120,7 +120,8 @@ class Content:
     """Everything shown on an ask's card. Two asks with equal content are the same question.
 
     `posted` says that somebody elsewhere sent all of it, so that `preview`, `impact` and `facts` are
-    their word. Else code beside the desk worked them out.
+    their word. Else code beside the desk worked them out. Of such a call `declared` says that its
+    schema is the desk's own, and not theirs.
     """
 
     kind: Kind
@@ -162,6 +163,7 @@ class Content:
     elsewhere: bool | None = None  # the program that asks carries the call out, and tells nobody
     files: tuple[FileNote, ...] = ()
     posted: bool | None = None
+    declared: bool | None = None
 
     @classmethod
     def fresh(cls, **given: Any) -> Content:  # noqa: ANN401 - its fields
@@ -280,8 +282,8 @@ _UNSTATED = {field.name: field.default for field in fields(Content) if field.def
 
 # What makes two questions the same, besides the call, who must agree, the team, the files and whose
 # word it is. When it is due, what the policy said, what was known of the past then, whose code
-# asks, the word for a no and who carries it out does not.
-_APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores", "elsewhere")
+# asks, the word for a no, who carries it out and whose schema it is does not.
+_APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores", "elsewhere", "declared")
 _ALIKE = itemgetter(
     *(
         field.name
