@@ -35,6 +35,11 @@ args = { order = { type = ["integer", "string"], optional = true } }
 tier = "critical"
 args = { order = { type = ["integer", "string"], optional = true } }
 
+[tools.credit]
+tier = "low"
+args = { sum = "integer", currency = { optional = true } }
+bucket = "currency"
+
 [tiers.low]
 needs = ["1 reviewer"]
 """

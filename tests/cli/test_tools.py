@@ -73,6 +73,14 @@ def test_one_tool_is_shown_with_what_each_source_declares(sayso: Sayso, desk: De
     assert (again.code, "declares the tool 'pay'" in again.err) == (1, True)
 
 
+def test_an_argument_that_sorts_the_calls_is_shown(sayso: Sayso, desk: Desk) -> None:
+    desk.policies.publish(f'{LAW}bucket = "amount"\n', note="By amount")
+
+    assert "sorted      each amount is a kind of call" in sayso("tools", "show", "pay").out
+    [said] = json.loads(sayso("tools", "show", "pay", "--json").out)["declared"]
+    assert said["sorts"] == "amount"
+
+
 def test_a_tool_that_is_not_known_is_told_with_those_that_are(sayso: Sayso, desk: Desk) -> None:
     desk.inbox()
     done = sayso("tools", "show", "payy")

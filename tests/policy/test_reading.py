@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sayso.asks.lawbook import default_policy
 from sayso.errors import BadPolicy
 from sayso.model.requirement import Requirement
+from sayso.policy.changes import changes
 from sayso.policy.paces import DEFAULT, NO_LIMIT
 from sayso.policy.places import Path, places
 from sayso.policy.reading import read
@@ -224,10 +225,24 @@ def test_a_stand_in_for_one_of_several_places_may_count_as_another() -> None:
     assert policy(text).tiers["x"].terms.ladder == (Rung(3600, ("senior",)),)
 
 
+def test_the_calls_of_a_tool_are_sorted_by_an_argument_that_the_words_name() -> None:
+    plain, by_sum, by_unit = (
+        policy(PAY + more) for more in ("", 'bucket = "sum"', 'bucket = "unit"')
+    )
+
+    assert [one.declared["pay"].sorts for one in (plain, by_sum, by_unit)] == [None, "sum", "unit"]
+    assert [one.sentence for one in changes(plain, by_unit)] == [
+        "Changed: the declaration of pay. Before: It takes sum (integer), unit (string). "
+        "Now: It takes sum (integer), unit (string). Each unit is a kind of call that earns by itself."
+    ]
+    assert [one.what for one in changes(by_sum, by_unit)] == ["the declaration of pay"]
+
+
 # --- bad ones: file, line, column, and what to do ---
 
 RULE = '[[rules]]\nname = "x"\neffect = "ask"\n'
 TIER = '[tiers.x]\nneeds = ["1 senior"]\n'
+PAY = '[tools.pay]\nargs = { sum = "integer", unit = "string" }\n'
 RUNGS = f'{RULE}needs = "1 senior"\nwithin = "8h"\nescalate = ['
 
 BAD = [
@@ -250,6 +265,13 @@ BAD = [
     ('[[rules]]\nname = "x"\ntier = "hihg"\n', "3:8", "no tier 'hihg'"),
     ('[tools]\n"" = "high"\n', "2:1", "cannot be the name of a tool"),
     ('[tools]\n"a\\u202Eb" = "high"\n', "2:1", "[U+202E RIGHT-TO-LEFT OVERRIDE]"),
+    # a bucket
+    ('[tools.pay]\ntier = "low"\nbucket = "unit"\n', "3:10", "'unit', and no args are declared"),
+    (f'{PAY}bucket = "unti"\n', "3:10", "'unti', which is no declared argument: sum, unit."),
+    (f'{PAY}bucket = "card"\nsecret = ["card"]\n', "3:10", "'card', which is secret"),
+    (f'{PAY}bucket = ["unit"]\n', "3:10", 'bucket names one argument, such as "currency"'),
+    (f'{PAY}bucket = ""\n', "3:10", "'', which is no declared argument"),
+    ('[tools]\n"pay*" = { tier = "low", bucket = "unit" }\n', "2:26", "goes with the name of one"),
     # of the wrong kind
     ("default = 'no'\n", "1:11", "default is true or false"),
     ("tiers = 5\n", "1:9", "tiers is a table: [tiers]"),

@@ -321,6 +321,25 @@ def test_an_agent_does_not_say_what_kind_of_call_it_is(
     assert code(bot.post(f"{API}/asks", json=body)) == (422, "invalid-request")
 
 
+def test_a_call_counts_for_the_kind_that_its_argument_says(
+    server: Served, bot: httpx2.Client
+) -> None:
+    def credit(**args: Any) -> dict[str, Any]:
+        return asked(bot, tool="credit", args={"sum": 1, **args})
+
+    euros = granted(server.desk, lambda: read_ask(credit(currency="EUR")), by="anna")
+
+    assert euros.key.bucket == 'currency="EUR"'
+    assert credit(currency="EUR")["status"] == "decided"
+    assert credit(currency="USD")["status"] == "open"
+    assert credit(currency="EUR" * 30)["trust"] is None
+    assert credit()["trust"] is None
+    assert code(bot.post(f"{API}/asks", json={"tool": "credit", "bucket": 'currency="EUR"'})) == (
+        422,
+        "invalid-request",
+    )
+
+
 def test_an_agent_does_not_lower_its_tier(bot: httpx2.Client) -> None:
     plain, low = asked(bot, tool="wire"), asked(bot, tool="wire", risk="low")
 
@@ -365,3 +384,5 @@ def test_the_policy_says_what_can_be_earned(anna: httpx2.Client) -> None:
     assert could["key"] == {"agent": "bot", "tool": "refund", "tier": "low"}
     assert (never["earnable"], never["key"]) == (False, None)
     assert never["unearned"] == "nothing of the tier critical is"
+    body = {"tool": "credit", "args": {"currency": ["EUR"]}}
+    assert "sorted by currency" in anna.post(f"{API}/policy/simulate", json=body).json()["unearned"]

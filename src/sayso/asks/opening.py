@@ -103,7 +103,7 @@ def _write(
     if law is not None:
         now = store.now()
         ruling = rule(law, content, now, always=always, requested=requested)
-        stake = staked(law, content, ruling)
+        stake, content = staked(law, content, ruling)
         content = ruled(content, ruling, now, requested=requested)
         if book is not None and picks is not None:
             alone, content = spared(store, book.coin, stake, content, picks)

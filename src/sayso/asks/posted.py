@@ -249,7 +249,7 @@ def _without_values(
 def _stakes(given: Mapping[str, Any]) -> str | None:
     """Return what a body may say for the sake of trust: which code asks. Unstated, it earns nothing.
 
-    The kind of call and what matters in it are for a tool beside the desk to say. An agent that
+    The kind of call and what matters in it are for the desk's own tools and policy to say. An agent that
     sorts its own calls would put what it wants to do into the kind that has the grant.
     """
     return canonical({"version": given["version"]}) if "version" in given else None

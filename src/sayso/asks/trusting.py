@@ -8,7 +8,7 @@ no agent reads, and nowhere else.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
@@ -23,10 +23,12 @@ from sayso.errors import Tampered
 from sayso.model.actor import Actor
 from sayso.model.ask import Ask
 from sayso.model.content import Content
-from sayso.model.digest import read
+from sayso.model.digest import canonical, quoted, read
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.ruled import CRITICAL
 from sayso.model.stake import LEAST, Least, Stake, matters_of
+from sayso.model.text import one_line
+from sayso.model.tool import MOST_BUCKET
 from sayso.policy.facts import Facts
 from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
@@ -35,24 +37,30 @@ from sayso.store.contract import Append, Store
 _log = logging.getLogger("sayso.trust")
 
 
-def staked(law: InForce, content: Content, ruling: Ruling) -> Stake | None:
-    """Return the key that a decision on this call counts for; `None` if nothing can be earned by it.
+def staked(law: InForce, content: Content, ruling: Ruling) -> tuple[Stake | None, Content]:
+    """Return the key that a decision on this call counts for, and the call with what matters in it.
 
-    Only what people are asked for because of its tier can be. What a rule asks for, what names its
+    There is no key if nothing can be earned by it. Only what people are asked for because of its tier can be. What a rule asks for, what names its
     own people, what cannot be undone and what is critical is asked for always.
     """
     called, undoable = carried_out(content), content.reversible is not False
     if unearned(law.policy, ruling, called=called, undoable=undoable) is not None:
-        return None
+        return None, content
     if content.needs != ONE_REVIEWER or content.risk == CRITICAL:
-        return None
+        return None, content
     tier = ruling.tier or ""
     if content.stakes is None:  # what nobody sorted is asked for always
-        return None
+        return None, content
     said = read(content.stakes)
-    key = key_of(content, said.get("version", ""), said.get("bucket", ""), tier)
+    by, bucket = sorting(law.policy, content.proposal.tool), said.get("bucket", "")
+    if by is not None:
+        bucket = _in_kind(law, content, by, bucket)
+        if bucket is None:
+            return None, content
+        content = _mattering(content, said, by)
+    key = key_of(content, said.get("version", ""), bucket, tier)
     earning = law.policy.earning
-    return Stake(
+    stake = Stake(
         key=key.id,
         version=key.version,
         bucket=key.bucket,
@@ -60,6 +68,48 @@ def staked(law: InForce, content: Content, ruling: Ruling) -> Stake | None:
         detection=earning.detection,
         least=earning.least.get(tier) if earning.least else None,
     )
+    return stake, content
+
+
+def sorting(policy: Policy, tool: str | None) -> str | None:
+    """Return the argument by which the policy sorts the calls of a tool; `None` if it does not."""
+    declared = policy.declared.get(tool or "")
+    return None if declared is None else declared.sorts
+
+
+def _in_kind(law: InForce, content: Content, by: str, coded: str) -> str | None:
+    """Return the kind of a call by an argument, and by its code, too, where that sorts its calls.
+
+    `None` if either cannot be told: then nothing is earned, and people are asked.
+    """
+    declared = law.law.about(law.policy)[content.proposal.tool or ""]
+    if declared is None or (declared.bucket and not coded) or by in content.hidden:
+        return None
+    kind = kind_by(by, content.proposal.args)
+    return f"{kind}, {coded}" if kind is not None and coded else kind
+
+
+def kind_by(name: str, args: Mapping[str, Any]) -> str | None:
+    """Return the kind of a call by one of its arguments, such as `currency="EUR"`.
+
+    `None` for a value that is missing or long, or no text, whole number, true or false.
+    """
+    value = args.get(name)
+    if isinstance(value, str):
+        short = value.isprintable() and len(value) <= MOST_BUCKET
+        return f"{name}={quoted(value)}" if short else None
+    if isinstance(value, int):  # true and false are, too
+        said = canonical(value)
+        return f"{name}={said}" if len(said) <= MOST_BUCKET else None
+    return None
+
+
+def _mattering(content: Content, said: dict[str, Any], by: str) -> Content:
+    """Return a call in which an edit of the argument that sorts it matters, whatever else does."""
+    matters = said.get("matters")
+    if matters is None or by in matters:
+        return content
+    return content.changed(stakes=canonical({**said, "matters": [*matters, by]}))
 
 
 def unearned(policy: Policy, ruling: Ruling, *, called: bool, undoable: bool) -> str | None:
@@ -89,6 +139,9 @@ def could_earn(policy: Policy, facts: Facts, ruling: Ruling) -> dict[str, Any]:
     """Return whether a call that nobody made could be earned, and as what, for whoever tries it."""
     called = facts.kind == "action" and facts.tool is not None
     why = unearned(policy, ruling, called=called, undoable=facts.reversible is not False)
+    by = sorting(policy, facts.tool)
+    if why is None and by is not None and (by in facts.hidden or not kind_by(by, facts.args)):
+        why = f"its calls are sorted by {one_line(by, 40)}, and that names no kind of call here"
     key = {"agent": facts.agent or None, "tool": facts.tool, "tier": ruling.tier}
     if why is not None:
         return {"earnable": False, "unearned": why, "key": None, "least": None}
@@ -200,8 +253,11 @@ def still_earned(law: InForce, ask: Ask, ruling: Ruling) -> bool:
     """Whether the policy of now would let a call run alone that ran under a grant when it was asked."""
     if ruling.effect == "allow":
         return True
-    return (
-        ask.stake is not None
-        and ruling.tier == ask.stake.tier
-        and unearned(law.policy, ruling, called=True, undoable=True) is None
-    )
+    stake, content = ask.stake, ask.content
+    if stake is None or ruling.tier != stake.tier or content.stakes is None:
+        return False
+    by, bucket = sorting(law.policy, content.proposal.tool), read(content.stakes).get("bucket", "")
+    if by is not None:
+        bucket = _in_kind(law, content, by, bucket)
+    known = bucket == stake.bucket
+    return known and unearned(law.policy, ruling, called=True, undoable=True) is None

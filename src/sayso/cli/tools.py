@@ -178,6 +178,8 @@ def _lines(one: Declaration) -> Iterator[tuple[str, str]]:
         yield "asks", "people are asked for each call"
     if one.bucket:
         yield "sorted", "its code sorts its calls into kinds"
+    if one.sorts is not None:
+        yield "sorted", one_line(f"each {one.sorts} is a kind of call", 200)
 
 
 # --- sketch, forget ----------------------------------------------------------------------------

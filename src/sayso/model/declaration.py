@@ -43,6 +43,7 @@ class Declaration:
         affects: Whom it touches besides the one who asks.
         secret: Arguments that are never shown or stored.
         bucket: Whether its code sorts its calls into kinds.
+        sorts: The argument whose value sorts its calls into kinds; only the policy names one.
         matters: Arguments whose change says something of a call.
         asks: Whether people are asked for each call of it, whatever its risk.
     """
@@ -55,6 +56,7 @@ class Declaration:
     affects: str | None = None
     secret: tuple[str, ...] = ()
     bucket: bool = False
+    sorts: str | None = None
     matters: tuple[str, ...] | None = None
     asks: bool = False
 
@@ -135,6 +137,7 @@ class Declaration:
             "affects": self.affects,
             "secret": list(self.secret),
             "bucket": self.bucket or None,
+            "sorts": self.sorts,
             "matters": None if self.matters is None else list(self.matters),
             "asks": self.asks or None,
         }
@@ -153,6 +156,7 @@ class Declaration:
             affects=said.get("affects"),
             secret=tuple(said.get("secret", ())),
             bucket=said.get("bucket", False),
+            sorts=said.get("sorts"),
             matters=None if matters is None else tuple(matters),
             asks=said.get("asks", False),
         )
@@ -181,6 +185,7 @@ def joined(declarations: Iterable[Declaration]) -> Declaration | None:
         affects=" and ".join(_union((one.affects,) for one in several if one.affects)) or None,
         secret=_union(one.secret for one in several),
         bucket=any(one.bucket for one in several),
+        sorts=next((one.sorts for one in several if one.sorts is not None), None),
         matters=_union(said) if said else None,
         asks=any(one.asks for one in several),
     )

@@ -37,7 +37,7 @@ class Stake:
     Attributes:
         key: Its id, such as `k-7f3k9m2p0q`.
         version: Of the agent.
-        bucket: Of the arguments, as the tool sorts them.
+        bucket: Of the arguments, as the tool and the policy sort them.
         tier: By the policy, when it was asked.
         detection: The share of bad calls that reviewers are taken to notice.
         least: How many days and people must stand behind approved calls, where the policy wants more

@@ -20,7 +20,7 @@ from sayso.model.text import one_line
 
 HIDDEN = "(hidden)"
 _RECEIVERS = ("self", "cls")
-_BUCKET = 60  # characters of its name
+MOST_BUCKET = 60  # characters that name a kind of call
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class Tool:
             said = self.bucket(**self.thaw(bound.args, bound))
         except Exception:  # noqa: BLE001 - whatever it is, the call is of no kind that is known
             return None
-        if not isinstance(said, str) or not said.isprintable() or len(said) > _BUCKET:
+        if not isinstance(said, str) or not said.isprintable() or len(said) > MOST_BUCKET:
             return None
         return said
 

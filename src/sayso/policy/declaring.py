@@ -15,7 +15,7 @@ from sayso.policy.tables import Table, document
 if TYPE_CHECKING:  # most policies declare no arguments
     from sayso.model.declaration import Declaration
 
-TOOL = ("tier", "args", "schema", "reversible", "affects", "secret", "matters")
+TOOL = ("tier", "args", "schema", "reversible", "affects", "secret", "matters", "bucket")
 DEFAULTS = ("unknown_tools", "unknown_arguments")
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _STARS = ("*", "?")
@@ -93,6 +93,7 @@ def _declared(table: Table | None, name: str) -> Declaration:
         reversible=table.flag("reversible") if "reversible" in table else None,
         affects=_affects(table),
         secret=_known(table, "secret", secret, schema),
+        sorts=_bucket(table, secret, schema),
         matters=_known(table, "matters", table.texts("matters", '["amount"]'), schema) or None,
     )
 
@@ -114,6 +115,21 @@ def _known(table: Table, key: str, names: tuple[str, ...], schema: str | None) -
             shown = ", ".join(known) or "none"
             table.fail(key, f"{key} names {name!r}, which is no declared argument: {shown}.")
     return names
+
+
+def _bucket(table: Table, secret: tuple[str, ...], schema: str | None) -> str | None:
+    """Return the argument whose value sorts the calls; `None` if they are not sorted."""
+    if "bucket" not in table:
+        return None
+    name = table.get("bucket")
+    if not isinstance(name, str):
+        table.fail("bucket", 'bucket names one argument, such as "currency".')
+    if schema is None:
+        table.fail("bucket", f"bucket names {name!r}, and no args are declared. Declare them.")
+    if name in secret:
+        table.fail("bucket", f"bucket names {name!r}, which is secret: nobody sees its value.")
+    _known(table, "bucket", (name,), schema)
+    return name
 
 
 def _schema(table: Table, secret: tuple[str, ...]) -> str | None:

@@ -48,6 +48,8 @@ def declared_told(declared: Declaration) -> str:
     for names, what in ((declared.secret, "Secret"), (declared.matters or (), "What matters")):
         if names:
             said.append(f"{what}: {', '.join(one_line(name, 40) for name in names)}.")
+    if declared.sorts is not None:
+        said.append(f"Each {one_line(declared.sorts, 40)} is a kind of call that earns by itself.")
     return " ".join(said)
 
 

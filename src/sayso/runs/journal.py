@@ -323,7 +323,7 @@ class Journal:
         if law is not None:
             now = self.store.now()
             ruling = rule(law, content, now, always=True)
-            stake = staked(law, content, ruling)
+            stake, content = staked(law, content, ruling)
             content = ruled(content, ruling, now)
             if coin is not None:
                 alone, content = spared(self.store, coin, stake, content, ask_id)

@@ -156,7 +156,7 @@ class KeyDocument(Document):
     agent: str
     version: str = Field(description="Of the agent: what it has earned, it has earned as that.")
     tool: str
-    bucket: str = Field(description="The kind of call, as the tool sorts them.")
+    bucket: str = Field(description="The kind of call, as the tool and the policy sort them.")
     tier: str = Field(description="By the policy.")
     team: str | None
     standing: Literal["reviewed", "proposed", "granted", "suspended", "locked"]

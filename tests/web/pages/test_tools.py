@@ -127,6 +127,13 @@ def test_one_tool_shows_its_arguments_and_where_its_code_lies_to_administrators_
     assert not [link for link in others.all("a") if "Forget" in link.text]
 
 
+def test_a_tool_shows_the_argument_that_sorts_its_calls(server: Served, root: Tab) -> None:
+    law = '[tools.crm]\nargs = { customer = "integer" }\nbucket = "customer"\n'
+    server.desk.policies.publish(law, note="Each customer earns alone", by="root")
+
+    assert "Kinds of calls each customer is one" in root.go("/tools/tool?name=crm").page.text
+
+
 def test_a_tool_that_nobody_knows_is_not_found(root: Tab) -> None:
     assert root.go("/tools/tool?name=never").status == 404
     assert root.go("/tools/declare?name=never").status == 404

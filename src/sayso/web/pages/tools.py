@@ -261,6 +261,8 @@ def _said(one: Declaration) -> Iterable[tuple[str, str]]:
         yield "Asks", "people, for each call"
     if one.bucket:
         yield "Kinds of calls", "its code tells them apart"
+    if one.sorts is not None:
+        yield "Kinds of calls", f"each {one.sorts} is one"
 
 
 # --- declaring one -----------------------------------------------------------------------------
