@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -31,6 +33,7 @@ from sayso.model.actor import Actor
 from sayso.policy.reading import read
 from sayso.policy.rules import Policy, Rule
 from sayso.testing import FakeClock
+from tests.forked import run
 from tests.places import Place
 
 SENIOR = '[tools]\npay = "pay"\n\n[tiers.pay]\nneeds = ["1 senior", "1 finance"]\n'
@@ -213,6 +216,33 @@ def test_another_file_counts_for_nothing_also_alone_and_it_is_said(
 
     assert str(pay(other, 2).needs) == "1 senior and 1 finance"
     assert "other/sayso.toml is not the policy in force" in log.records[-1].getMessage()
+
+
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_program_hears_once_that_its_file_is_not_in_force_e48(
+    program: Program, sqlite: Place, tmp_path: Path, listens: bool
+) -> None:
+    """On stderr, or in its log if it listens to one. A log that nobody kept was not a word."""
+    pay(program("shop", SENIOR))
+    code = (
+        "import logging, sys; from sayso import Desk\n"
+        "if sys.argv[2:]: logging.basicConfig(format='LOG %(message)s')\n"
+        "desk = Desk(sys.argv[1])\n"
+        "for number in range(3): desk.open('pay', {'amount': number})\n"
+    )
+    here = tmp_path / "other"
+    here.mkdir()
+    (here / "sayso.toml").write_text(FREE)
+    (here / "app.py").write_text(code)
+
+    command = [sys.executable, "app.py", sqlite.url, *(["listens"] if listens else [])]
+    ended = run(command, cwd=here, env=os.environ)
+
+    assert ended.returncode == 0, ended.stderr
+    said = [line for line in ended.stderr.splitlines() if "not the policy in force" in line]
+    (line,) = said
+    assert line.startswith("LOG " if listens else "sayso: ")
+    assert "sayso policy diff" in line
 
 
 def test_a_roll_back_stays_although_the_file_says_something_else(program: Program) -> None:

@@ -286,8 +286,10 @@ class Lawbook:
 
     def _compared(self, seen: _Seen, policy: Policy, text: str | None) -> _Seen:
         """Put in force what the program brings, if that was changed where it was put in force from."""
+        before, published = seen.brought, seen.law.policy
         seen = self._seen = replace(seen, brought=policy)
-        published = seen.law.policy
+        if before is not None and before.version == policy.version:
+            return seen  # the same text, read again
         if policy is default_policy() or (published and published.digest == policy.version):
             return seen
         if published is None or (self._changed(seen.law, published, policy) and self._alone()):
