@@ -81,11 +81,8 @@ class Declaration:
 
     @property
     def spoken(self) -> str:
-        """The same for a sentence that agents read too: of each file its folder and its name."""
-        shown = {POLICY: "the policy"}
-        return " and ".join(
-            shown.get(source) or "/".join(source.split("/")[-2:]) for source in self.sources
-        )
+        """The same for a sentence that agents read too."""
+        return " and ".join(shortened(source) for source in self.sources)
 
     @property
     def digest(self) -> str:
@@ -151,6 +148,14 @@ class Declaration:
             matters=None if matters is None else tuple(matters),
             asks=said.get("asks", False),
         )
+
+
+def shortened(source: str) -> str:
+    """Return a source as all may read it: of a file its folder and its name.
+
+    The name alone would not do: programs are often called alike.
+    """
+    return "the policy" if source == POLICY else "/".join(source.split("/")[-2:])
 
 
 @lru_cache(maxsize=1024)
@@ -399,7 +404,13 @@ def sketched(name: str, calls: Sequence[Mapping[str, Any]]) -> str:
         f"{_key(arg)} = {_sketch(kinds, optional=not all(arg in args for args in calls))}"
         for arg, kinds in seen.items()
     )
-    return f"[tools.{_key(name)}]\nargs = {{ {listed} }}\n" if listed else ""
+    rare = {arg: sum(arg in args for args in calls) for arg in seen}
+    notes = "".join(
+        f"# {count} of {len(calls)} calls had {_key(arg)}: leave it out if it does not belong there.\n"
+        for arg, count in rare.items()
+        if count < len(calls)
+    )
+    return f"{notes}[tools.{_key(name)}]\nargs = {{ {listed} }}\n" if listed else ""
 
 
 def _key(name: str) -> str:
