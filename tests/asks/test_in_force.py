@@ -375,9 +375,12 @@ def _file(desk: Desk, text: str) -> Path:
 # --- code --------------------------------------------------------------------------------------
 
 
+PAY = read('[tools.pay]\nargs = { amount = "number" }\n').declared
+
+
 def coded(limit: int, name: str | None = "shop rules") -> Policy:
     small = Rule(name="small", asked=lambda call: call.args["amount"] <= limit, tier="low")
-    return Policy(name=name, rules=(small,))
+    return Policy(name=name, rules=(small,), declared=PAY)
 
 
 def test_a_policy_in_code_is_known_by_name_and_digest(program: Program) -> None:
@@ -401,7 +404,7 @@ def test_a_policy_that_was_read_and_then_changed_in_code_is_code(program: Progra
         "a text": read(FREE, source="law.toml", default=default_policy()),
         "a text alone": read(NEVER, source="law.toml"),
     }[of]
-    desk = program("shop", policy=replace(read_one, rules=coded(10).rules))
+    desk = program("shop", policy=replace(read_one, rules=coded(10).rules, declared=PAY))
 
     assert pay(desk, 1).decision
     assert pay(desk, 20).open

@@ -13,6 +13,7 @@ import pytest
 
 from sayso import Desk
 from sayso.asks.lawbook import default_policy
+from sayso.errors import Denied
 from sayso.policy.reading import read
 from tests.places import Place
 from tests.served import Served
@@ -122,6 +123,19 @@ def test_e47_a_tool_that_nobody_declared_never_runs_alone(bot: httpx2.Client) ->
     assert ask["status"] == "open"
     assert "Nothing on this desk declares the tool guess" in ask["content"]["sentence"]
     assert ask["trust"] is None, "and nothing can be earned by it"
+
+
+def test_e47_a_tool_that_nobody_declared_never_runs_alone_by_a_program_either(
+    server: Served, sqlite: Place
+) -> None:
+    """A program that hands on the words of a model is no declaration."""
+    ask = server.desk.open("guess", {"n": 1}, risk="low")
+
+    assert ask.open
+    assert "Nothing on this desk declares the tool guess" in ask.content.sentence
+    strict = read(LAW + '[defaults]\nunknown_tools = "deny"\n', default=default_policy())
+    with Desk(sqlite.url, agent="till", policy=strict) as desk, pytest.raises(Denied):
+        desk.open("guess", {"n": 1})
 
 
 def test_e47_what_is_not_declared_can_be_denied(place: Place) -> None:

@@ -244,7 +244,8 @@ class Lawbook:
         try:
             return read_text(published.text, self._shown(published))
         except BadPolicy as error:
-            said = f"{_put_by(published)} This sayso cannot read it: {error}. {_UPGRADE}"
+            why = str(error).rstrip(".")
+            said = f"{_put_by(published)} This sayso cannot read it: {why}. {_UPGRADE}"
             raise BadPolicy(said) from error
 
     def _of_code(self, published: Published) -> Policy:

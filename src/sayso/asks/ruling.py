@@ -100,9 +100,8 @@ def rule(
     strays: tuple[str, ...] = ()
     if content.proposal.tool is not None and content.kind == "action":
         declared = law.law.about(policy)[content.proposal.tool]
-        if declared is None:
-            undeclared = content.posted is not None
-        elif not declared.covers(content):
+        undeclared = declared is None
+        if declared is not None and not declared.covers(content):
             from sayso.asks.declared import as_ruled, fitting  # most calls are put as declared
 
             found = fitting(declared, content)
@@ -296,9 +295,7 @@ def unchanged(law: InForce, content: Content) -> bool:
     if not policy.settled(tool):
         return False
     declared = None if tool is None else law.law.about(policy)[tool]
-    if declared is None:
-        return content.posted is None or tool is None
-    return declared.covers(content)
+    return tool is None if declared is None else declared.covers(content)
 
 
 def other_version(law: InForce | None, content: Content) -> str | None:
