@@ -39,7 +39,7 @@ args = { path = "string" }
 
 [[rules]]
 name = "small"
-tool = "pay"
+tool = "pa*"
 when = "args.amount <= 20"
 tier = "low"
 
@@ -48,7 +48,12 @@ name = "never"
 tool = "wipe"
 effect = "deny"
 """
-NAMES = {"pay": ("amount", "iban", "card"), "note": ("text",), "wipe": ("path",)}
+NAMES = {
+    "pay": ("amount", "iban", "card"),
+    "note": ("text",),
+    "wipe": ("path",),
+    "drop": ("table",),  # which code declares
+}
 SECRET = {"card"}
 # Cyrillic and Greek letters that look like ASCII ones.
 ALIKE = str.maketrans({"a": "а", "e": "е", "p": "р", "i": "і", "o": "ο", "n": "п"})  # noqa: RUF001
@@ -76,6 +81,7 @@ VALUES = {
     "card": st.just("4111") | JSON,
     "text": st.just("hello") | st.text(max_size=30),
     "path": st.just("/tmp"),
+    "table": st.just("orders"),
 }
 
 
@@ -83,11 +89,15 @@ VALUES = {
 def calls(draw: st.DrawFn) -> dict[str, Any]:
     """A body of `POST /asks` that calls something like a declared tool."""
     tool = draw(st.sampled_from(sorted(NAMES)))
-    args = {name: draw(VALUES[name]) for name in NAMES[tool] if draw(st.integers(0, 5))}
+    args = {name: draw(VALUES[name]) for name in NAMES[tool] if draw(st.integers(0, 3))}
     for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
         near = draw(st.sampled_from([*NAMES[tool], "amount_cents"]))
         args[draw(spellings(near))] = draw(JSON)
-    return {"tool": draw(st.just(tool) | st.just(tool) | spellings(tool)), "args": args}
+    left_out = [name for name in NAMES[tool] if name not in args]
+    hides = {"hidden": left_out} if left_out and draw(st.integers(0, 3)) else {}
+    others = st.sampled_from([f"{tool}s", tool[:-1]])  # which the pattern of a rule may mean
+    called = draw(st.just(tool) | st.just(tool) | others | spellings(tool))
+    return {"tool": called, "args": args, **hides}
 
 
 def fields(document: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -139,6 +149,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         desk.people.add("anna", roles=["senior"])
         desk.people.add("ada", roles=["senior", "security"])
         desk.people.add("jo", roles=["junior"])
+
+        @desk.gate(risk="critical")
+        def drop(table: str) -> str:
+            return table
+
+        desk.law.current(desk.store)
         with Served(desk) as served:
             yield served
 
@@ -215,6 +231,8 @@ def check_shown(body: dict[str, Any], ask: Any) -> None:
         assert set(ask.content.hidden) <= SECRET
         assert set(declared) <= set(ask.proposal.schema["properties"])
         assert ask.content.needs.factors or ask.decision
+    if ask.tool == "drop":
+        assert {"senior", "security"} <= set(ask.needs.roles), "whatever risk is stated"
 
 
 @example(name="amount")

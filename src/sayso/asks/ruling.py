@@ -96,11 +96,13 @@ def rule(
     `always` is a gate that asks whatever is declared; `requested` a call that somebody
     asks for in so many words, whose own word on its risk lowers nothing (E23).
     """
-    policy, undeclared, differing = law.policy, False, ""
+    policy, unknown, undeclared, differing = law.policy, False, False, ""
     strays: tuple[str, ...] = ()
     if content.proposal.tool is not None and content.kind == "action":
         declared = law.law.about(policy)[content.proposal.tool]
-        undeclared = declared is None
+        unknown = declared is None
+        # People who are asked anyway hear of it where the words of the call are the agent's own.
+        undeclared = unknown and (content.posted is not None or policy.unknown_tools == "deny")
         if declared is not None and not declared.covers(content):
             from sayso.asks.declared import as_ruled, fitting  # most calls are put as declared
 
@@ -115,6 +117,9 @@ def rule(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
     )
     ruling = policy.ruling(facts, now)
+    if unknown and not undeclared and ruling.effect == "allow":
+        facts = facts._replace(undeclared=True)
+        ruling = policy.ruling(facts, now)
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = policy.ruling(facts._replace(unseen=False), now)
