@@ -586,6 +586,18 @@ def test_what_was_approved_is_held_against_the_policy_of_now(program: Program) -
         desk.begin(ask)
 
 
+def strangers(desk: Desk) -> list[str]:
+    """Return the asks that stand in the journal under another version than the one they name."""
+    found, version = [], None
+    for event in desk.events():
+        said = event.payload or {}
+        if event.kind == PUBLISHED:
+            version = said["digest"]
+        elif event.kind == "ask.opened" and said["content"]["ruling"]["version"] != version:
+            found.append(event.stream)
+    return found
+
+
 def rulings(program: Program, count: int, publish: int) -> None:
     """Rule from several programs while the policy changes; each ruling goes by exactly one version."""
     admin = program("admin")
@@ -621,6 +633,8 @@ def rulings(program: Program, count: int, publish: int) -> None:
         free = versions[ask.content.ruled.version] == texts[0]
         assert bool(ask.decision) is free
         assert str(ask.needs) == ("1 reviewer" if free else "1 junior")
+    if admin.url.startswith("sqlite"):  # on PostgreSQL one may stand right behind a publication
+        assert strangers(admin) == []
     last = admin.policies.show().text
     assert all(bool(pay(desk, 99_999).decision) is (last == texts[0]) for desk in desks)
     assert admin.verify()

@@ -24,7 +24,7 @@ __all__ = ["shared_place"]  # a fixture
 API = "/api/v1"
 LAW = """
 [tools.refund]
-args = { order = "integer", amount = { type = "number", minimum = 0, maximum = 5000 } }
+args = { order = "integer", amount = { type = "number", minimum = 0, maximum = 5000 }, lines = { type = "array", optional = true, items = { type = "object", properties = { sku = { type = "string" } } } } }
 
 [tools.pay]
 args = { amount = "number", iban = "string", card = { type = "string", optional = true } }
@@ -96,6 +96,15 @@ def test_e47_an_argument_that_nobody_declared_asks(bot: httpx2.Client) -> None:
     assert beside["content"]["proposal"]["args"]["amount_cents"] == 99_999_999
     begun = bot.post(f"{API}/asks/{beside['id']}/begin", json={})
     assert (begun.status_code, begun.json()["code"]) == (409, "not-approved")
+
+
+def test_e47_an_argument_inside_another_that_nobody_declared_asks(bot: httpx2.Client) -> None:
+    usual = opened(bot, "refund", {"order": 1, "amount": 20, "lines": [{"sku": "x"}]})
+    inside = opened(bot, "refund", {"order": 1, "amount": 20, "lines": [{"sku": "x", "price": 9}]})
+
+    assert usual["status"] == "decided"
+    assert inside["status"] == "open"
+    assert "refund declares no argument lines[0].price" in inside["content"]["sentence"]
 
 
 @pytest.mark.parametrize("amount", [-5, -0.01, 5000.01, "20", None, True, [20]])

@@ -27,7 +27,7 @@ from tests.served import Served
 API = "/api/v1"
 LAW = """
 [tools.pay]
-args = { amount = { type = "number", minimum = 0, maximum = 5000 }, iban = "string", card = { type = "string", optional = true } }
+args = { amount = { type = "number", minimum = 0, maximum = 5000 }, iban = "string", card = { type = "string", optional = true }, meta = { type = "object", optional = true, properties = { memo = { type = "string" } } } }
 secret = ["card"]
 
 [tools.note]
@@ -49,7 +49,7 @@ tool = "wipe"
 effect = "deny"
 """
 NAMES = {
-    "pay": ("amount", "iban", "card"),
+    "pay": ("amount", "iban", "card", "meta"),
     "note": ("text",),
     "wipe": ("path",),
     "drop": ("table",),  # which code declares
@@ -79,6 +79,9 @@ VALUES = {
     "amount": st.just(20) | st.sampled_from([0, 20.01, 5000, 5001, -1, "20", True]) | JSON,
     "iban": st.just("DE1") | st.just("DE2") | JSON,
     "card": st.just("4111") | JSON,
+    "meta": st.just({"memo": "x"})
+    | st.just({"memo": "x", "cents": 9})
+    | st.just({"of": [{"a": 1}]}),
     "text": st.just("hello") | st.text(max_size=30),
     "path": st.just("/tmp"),
     "table": st.just("orders"),
@@ -88,9 +91,9 @@ VALUES = {
 @st.composite
 def calls(draw: st.DrawFn) -> dict[str, Any]:
     """A body of `POST /asks` that calls something like a declared tool."""
-    tool = draw(st.sampled_from(sorted(NAMES)))
+    tool = draw(st.sampled_from([*sorted(NAMES), "pay", "pay"]))  # has most that can go wrong
     args = {name: draw(VALUES[name]) for name in NAMES[tool] if draw(st.integers(0, 3))}
-    for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
         near = draw(st.sampled_from([*NAMES[tool], "amount_cents"]))
         args[draw(spellings(near))] = draw(JSON)
     left_out = [name for name in NAMES[tool] if name not in args]
@@ -123,7 +126,7 @@ def fields(document: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
         set(known) - set(said) - {"tool", "args", "agent", "run", "about", "files", "lease", "key"}
     )
     said |= {name: of_type(known[name]) for name in sorted(left)}
-    few = st.lists(st.sampled_from(sorted(said)), max_size=2, unique=True)
+    few = st.just([]) | st.lists(st.sampled_from(sorted(said)), max_size=2, unique=True)
     return few.flatmap(lambda names: st.fixed_dictionaries({name: said[name] for name in names}))
 
 
@@ -183,7 +186,8 @@ def may_run_alone(body: dict[str, Any]) -> bool:
         return False
     amount, iban = args["amount"], args["iban"]
     number = isinstance(amount, int | float) and not isinstance(amount, bool)
-    return number and 0 <= amount <= 20 and isinstance(iban, str)
+    known = set(args.get("meta", {})) <= {"memo"}
+    return number and 0 <= amount <= 20 and isinstance(iban, str) and known
 
 
 @settings(

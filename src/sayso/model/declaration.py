@@ -105,6 +105,8 @@ class Declaration:
         shapes, posted = (content.proposal.shape,), content.posted
         if self.shapes != shapes and (self.shapes or posted):
             return False
+        if posted and strays(self, content.proposal.args):
+            return False  # inside an argument: beside it the schema would be another one
         if content.reversible is not False and (
             self.reversible is False or (posted and content.reversible is not self.reversible)
         ):
@@ -277,20 +279,24 @@ def fit(declared: Declaration, args: Mapping[str, Any]) -> Fit:
 
     A name that one of them does not know is a stray; the others must fit.
     """
-    if not declared.shapes:
-        return Fit(tuple(args), {})
-    strays: dict[str, None] = {}
     wrong: dict[str, str] = {}
     for shape in declared.shapes:
         schema = read(shape)
-        unknown = list(_strays([schema], args, schema, ()))
-        strays |= dict.fromkeys(path_text(path) for path in unknown)
-        top = {path[0] for path in unknown if len(path) == 1}
+        top = {path[0] for path in _strays([schema], args, schema, ()) if len(path) == 1}
         try:
             wrong |= violations(shape, {n: v for n, v in args.items() if n not in top})
         except BadValue as error:
             wrong |= {error.path or "args": str(error)}
-    return Fit(tuple(strays), wrong)
+    return Fit(strays(declared, args), wrong)
+
+
+def strays(declared: Declaration, args: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ways to what one of the schemas of a tool does not know, at any depth."""
+    if not declared.shapes:
+        return tuple(args)
+    schemas = map(read, declared.shapes)
+    ways = (path_text(path) for one in schemas for path in _strays([one], args, one, ()))
+    return tuple(dict.fromkeys(ways))
 
 
 def widened(shape: str, args: Mapping[str, Any]) -> str:
