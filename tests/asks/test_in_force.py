@@ -220,7 +220,7 @@ def test_another_file_counts_for_nothing_also_alone_and_it_is_said(
 
 @pytest.mark.parametrize("listens", [False, True])
 def test_a_program_hears_once_that_its_file_is_not_in_force_e48(
-    program: Program, sqlite: Place, tmp_path: Path, listens: bool
+    program: Program, place: Place, tmp_path: Path, listens: bool
 ) -> None:
     """On stderr, or in its log if it listens to one. A log that nobody kept was not a word."""
     pay(program("shop", SENIOR))
@@ -235,7 +235,7 @@ def test_a_program_hears_once_that_its_file_is_not_in_force_e48(
     (here / "sayso.toml").write_text(FREE)
     (here / "app.py").write_text(code)
 
-    command = [sys.executable, "app.py", sqlite.url, *(["listens"] if listens else [])]
+    command = [sys.executable, "app.py", place.url, *(["listens"] if listens else [])]
     ended = run(command, cwd=here, env=os.environ)
 
     assert ended.returncode == 0, ended.stderr

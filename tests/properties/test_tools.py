@@ -97,7 +97,7 @@ def calls(draw: st.DrawFn) -> dict[str, Any]:
         near = draw(st.sampled_from([*NAMES[tool], "amount_cents"]))
         args[draw(spellings(near))] = draw(JSON)
     left_out = [name for name in NAMES[tool] if name not in args]
-    hides = {"hidden": left_out} if left_out and draw(st.integers(0, 3)) else {}
+    hides = {"hidden": left_out} if draw(st.integers(0, 3)) and left_out else {}
     others = st.sampled_from([f"{tool}s", tool[:-1]])  # which the pattern of a rule may mean
     called = draw(st.just(tool) | st.just(tool) | others | spellings(tool))
     return {"tool": called, "args": args, **hides}
@@ -126,7 +126,9 @@ def fields(document: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
         set(known) - set(said) - {"tool", "args", "agent", "run", "about", "files", "lease", "key"}
     )
     said |= {name: of_type(known[name]) for name in sorted(left)}
-    few = st.just([]) | st.lists(st.sampled_from(sorted(said)), max_size=2, unique=True)
+    few: st.SearchStrategy[list[str]] = st.just([]) | st.lists(
+        st.sampled_from(sorted(said)), max_size=2, unique=True
+    )
     return few.flatmap(lambda names: st.fixed_dictionaries({name: said[name] for name in names}))
 
 
