@@ -168,16 +168,11 @@ def test_a_choice_is_made_by_number_letter_or_word(
     desk: Desk, screen: Screen, prompted: Prompt, typed: str, verdict: Verdict
 ) -> None:
     answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice (1-4): ")
-    screen.type(typed)
+    screen.answer("Your choice (1-4): ", typed)
     if verdict == "edit":
-        screen.wait_for("change: ")
-        screen.type("amount=30")
-        screen.wait_for("change: ")
-        screen.type("")
+        screen.answer("change: ", "amount=30", "change: ", "")
     elif verdict != "approve":
-        screen.wait_for(": ")
-        screen.type("because")
+        screen.answer(": ", "because")
 
     ballot = said(answer)
 
@@ -254,13 +249,9 @@ def test_e50_running_a_doubtful_call_again_is_asked_once_more(
     answer = prompted(doubt)
     shown = screen.wait_for("Your choice")
     screen.type("2")
-    screen.wait_for("Type again to run it again: ")
-    screen.type("y")
+    screen.answer("Type again to run it again: ", "y")
     screen.wait_for("It was not run again.")
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("Type again to run it again: ")
-    screen.type("again")
+    screen.answer("Your choice", "2", "Type again to run it again: ", "again")
 
     said = answer.result(timeout=5)
     assert said is not None
@@ -273,8 +264,7 @@ def test_e50_an_idempotent_call_is_run_again_without_a_second_question(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(_in_doubt(desk, idempotent=True))
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
 
     said = answer.result(timeout=5)
     assert said is not None
@@ -341,10 +331,7 @@ def test_a_rejection_takes_a_reason_or_none(desk: Desk, screen: Screen, prompted
     ask = desk.open("pay")
     for typed, note in (("Not a double charge", "Not a double charge"), ("", None)):
         answer = prompted(ask)
-        screen.wait_for("Your choice")
-        screen.type("r")
-        screen.wait_for("Enter for none): ")
-        screen.type(typed)
+        screen.answer("Your choice", "r", "Enter for none): ", typed)
         assert said(answer) == Ballot(verdict="reject", note=note)
 
 
@@ -352,16 +339,12 @@ def test_changes_are_typed_by_name_and_keep_their_types(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(desk.open("pay", {"amount": 40, "code": "7", "urgent": False}))
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
     for line in ("amount=30", "code=8", "urgent=yes"):
-        screen.wait_for("change: ")
-        screen.type(line)
-    screen.wait_for("change: ")
-    screen.type("nonsense")
+        screen.answer("change: ", line)
+    screen.answer("change: ", "nonsense")
     screen.wait_for("write name=value")
-    screen.wait_for("change: ")
-    screen.type("")
+    screen.answer("change: ", "")
 
     assert said(answer) == Ballot(verdict="edit", args={"amount": 30, "code": "8", "urgent": True})
 
@@ -380,14 +363,11 @@ def test_a_change_that_does_not_fit_is_told_at_its_line_and_the_others_are_kept(
     numbers = {name: {"type": "integer"} for name in ("order", "amount")}
     schema = {"type": "object", "properties": numbers, "additionalProperties": False}
     answer = prompted(desk.open("pay", {"order": 7, "amount": 40}, schema=schema))
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
     for line in ("order=8", typed):
-        screen.wait_for("change: ")
-        screen.type(line)
+        screen.answer("change: ", line)
     screen.wait_for(said_to_it)
-    screen.wait_for("change: ")
-    screen.type("")
+    screen.answer("change: ", "")
 
     assert said(answer) == Ballot(verdict="edit", args={"order": 8})
 
@@ -414,14 +394,11 @@ def test_what_is_hidden_is_refused_at_its_line(
 
     gate = pay.__sayso_gate__  # type: ignore[attr-defined]
     answer = prompted(desk.put(gate.content(desk.forms, gate.tool.bind((40, "abc"), {}))))
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
     for line in ("amount=30", "token=def"):
-        screen.wait_for("change: ")
-        screen.type(line)
+        screen.answer("change: ", line)
     screen.wait_for("token is hidden on this ask and cannot be edited.")
-    screen.wait_for("change: ")
-    screen.type("")
+    screen.answer("change: ", "")
 
     assert said(answer) == Ballot(verdict="edit", args={"amount": 30})
 
@@ -431,16 +408,11 @@ def test_an_edit_of_what_matters_asks_whether_there_would_have_been_harm(
     earning: Desk, screen: Screen, prompted: Prompt, typed: str, harmful: bool | None
 ) -> None:
     future = prompted(refunding(earning))
-    screen.wait_for("Your choice")
-    screen.type("e")
-    screen.wait_for("change: ")
-    screen.type("amount=30")
-    screen.wait_for("change: ")
-    screen.type("")
-    screen.wait_for("Would it have done harm as it was proposed? (y/n, Enter: don't know) ")
-    screen.type("perhaps")
-    screen.wait_for("Please type y or n, or nothing.")
-    screen.type(typed)
+    screen.answer("Your choice", "e", "change: ", "amount=30", "change: ", "")
+    screen.answer(
+        "Would it have done harm as it was proposed? (y/n, Enter: don't know) ", "perhaps"
+    )
+    screen.answer("Please type y or n, or nothing.", typed)
 
     ballot = said(future)
 
@@ -451,12 +423,7 @@ def test_nobody_is_asked_about_harm_where_nothing_that_matters_changes(
     earning: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     future = prompted(refunding(earning))
-    screen.wait_for("Your choice")
-    screen.type("e")
-    screen.wait_for("change: ")
-    screen.type("memo=sorry")
-    screen.wait_for("change: ")
-    screen.type("")
+    screen.answer("Your choice", "e", "change: ", "memo=sorry", "change: ", "")
 
     assert said(future) == Ballot(verdict="edit", args={"memo": "sorry"})
 
@@ -465,13 +432,9 @@ def test_changing_nothing_leads_back_to_the_choices(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type("")
+    screen.answer("Your choice", "2", "change: ", "")
     screen.wait_for("Nothing was changed.")
-    screen.wait_for("Your choice")
-    screen.type("1")
+    screen.answer("Your choice", "1")
 
     assert said(answer) == Ballot(verdict="approve")
 
@@ -479,8 +442,7 @@ def test_changing_nothing_leads_back_to_the_choices(
 def test_a_plan_is_changed_by_short_commands(desk: Desk, screen: Screen, prompted: Prompt) -> None:
     detailed = {"title": "Search", "tool": "web", "detail": "the last week"}
     answer = prompted(desk.later.plan([detailed, "Write", "Send"]).ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
     screen.wait_for("change: ")
     for typed, shown in (
         ("2 Write a page", "1. Search [web]\n   │ the last week\n2. Write a page\n3. Send\n"),
@@ -526,16 +488,11 @@ def test_a_command_that_cannot_be_followed_changes_nothing_and_says_why(
     desk: Desk, screen: Screen, prompted: Prompt, typed: str, said_to_it: str
 ) -> None:
     answer = prompted(desk.later.plan([{"title": "Search", "tool": "web"}, "Write"]).ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type(typed)
+    screen.answer("Your choice", "2", "change: ", typed)
     screen.wait_for(said_to_it)
-    screen.wait_for("change: ")
-    screen.type("")
+    screen.answer("change: ", "")
     screen.wait_for("Nothing was changed.")
-    screen.wait_for("Your choice")
-    screen.type("1")
+    screen.answer("Your choice", "1")
 
     assert said(answer) == Ballot(verdict="approve")
 
@@ -544,17 +501,9 @@ def test_leaving_the_changes_leads_back_to_the_choices(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(desk.later.plan(["Search", "Write"]).ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type("d 1")
-    screen.wait_for("change: ")
-    screen.type("q")
+    screen.answer("Your choice", "2", "change: ", "d 1", "change: ", "q")
     screen.wait_for("Nothing was changed.")
-    screen.wait_for("Your choice")
-    screen.type("3")
-    screen.wait_for("Enter for none): ")
-    screen.type("")
+    screen.answer("Your choice", "3", "Enter for none): ", "")
 
     assert said(answer) == Ballot(verdict="reject")
 
@@ -566,12 +515,7 @@ def test_what_was_made_of_a_plan_is_there_again_after_a_refusal(
     ballot = None
     for typed in ("d 1", "+ Send"):
         answer = prompted(ask)
-        screen.wait_for("Your choice")
-        screen.type("2")
-        screen.wait_for("change: ")
-        screen.type(typed)
-        screen.wait_for("change: ")
-        screen.type("")
+        screen.answer("Your choice", "2", "change: ", typed, "change: ", "")
         ballot = said(answer)
 
     assert ballot == Ballot(verdict="edit", args=["Write", "Send"])
@@ -579,8 +523,7 @@ def test_what_was_made_of_a_plan_is_there_again_after_a_refusal(
 
 def test_a_draft_is_typed_until_a_dot(desk: Desk, screen: Screen, prompted: Prompt) -> None:
     answer = prompted(desk.later.draft("Dear Sir").ask)
-    screen.wait_for("Your choice")
-    screen.type("e")
+    screen.answer("Your choice", "e")
     screen.wait_for("only a dot")
     for line in ("Dear Madam,", "", "bye", "."):
         screen.type(line)
@@ -595,24 +538,18 @@ def test_an_answer_is_read_as_the_question_wants_it(
     desk: Desk, screen: Screen, prompted: Prompt, type_: type, typed: str, value: object
 ) -> None:
     answer = prompted(desk.later.question("How?", type_).ask)
-    screen.wait_for("Your choice (1-2)")
-    screen.type("1")
+    screen.answer("Your choice (1-2)", "1")
     screen.wait_for("Your answer (")
-    screen.wait_for("): ")
-    screen.type(typed)
+    screen.answer("): ", typed)
 
     assert said(answer) == Ballot(verdict="respond", answer=value)
 
 
 def test_enter_alone_answers_nothing(desk: Desk, screen: Screen, prompted: Prompt) -> None:
     answer = prompted(desk.later.question("How?").ask)
-    screen.wait_for("Your choice (1-2)")
-    screen.type("1")
-    screen.wait_for("Your answer (text): ")
-    screen.type("")
+    screen.answer("Your choice (1-2)", "1", "Your answer (text): ", "")
     screen.wait_for("Nothing was answered.")
-    screen.wait_for("Your choice (1-2)")
-    screen.type("With a spoon")
+    screen.answer("Your choice (1-2)", "With a spoon")
 
     assert said(answer) == Ballot(verdict="respond", answer="With a spoon")
 
@@ -621,8 +558,7 @@ def test_words_answer_a_question_without_a_choice_before(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(desk.later.question("How?").ask)
-    screen.wait_for("Your choice (1-2), or your answer: ")
-    screen.type("With a spoon")
+    screen.answer("Your choice (1-2), or your answer: ", "With a spoon")
 
     assert said(answer) == Ballot(verdict="respond", answer="With a spoon")
 
@@ -645,10 +581,7 @@ def test_options_are_chosen_by_their_number_and_other_words_come_after(
     ]
 
     answer = prompted(ask)
-    screen.wait_for("Your choice (1-4): ")
-    screen.type("3")
-    screen.wait_for("Your answer (text): ")
-    screen.type("Green")
+    screen.answer("Your choice (1-4): ", "3", "Your answer (text): ", "Green")
     assert said(answer) == Ballot(verdict="respond", answer="Green")
 
 
@@ -656,10 +589,7 @@ def test_an_option_called_like_a_verdict_is_still_only_its_number(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(desk.later.choose("Which?", ["reject", "2"]).ask)
-    screen.wait_for("Your choice (1-3): ")
-    screen.type("reject")
-    screen.wait_for("Enter for none): ")
-    screen.type("")
+    screen.answer("Your choice (1-3): ", "reject", "Enter for none): ", "")
 
     assert said(answer) == Ballot(verdict="reject")
 
@@ -691,8 +621,7 @@ def test_an_editor_gets_a_plan_one_step_a_line(
         "2. Write\n\nLook around [web] (needs approval)\n# nothing\n1. Search [web]\n"
     )
     answer = prompted(ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
 
     look = {"title": "Look around", "tool": "web", "needs_approval": True}
     assert said(answer) == Ballot(verdict="edit", args=[{"title": "Write"}, look, search])
@@ -708,8 +637,7 @@ def test_what_was_written_in_the_editor_is_there_again_after_a_mistake(
 ) -> None:
     editor.write_text('{"amount": 30, oops')
     answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
     screen.wait_for("That is not JSON")
     screen.wait_for("Your choice")
     editor.write_text('{"amount": 30}')
@@ -736,10 +664,7 @@ def test_the_end_of_input_in_the_middle_of_an_edit_is_no_decision(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type("amount=30")
+    screen.answer("Your choice", "2", "change: ", "amount=30")
     screen.wait_for("change: ")
     screen.hang_up()
 
@@ -777,10 +702,7 @@ def test_what_was_typed_before_the_card_was_drawn_decides_nothing(
 ) -> None:
     screen.type("1")  # meant for the question before, or for nobody
     answer = prompted(desk.open("wire", {"amount": 1_000_000}))
-    screen.wait_for("Your choice")
-    screen.type("r")
-    screen.wait_for("Enter for none): ")
-    screen.type("")
+    screen.answer("Your choice", "r", "Enter for none): ", "")
 
     assert said(answer) == Ballot(verdict="reject")
 
@@ -790,8 +712,7 @@ def test_after_a_refused_edit_the_card_is_not_drawn_again(
 ) -> None:
     ask = desk.open("pay", {"amount": 40})
     answer = prompted(ask)
-    screen.wait_for("Your choice")
-    screen.type("1")
+    screen.answer("Your choice", "1")
     said(answer)
     console.complain("The edit does not fit.")
     answer = prompted(ask)

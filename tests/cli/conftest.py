@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,12 +75,18 @@ def sayso(here: Path) -> Sayso:
 
 @pytest.fixture
 def at_terminal(here: Path) -> AtTerminal:
-    """Run a command, or a program in this folder, at a real terminal."""
+    """Run a command, or a program in this folder, at a real terminal, and see how it ends."""
 
-    def run(*args: str, columns: int = 80, env: Mapping[str, str] | None = None):
+    @contextmanager
+    def run(
+        *args: str, columns: int = 80, env: Mapping[str, str] | None = None, ends: int | None = 0
+    ) -> Iterator[Program]:
         first = sys.executable if args[0].endswith(".py") else str(COMMAND)
         around = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-        return running((first, *args), cwd=here, env={**around, **(env or {})}, columns=columns)
+        command, env = (first, *args), {**around, **(env or {})}
+        with running(command, cwd=here, env=env, columns=columns) as program:
+            yield program
+            assert ends is None or program.ended() == ends
 
     return run
 

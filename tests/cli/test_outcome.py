@@ -75,11 +75,9 @@ def test_whoever_approves_hears_how_it_ended(
     with program(here, how):
         ask = asked(desk)
         with at_terminal("inbox", "approve", ask.id) as terminal:
-            terminal.wait_for("Approve this? [y/N] ")
-            terminal.type("y")
+            terminal.answer("Approve this? [y/N] ", "y")
             terminal.wait_for("It is for the program that asked, which has not begun yet.")
             terminal.wait_for(told)
-            assert terminal.ended() == 0
 
     assert shown in sayso("inbox", "show", ask.id).out
 
@@ -90,12 +88,10 @@ def test_e60_of_what_takes_longer_is_said_what_is_known_and_where_to_look(
     with program(here, "hangs") as process:
         ask = asked(desk)
         with at_terminal("inbox", "approve", ask.id) as terminal:
-            terminal.wait_for("Approve this? [y/N] ")
-            terminal.type("y")
+            terminal.answer("Approve this? [y/N] ", "y")
             terminal.wait_for(
                 f"{ask.id} was begun, and has no result yet. Look later: sayso inbox show {ask.id}"
             )
-            assert terminal.ended() == 0
         process.kill()  # of which nobody knows before its lease has run out (E60)
         process.wait()
         shown = sayso("inbox", "show", ask.id).out
@@ -109,13 +105,11 @@ def test_ctrl_c_ends_the_waiting_and_not_the_decision(
 ) -> None:
     with program(here, "hangs"):
         ask = asked(desk)
-        with at_terminal("inbox", "approve", ask.id, *options) as terminal:
-            terminal.wait_for("Approve this? [y/N] ")
-            terminal.type("y")
+        with at_terminal("inbox", "approve", ask.id, *options, ends=code) as terminal:
+            terminal.answer("Approve this? [y/N] ", "y")
             terminal.wait_for("which has not begun yet.")
             terminal.press(b"\x03")
             terminal.wait_for(f"What you said is recorded. Look later: sayso inbox show {ask.id}")
-            assert terminal.ended() == code
 
     assert desk.get(ask.id).status == "decided"
 

@@ -323,15 +323,10 @@ def test_a_person_at_the_terminal_is_asked_right_there(app: Any, at_terminal: At
 
     with at_terminal("runs", "resume", run.id) as terminal:
         terminal.wait_for("refund")
-        terminal.wait_for("Your choice (1-5): ")
-        terminal.type("a")
+        terminal.answer("Your choice (1-5): ", "a")
         terminal.wait_for("Which words?")
-        terminal.wait_for("Your choice")
-        terminal.type("1")
-        terminal.wait_for("Your answer")
-        terminal.type("kind ones")
+        terminal.answer("Your choice", "1", "Your answer", "kind ones")
         terminal.wait_for(f'✓ {run.id} is done: "paid 40 for 7, kind ones"')
-        assert terminal.ended() == 0
 
 
 @pytest.mark.parametrize(
@@ -344,17 +339,14 @@ def test_a_person_at_the_terminal_can_end_the_run_instead(
 ) -> None:
     run = app.desk.start(app.support, 7)
 
-    with at_terminal("runs", "resume", run.id) as terminal:
+    with at_terminal("runs", "resume", run.id, ends=1) as terminal:
         for typed in before:
-            terminal.wait_for("Your choice")
-            terminal.type(typed)
+            terminal.answer("Your choice", typed)
         assert "End the run" in terminal.wait_for("Your choice")
         terminal.type(choice)
-        terminal.wait_for("Why?")
-        terminal.type("A fraud")
+        terminal.answer("Why?", "A fraud")
         terminal.wait_for("and the run ends.")
         terminal.wait_for("was cancelled: ")
-        assert terminal.ended() == 1
 
     assert run.status == "cancelled"
     assert "A fraud" in str(run.error)
@@ -364,11 +356,10 @@ def test_a_person_at_the_terminal_can_end_the_run_instead(
 def test_ctrl_c_leaves_the_run_for_any_worker(app: Any, at_terminal: AtTerminal) -> None:
     run = begun(app, workflow="words")
 
-    with at_terminal("runs", "resume", run.id) as terminal:
+    with at_terminal("runs", "resume", run.id, ends=130) as terminal:
         terminal.wait_for("Your choice")
         terminal.press(b"\x03")
         terminal.wait_for(f"Left: {run.id} is waiting, and any worker goes on with it.")
-        assert terminal.ended() == 130
 
     assert run.state.pending[0].open
 
@@ -598,12 +589,13 @@ def test_ctrl_c_leaves_a_run_that_goes_on_here(
         PROGRAM.replace("return run.question(WHICH)", "run.question(WHICH); run.step(hold)")
     )
 
-    with at_terminal("inbox", "respond", ask.id, "kind", "--seen", ask.digest, "--go") as terminal:
+    with at_terminal(
+        "inbox", "respond", ask.id, "kind", "--seen", ask.digest, "--go", ends=130
+    ) as terminal:
         terminal.wait_for("goes on here.")
         until(lambda: (here / "held").exists())
         terminal.press(b"\x03")
         terminal.wait_for(f"Left: {run.id} is ready, and any worker goes on with it.")
-        assert terminal.ended() == 130
 
 
 def test_a_decision_that_does_not_wake_the_run_says_what_it_waits_for(

@@ -166,7 +166,7 @@ def test_a_screen_that_cannot_show_a_character_gets_its_code(desk: Desk, here: P
 def test_on_a_terminal_there_are_colours_and_words_beside_them(
     at_terminal: AtTerminal, desk: Desk, ask: Ask
 ) -> None:
-    with at_terminal("inbox", "show", ask.id) as terminal:
+    with at_terminal("inbox", "show", ask.id, ends=None) as terminal:
         assert terminal.ended() == 0
 
     assert "\x1b[31m" in terminal.raw
@@ -178,7 +178,7 @@ def test_a_narrow_terminal_is_kept_to(at_terminal: AtTerminal, desk: Desk, colum
     evil = hostile.FAKED + hostile.ALL
     ask = desk.open("pay", {"to": evil}, why=evil)
 
-    with at_terminal("inbox", "show", ask.id, columns=columns) as terminal:
+    with at_terminal("inbox", "show", ask.id, columns=columns, ends=None) as terminal:
         assert terminal.ended() == 0
 
     card = terminal.text[: terminal.text.index("Decide it:")]

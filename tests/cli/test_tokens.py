@@ -122,15 +122,9 @@ def test_the_export_has_what_was_made_and_no_secret(sayso: Sayso, desk: Desk) ->
 def test_a_password_is_typed_twice_and_not_shown(desk: Desk, at_terminal: AtTerminal) -> None:
     desk.people.add("anna")
 
-    with at_terminal("people", "password", "anna") as program:
-        program.wait_for("New password of anna: ")
-        program.type(PASSWORD)
-        program.wait_for("The same again: ")
-        program.type(PASSWORD + "x")
-        program.wait_for("New password of anna: ")
-        program.type(PASSWORD)
-        program.wait_for("The same again: ")
-        program.type(PASSWORD)
+    with at_terminal("people", "password", "anna", ends=None) as program:
+        program.answer("New password of anna: ", PASSWORD, "The same again: ", PASSWORD + "x")
+        program.answer("New password of anna: ", PASSWORD, "The same again: ", PASSWORD)
         program.wait_for("anna has a new password")
         assert PASSWORD not in program.text
     assert check_password(desk.store, "anna", PASSWORD)
@@ -178,9 +172,8 @@ def test_nobody_types_a_password_for_somebody_who_is_not_there(
     at_terminal: AtTerminal, desk: Desk
 ) -> None:
     desk.people.add("anna")
-    with at_terminal("people", "password", "bob") as program:
+    with at_terminal("people", "password", "bob", ends=1) as program:
         said = program.wait_for("'bob' is not a person on this desk.")
-        assert program.ended() == 1
     assert "New password" not in said
 
 

@@ -177,9 +177,7 @@ def test_somebody_at_a_terminal_is_asked(at_terminal: AtTerminal, desk: Desk) ->
     book = granted(desk, lambda: call(desk))
 
     with at_terminal("trust", "revoke", book.id) as program:
-        program.wait_for("Ask people again for every call of refund by shop? [y/N]")
-        program.type("y")
-        assert program.ended() == 0
+        program.answer("Ask people again for every call of refund by shop? [y/N]", "y")
 
     assert not desk.trust.alone(book.id)
 
@@ -254,11 +252,10 @@ def test_somebody_who_edits_what_matters_is_asked_whether_it_would_have_done_har
     ask = desk.put(gate.content(desk.forms, gate.tool.bind((1,), {})), declared=True)
 
     with at_terminal("inbox", "edit", ask.id, "--set", "order=0") as program:
-        program.wait_for("Approve it with these changes? [y/N]")
-        program.type("y")
-        program.wait_for("Would it have done harm as it was proposed? (y/n, Enter: don't know)")
-        program.type(typed)
-        assert program.ended() == 0
+        program.answer("Approve it with these changes? [y/N]", "y")
+        program.answer(
+            "Would it have done harm as it was proposed? (y/n, Enter: don't know)", typed
+        )
 
     assert desk.get(ask.id).decision
     assert [row.marks for row in desk.trust] == marks
@@ -267,9 +264,8 @@ def test_somebody_who_edits_what_matters_is_asked_whether_it_would_have_done_har
 def test_nobody_is_asked_where_it_would_not_count(at_terminal: AtTerminal, desk: Desk) -> None:
     ask = desk.open("drop", {"order": 1})
 
-    with at_terminal("inbox", "edit", ask.id, "--set", "order=0") as program:
-        program.wait_for("Approve it with these changes? [y/N]")
-        program.type("y")
+    with at_terminal("inbox", "edit", ask.id, "--set", "order=0", ends=None) as program:
+        program.answer("Approve it with these changes? [y/N]", "y")
         assert program.ended() == 0
         assert "done harm" not in program.text
 

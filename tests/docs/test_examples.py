@@ -91,8 +91,7 @@ def test_the_plan_review_goes_on_after_its_program_was_killed_at_the_pause(tmp_p
         sayso_command = Path(sys.executable).with_name("sayso")
         resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, PLAN_REVIEW]
         with running(resume, cwd=tmp_path, env=env) as program:
-            program.wait_for("Your choice (1-4): ")
-            program.type("1")
+            program.answer("Your choice (1-4): ", "1")
             assert program.ended() == 0
 
         assert program.text.count("searching: recent AI developments") == 1
@@ -105,10 +104,7 @@ def test_the_plan_review_goes_on_after_its_program_was_killed_at_the_pause(tmp_p
 
 def test_a_plan_that_is_cancelled_at_the_terminal_calls_nothing(tmp_path: Path) -> None:
     with running([sys.executable, PLAN_REVIEW], cwd=tmp_path, env=at_a_terminal()) as program:
-        program.wait_for("Your choice (1-4): ")
-        program.type("3")
-        program.wait_for("Why?")
-        program.type("Too expensive")
+        program.answer("Your choice (1-4): ", "3", "Why?", "Too expensive")
         assert program.ended() == 0
 
     assert "cancelled: anna rejected" in program.text
@@ -119,10 +115,7 @@ def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path
     env, example = at_a_terminal(), FOLDER / "15_draft_review.py"
     with running([sys.executable, example], cwd=tmp_path, env=env) as program:
         program.wait_for("we regret any inconvenience")
-        program.wait_for("Your choice (1-5): ")
-        program.type("4")
-        program.wait_for("In which way?")
-        program.type("in plain words")
+        program.answer("Your choice (1-5): ", "4", "In which way?", "in plain words")
         program.wait_for("that is our fault")
         program.wait_for("Your choice (1-5): ")
         program.kill()
@@ -132,8 +125,7 @@ def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path
         resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, example]
         with running(resume, cwd=tmp_path, env=env) as program:
             program.wait_for("that is our fault")
-            program.wait_for("Your choice (1-5): ")
-            program.type("1")
+            program.answer("Your choice (1-5): ", "1")
             assert program.ended() == 0
 
         assert "that is our fault" in waiting.result()
@@ -145,14 +137,8 @@ def test_a_flight_is_booked_at_the_terminal_with_one_key_and_a_yes(tmp_path: Pat
     example = FOLDER / "18_choices.py"
     with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
         for _ in ("anna", "ben"):
-            program.wait_for("Your choice (1-6): ")
-            program.type("3")
-            program.wait_for("Your choice (1-4): ")
-            program.type("1")
-        program.wait_for("Your choice (1-6): ")
-        program.type("5")
-        program.wait_for("Why?")
-        program.type("")
+            program.answer("Your choice (1-6): ", "3", "Your choice (1-4): ", "1")
+        program.answer("Your choice (1-6): ", "5", "Why?", "")
         assert program.ended() == 0
 
     assert "booked: BB1, BB1" in program.text
@@ -164,8 +150,7 @@ def test_a_plan_and_each_step_of_it_are_approved_at_the_terminal(tmp_path: Path)
         for shown in ("3. drop customers", "step 1 of the plan", "step 2 of the plan"):
             program.wait_for(shown)
             program.wait_for("Your choice (")
-            program.wait_for(": ")
-            program.type("1")
+            program.answer(": ", "1")
         program.wait_for("step 3 of the plan")
         program.wait_for("Your choice (")
         program.kill()
