@@ -129,10 +129,6 @@ WHICH = "Which words?"
 def words(run):
     return run.question(WHICH)
 
-@desk.workflow
-def pair(run):
-    return bool(run.confirm("Both of you?", needs=["senior", "security"]))
-
 def break_down():
     try:
         with open("mended") as file:
@@ -149,14 +145,6 @@ def steps(run, count, each):
     for number in range(count):
         run.step(time.sleep, each)
         run.progress((number + 1) / count)
-
-@desk.gate(unknown=TimeoutError)
-def wire(amount: int) -> str:
-    raise TimeoutError("no answer")
-
-@desk.workflow
-def transfer(run):
-    return run.call(wire, 40)
 
 def hold():
     open("held", "w").close()

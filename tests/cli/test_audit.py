@@ -229,18 +229,6 @@ def test_without_procrastinate_the_command_says_what_that_means(
     assert (told["engine"], told["engine_steps"]) == (None, [])
 
 
-def test_a_database_from_the_future_is_not_touched(sayso: Sayso, bare: str) -> None:
-    sayso("db", "migrate", "--desk", bare)
-    with psycopg.connect(bare, autocommit=True) as connection:
-        connection.execute("update sayso_schema set version = 999")
-
-    done = sayso("db", "migrate", "--desk", bare, "--json")
-
-    assert done.code == 1
-    assert done.error["error"] == "schema-mismatch"
-    assert "newer sayso" in done.error["message"]
-
-
 def test_the_journal_is_looked_through_by_who_tool_verdict_and_time(
     sayso: Sayso, desk: Desk, ask: Ask
 ) -> None:
@@ -287,15 +275,6 @@ def test_what_is_no_moment_or_kind_is_refused(sayso: Sayso, desk: Desk) -> None:
         done = sayso("audit", "list", *options)
         assert done.code != 0
         assert "Traceback" not in done.err
-
-
-def test_an_export_takes_the_same_options(sayso: Sayso, desk: Desk, ask: Ask) -> None:
-    desk.reject(ask, "no")
-    desk.open("mail", {"to": "ada"})
-
-    lines = sayso("audit", "export", "--tool", ask.tool or "").out.splitlines()
-
-    assert [json.loads(line)["stream"] for line in lines] == [ask.id, ask.id]
 
 
 def test_decisions_are_a_data_set_without_names(

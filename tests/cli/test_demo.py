@@ -45,13 +45,6 @@ def test_at_a_terminal_the_user_decides(at_terminal: AtTerminal, here: Path) -> 
     assert list(here.iterdir()) == []
 
 
-def test_a_terminal_may_also_only_watch(at_terminal: AtTerminal) -> None:
-    with at_terminal("demo", "--terminal", "--auto", ends=None) as terminal:
-        assert terminal.ended() == 0
-
-    assert "A scripted reviewer decides" in terminal.text
-
-
 def test_a_port_that_is_taken_is_said_before_anything_is_done(sayso: Sayso, here: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

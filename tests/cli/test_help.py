@@ -52,15 +52,6 @@ def test_the_installed_command_starts(command: tuple[str, ...]) -> None:
     assert short == long
 
 
-@pytest.mark.parametrize("module", ["sayso", "sayso.cli", "sayso.channels.console"])
-def test_loading_the_library_loads_neither_click_nor_rich(module: str) -> None:
-    code = f"import sys, {module}; print(sorted({{'click', 'rich'}} & set(sys.modules)))"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "[]"
-
-
 @pytest.mark.parametrize(
     "command",
     ["inbox", "people list", "tokens list", "runs list", "audit verify", "db migrate", "doctor"],

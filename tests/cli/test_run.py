@@ -170,42 +170,6 @@ def test_an_agent_is_given_a_task_and_its_person_sits_right_there(
     assert [run.status for run in desk.runs()] == ["done"]
 
 
-def test_a_plan_that_is_changed_at_the_prompt_is_the_plan_that_is_followed(
-    at_terminal: AtTerminal, program: Program, desk: Desk
-) -> None:
-    program(PLANNED + DESK)
-
-    with at_terminal("run", "team", "Tell the customers") as terminal:
-        terminal.wait_for("Your choice (1-4): ")
-        for typed in ("2", "2 Choose the shortest", "a 3", "m 3 2"):
-            terminal.type(typed)
-            terminal.wait_for("change: ")
-        terminal.type("")
-        terminal.answer("Your choice (1-5): ", "1")
-        answer = terminal.wait_for("3. Choose the shortest")
-
-    assert "changed and approved this plan" in answer
-    (run,) = desk.runs()
-    plan = next(ask for ask in run.asks if ask.kind == "plan")
-    assert plan.args["steps"] == [
-        {"title": "Look for news", "tool": "search", "detail": "of this week"},
-        {"title": "Send it", "tool": "send", "needs_approval": True},
-        {"title": "Choose the shortest"},
-    ]
-
-
-def test_a_plan_that_is_cancelled_ends_the_run_and_nothing_is_called(
-    at_terminal: AtTerminal, program: Program, here: Path
-) -> None:
-    program(PLANNED + DESK)
-
-    with at_terminal("run", "team", "Tell the customers", ends=1) as terminal:
-        terminal.answer("Your choice (1-4): ", "3", "Enter for none): ", "Not now")
-        terminal.wait_for("was cancelled: ")
-
-    assert not (here / "searched").exists()
-
-
 def test_the_moving_line_says_what_is_done_now_and_never_wraps(
     at_terminal: AtTerminal, program: Program, here: Path
 ) -> None:
@@ -323,20 +287,6 @@ def test_a_second_ctrl_c_leaves_at_once_and_people_are_asked_what_happened(
         terminal.wait_for("doubt, open")
         terminal.press(b"\x03")
     assert [ask.kind for ask in run.asks] == ["doubt"]
-
-
-def test_ctrl_c_at_a_question_leaves_the_run_waiting(
-    at_terminal: AtTerminal, program: Program, desk: Desk
-) -> None:
-    program(PLANNED + DESK)
-
-    with at_terminal("run", "team", "Tell the customers", ends=130) as terminal:
-        terminal.wait_for("Your choice (1-4): ")
-        terminal.press(b"\x03")
-        (run,) = desk.runs()
-        terminal.wait_for(f"Left: {run.id} is waiting")
-
-    assert [ask.kind for ask in run.state.pending] == ["plan"]
 
 
 # --- in a pipe ---------------------------------------------------------------------------------
@@ -549,17 +499,6 @@ def test_a_workflow_is_run_with_what_it_takes(
     )
 
 
-def test_the_desk_of_the_program_is_used_and_another_one_is_refused(
-    program: Program, sayso: Sayso, here: Path
-) -> None:
-    program(PLAIN + 'desk = sayso.Desk("sqlite:///own.db")\n')
-    done = sayso("run", "team", "x", "--desk", "other.db")
-
-    assert done.code == 1
-    assert "team:growth works on ./own.db, not on other.db" in done.err
-    assert not (here / "other.db").exists()
-
-
 def test_a_program_without_a_desk_takes_the_one_it_is_told(
     program: Program, sayso: Sayso, here: Path
 ) -> None:
@@ -715,24 +654,6 @@ def test_a_run_without_a_model_has_used_nothing(app: Any, sayso: Sayso) -> None:
     assert (run.usage.calls, run.usage.tokens, run.usage.cost) == (0, 0, None)
     assert "Used" not in sayso("runs", "show", run.id).out
     assert sayso("runs", "show", run.id, "--json").json["usage"] is None
-
-
-def test_callbacks_and_their_reviews_are_told(
-    program: Program, started: Started, desk: Desk, sayso: Sayso
-) -> None:
-    program(
-        AGENT
-        + "def look(step):\n    return 'Is that so?' if type(step).__name__ == 'AnswerStep' else None\n"
-        "growth = sayso.Agent('growth', sayso.ScriptedModel(['Yes.']), on_step=look)\n" + DESK
-    )
-    process = started("run", "team", "Well?")
-    approve_all(desk, asks=1)
-    assert ended(process)[0] == 0
-
-    told = sayso("runs", "show", desk.runs()[0].id).out
-
-    assert "  told look\n" in told
-    assert 'told look, which wants a review: "Is that so?"' in told
 
 
 def test_a_model_that_is_not_there_is_told_while_it_is_waited_for(

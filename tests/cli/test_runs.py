@@ -318,17 +318,6 @@ def test_a_run_that_is_over_by_then_says_what_it_came_to(app: Any, sayso: Sayso)
     )
 
 
-def test_a_person_at_the_terminal_is_asked_right_there(app: Any, at_terminal: AtTerminal) -> None:
-    run = app.desk.start(app.support, 7)
-
-    with at_terminal("runs", "resume", run.id) as terminal:
-        terminal.wait_for("refund")
-        terminal.answer("Your choice (1-5): ", "a")
-        terminal.wait_for("Which words?")
-        terminal.answer("Your choice", "1", "Your answer", "kind ones")
-        terminal.wait_for(f'✓ {run.id} is done: "paid 40 for 7, kind ones"')
-
-
 @pytest.mark.parametrize(
     ("before", "choice"),
     [([], "5"), ([], "d"), ([], "End the run"), (["a"], "3"), (["a"], "d")],
@@ -478,15 +467,6 @@ def test_a_failed_run_goes_on_from_where_it_stood(app: Any, sayso: Sayso, here: 
     assert (refused.code, refused.error["error"]) == (1, "run-over")
 
 
-def test_a_retry_that_cannot_go_on_here_changes_nothing(app: Any, sayso: Sayso, here: Path) -> None:
-    run = begun(app, workflow="fragile")
-    (here / "app.py").unlink()
-    del sys.modules["app"]
-
-    assert sayso("runs", "retry", run.id, "--go").code == 1
-    assert run.status == "failed"
-
-
 # --- --go --------------------------------------------------------------------------------------
 
 
@@ -551,18 +531,6 @@ def test_go_is_refused_for_what_no_run_asked(desk: Desk, sayso: Sayso) -> None:
     assert desk.get(ask.id).open
 
 
-def test_a_vote_that_decides_nothing_carries_nothing_on(desk: Desk, app: Any, sayso: Sayso) -> None:
-    desk.people.add("anna", roles=["senior"])
-    desk.people.add("ben", roles=["security"])
-    run = begun(app, workflow="pair")
-
-    first = sayso("inbox", "approve", *seen(run), "--go", "--as", "anna")
-    second = sayso("inbox", "approve", *seen(run), "--go", "--as", "ben")
-
-    assert "Your vote on" in first.out
-    assert f"✓ {run.id} is done: true" in second.out
-
-
 def test_a_script_gets_the_decision_and_the_run(app: Any, sayso: Sayso) -> None:
     run = begun(app, 7)
 
@@ -614,20 +582,3 @@ def test_a_decision_that_does_not_wake_the_run_says_what_it_waits_for(
     said = sayso("inbox", "respond", later.id, "yes", "--seen", later.digest)
 
     assert f"The run {run.id} waits for another decision." in said.out
-
-
-def test_a_doubt_outlives_a_cancelled_run_and_settles_what_happened(app: Any, sayso: Sayso) -> None:
-    run = begun(app, workflow="transfer")
-    app.desk.approve(run.state.pending[0])
-    app.desk.work(until="idle", only=run.id)
-    (doubt,) = run.state.pending
-
-    cancelled = sayso("runs", "cancel", run.id)
-    said = sayso("inbox", "respond", doubt.id, "wired", "--seen", doubt.digest)
-    story = sayso("runs", "show", run.id).out
-
-    assert f"still in doubt: {doubt.id}" in cancelled.out
-    assert f"The run {run.id} is cancelled; nothing goes on." in said.out
-    assert "wire may or may not have happened: it raised TimeoutError" in story
-    assert f"people are asked in {doubt.id}" in story
-    assert re.search(r'says wire\s+done: "wired"', story)

@@ -21,6 +21,8 @@ import pytest
 
 from sayso import Desk
 from sayso.access.passwords import set_password
+from tests import forked
+from tests.certificates import certified
 from tests.cli.conftest import COMMAND, PROGRAM, Sayso
 from tests.forked import Forked
 from tests.places import Place
@@ -285,7 +287,7 @@ def test_nobody_with_a_password_is_told_at_the_start(desk: Desk, serve: Serve) -
 
 
 def test_a_team_signs_in_over_https(here: Path, serve: Serve) -> None:
-    certificate(here)
+    certified(here)
     person("sqlite:///sayso.db", "anna", "admin")
     service = serve("--tls", "desk.pem", "desk.key")
     assert service.url.startswith("https://127.0.0.1:")
@@ -298,41 +300,6 @@ def test_a_team_signs_in_over_https(here: Path, serve: Serve) -> None:
         came = client.get("/api/v1/session")
         assert came.json()["name"] == "anna"
         assert came.headers["strict-transport-security"]
-
-
-def certificate(folder: Path) -> None:
-    """Write a certificate for 127.0.0.1 that trusts itself."""
-    from datetime import UTC, datetime, timedelta
-    from ipaddress import ip_address
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "desk")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "desk.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    (folder / "desk.key").write_bytes(private)
 
 
 def test_forwarded_headers_are_believed_from_the_proxy_alone(serve: Serve) -> None:
@@ -509,11 +476,7 @@ def waits(service: Service) -> int:
 
 
 def test_a_second_signal_ends_it_at_once(here: Path, serve: Serve) -> None:
-    (here / "app.py").write_text(PROGRAM)
-    service = serve("app")
-    start = "import app; app.desk.start(app.stuck)"
-    subprocess.run([sys.executable, "-c", start], cwd=here, check=True)
-    until(lambda: (here / "held").exists())
+    service = stuck(here, serve)
 
     service.process.send_signal(signal.SIGTERM)
     stderr = service.process.stderr
@@ -522,6 +485,16 @@ def test_a_second_signal_ends_it_at_once(here: Path, serve: Serve) -> None:
     ended = until(lambda: _again(service), within=30)
 
     assert ended in (-signal.SIGTERM, 0)
+
+
+def stuck(here: Path, serve: Serve) -> Service:
+    """A service that carries on a run, which is in the middle of a long step."""
+    (here / "app.py").write_text(PROGRAM)
+    (here / "start.py").write_text("import app; app.desk.start(app.stuck)")
+    service = serve("app")
+    assert forked.run([sys.executable, "start.py"], cwd=here, env=os.environ).returncode == 0
+    until(lambda: (here / "held").exists())
+    return service
 
 
 def _again(service: Service) -> int | None:
@@ -535,11 +508,7 @@ def _again(service: Service) -> int | None:
 
 
 def test_a_run_in_the_middle_of_a_long_step_does_not_keep_it(here: Path, serve: Serve) -> None:
-    (here / "app.py").write_text(PROGRAM)
-    service = serve("app")
-    start = "import app; app.desk.start(app.stuck)"
-    subprocess.run([sys.executable, "-c", start], cwd=here, check=True)
-    until(lambda: (here / "held").exists())
+    service = stuck(here, serve)
 
     code, _ = service.end()
 
@@ -565,7 +534,7 @@ def test_after_a_kill_the_same_address_and_the_same_session_go_on(serve: Serve) 
 def test_runs_of_the_program_are_carried_on_inside(here: Path, serve: Serve) -> None:
     (here / "app.py").write_text(PROGRAM)
     service = serve("app:desk", "--workers", "2")
-    assert "app:desk serves fragile, pair" in "".join(service.said)
+    assert "app:desk serves fragile, steps" in "".join(service.said)
     with browser(service) as client:
         client.get(service.link)
         run = client.post("/api/v1/runs", json={"workflow": "words", "input": []})

@@ -125,14 +125,6 @@ def test_an_unknown_id_is_said_to_be_unknown(
     assert sayso("inbox", "show", typed, "--json").error["error"] == "unknown-ask"
 
 
-def test_a_desk_that_is_not_there_is_said_so_and_not_made(sayso: Sayso, here) -> None:
-    done = sayso("inbox", "show", "a-7f3k")
-
-    assert done.code == 1
-    assert "no desk at ./sayso.db" in done.err
-    assert list(here.iterdir()) == []
-
-
 def test_what_its_program_left_behind_can_only_be_closed(sayso: Sayso, desk: Desk) -> None:
     content = desk.forms.action("pay", {"amount": 40})
     ask = desk.put(content, lease=Lease("somebody", timedelta(microseconds=1)))

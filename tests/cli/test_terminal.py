@@ -109,21 +109,6 @@ def test_what_was_put_for_later_is_asked_here_once_its_answer_is_needed(
         terminal.wait_for("result: the blue one")
 
 
-def test_a_bad_edit_is_told_at_once_and_asked_again(
-    at_terminal: AtTerminal, gated: str, desk: Desk
-) -> None:
-    with at_terminal(gated) as terminal:
-        terminal.answer("Your choice", "e", "change: ", "amount=plenty")
-        terminal.wait_for("amount must be a whole number")
-        for typed in ("amount=30", ""):
-            terminal.answer("change: ", typed)
-        terminal.wait_for("result: paid 30 for 7")
-
-    assert "amount" in terminal.text
-    (event,) = [event for event in desk.events() if event.kind == "ask.decided"]
-    assert (event.payload or {})["via"] == "terminal"
-
-
 def test_ctrl_c_at_the_prompt_of_an_async_gate_withdraws_the_ask_too(
     at_terminal: AtTerminal, here: Path, desk: Desk
 ) -> None:
@@ -147,19 +132,6 @@ def test_ctrl_c_at_the_prompt_of_an_async_gate_withdraws_the_ask_too(
     assert "PAID\n" not in terminal.text
 
 
-def test_the_deadline_ends_the_prompt_and_the_call_is_refused(
-    at_terminal: AtTerminal, here: Path, desk: Desk
-) -> None:
-    (here / "hurry.py").write_text(GATED.replace('risk="high"', 'risk="high", within="2s"'))
-
-    with at_terminal("hurry.py") as terminal:
-        terminal.wait_for("Your choice")
-        terminal.wait_for("refused:")
-
-    assert "rejected by clock" in terminal.text
-    assert "result: paid" not in terminal.text
-
-
 def test_the_end_of_input_leaves_the_ask_open_and_the_program_waiting(
     at_terminal: AtTerminal, gated: str, desk: Desk, sayso: Sayso
 ) -> None:
@@ -175,21 +147,6 @@ def test_the_end_of_input_leaves_the_ask_open_and_the_program_waiting(
         terminal.wait_for("result: paid 40 for 7")
     assert "It is for the program that asked" in done.out
     assert 'done: "paid 40 for 7"' in done.out
-
-
-def test_a_second_terminal_decides_while_the_prompt_is_open(
-    at_terminal: AtTerminal, gated: str, desk: Desk
-) -> None:
-    with at_terminal(gated) as first:
-        first.wait_for("Your choice")
-        (ask,) = desk.inbox()
-        with at_terminal("inbox", "reject", ask.id, "Not a double charge") as second:
-            second.answer("Reject this? [y/N] ", "y")
-            second.wait_for("rejected by")
-        first.wait_for(f"{ask.id} was rejected by")
-        first.wait_for("refused:")
-
-    assert "Not a double charge" in first.text
 
 
 def test_without_a_terminal_one_line_says_what_waits_and_how_to_decide_it(
@@ -219,17 +176,6 @@ def test_without_a_terminal_one_line_says_what_waits_and_how_to_decide_it(
     assert err == ""
 
 
-def test_a_robot_with_a_terminal_is_not_asked(
-    at_terminal: AtTerminal, gated: str, desk: Desk
-) -> None:
-    with at_terminal(gated, env={"CI": "true"}, ends=None) as terminal:
-        shown = terminal.wait_for("--seen")
-        terminal.press(b"\x03")
-        terminal.ended()
-
-    assert "Your choice" not in shown
-
-
 def test_what_a_program_prints_stays_apart_from_the_prompt(
     at_terminal: AtTerminal, here: Path
 ) -> None:
@@ -244,23 +190,6 @@ def test_what_a_program_prints_stays_apart_from_the_prompt(
         terminal.answer("Your choice", "1")
 
     assert (here / "out.txt").read_text() == "before\nresult: paid 40 for 7\n"
-
-
-def test_a_plan_may_be_sent_back_and_modified(at_terminal: AtTerminal, here: Path) -> None:
-    (here / "plan.py").write_text(
-        "import sayso\n"
-        "desk = sayso.Desk()\n"
-        "print(desk.plan(lambda words: ['Search', words or 'Write']))\n"
-    )
-
-    with at_terminal("plan.py") as terminal:
-        assert "2. Write" in terminal.wait_for("Your choice (1-4): ")
-        terminal.type("4")
-        terminal.answer("Your words to the agent: ", "Draw")
-        assert "2. Draw" in terminal.wait_for("Your choice (1-4): ")
-        terminal.type("2")
-        terminal.answer("change: ", "1 Only this", "change: ", "d 2", "change: ", "")
-        terminal.wait_for("['Only this']")
 
 
 # --- commands that ask for a yes ---------------------------------------------------------------
@@ -326,16 +255,6 @@ def test_anything_but_a_yes_decides_nothing(
     assert desk.get(ask.id).open
 
 
-def test_a_yes_typed_before_the_card_was_shown_is_none(
-    at_terminal: AtTerminal, desk: Desk, ask: Ask
-) -> None:
-    with at_terminal("inbox", "approve", ask.id, ends=1) as terminal:
-        terminal.type("y")
-        terminal.answer("Approve this? [y/N] ", "n")
-
-    assert desk.get(ask.id).open
-
-
 def test_the_end_of_input_and_ctrl_c_decide_nothing(
     at_terminal: AtTerminal, desk: Desk, ask: Ask
 ) -> None:
@@ -359,15 +278,6 @@ def test_an_edit_shows_what_would_change_before_the_yes(
     assert desk.get(ask.id).args["amount"] == 30
 
 
-def test_an_edit_may_be_typed_at_the_terminal(
-    at_terminal: AtTerminal, desk: Desk, ask: Ask
-) -> None:
-    with at_terminal("inbox", "edit", ask.id) as terminal:
-        terminal.answer("change: ", "amount=30", "change: ", "", "[y/N] ", "y")
-
-    assert desk.get(ask.id).args["amount"] == 30
-
-
 def test_an_answer_and_an_option_are_asked_for(at_terminal: AtTerminal, desk: Desk) -> None:
     question = desk.later.question("How many?", int).ask
     choice = desk.later.choose("Which?", ["Red", "Blue"]).ask
@@ -382,22 +292,6 @@ def test_an_answer_and_an_option_are_asked_for(at_terminal: AtTerminal, desk: De
     assert chosen is not None
     assert (answered.verdict, answered.answer) == ("respond", 3)
     assert (chosen.verdict, chosen.answer["option"]) == ("approve", "Blue")
-
-
-def test_an_ask_that_changes_while_the_card_is_shown_is_not_approved(
-    at_terminal: AtTerminal, desk: Desk
-) -> None:
-    desk.people.add("anna", ["senior"])
-    desk.people.add("sec", ["security"])
-    ask = desk.open("pay", {"amount": 40}, needs=["1 senior", "1 security"])
-
-    with at_terminal("inbox", "approve", ask.id, "--as", "sec", ends=1) as terminal:
-        terminal.wait_for("Approve this? [y/N] ")
-        desk.edit(ask, {"amount": 4_000}, by="anna")
-        terminal.type("y")
-        terminal.wait_for("not what was shown to you")
-
-    assert desk.get(ask.id).open
 
 
 def test_the_list_on_a_terminal_is_in_colour_and_hides_nothing(

@@ -40,6 +40,7 @@ from sayso.errors import (
 from sayso.model.wire import write_ask
 from sayso.remote import line, stream, waiting
 from sayso.remote.desk import RemoteDesk
+from tests.certificates import certified
 from tests.places import Place
 from tests.served import Served
 
@@ -270,14 +271,7 @@ def test_nothing_shows_the_token() -> None:
 def test_a_certificate_of_nobody_is_refused_in_plain_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
-    made += ["-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run(
-        [*made, "-keyout", str(key), "-out", str(cert), "-days", "2"],
-        check=True,
-        capture_output=True,
-    )
+    cert, key = certified(tmp_path)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(cert, key)
     with stranger(saying(200), tls) as (port, asked):
