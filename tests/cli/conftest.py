@@ -64,8 +64,8 @@ def desk(here: Path) -> Iterator[Desk]:
 def sayso(here: Path) -> Sayso:
     """Run a command and return what came of it."""
 
-    def run(*args: str, env: Mapping[str, str] | None = None) -> Came:
-        done = CliRunner().invoke(front, args, prog_name="sayso", env=env)
+    def run(*args: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> Came:
+        done = CliRunner().invoke(front, args, prog_name="sayso", env=env, input=stdin)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return Came(done.exit_code, done.stdout, done.stderr)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from sayso import Desk
@@ -12,7 +9,7 @@ from sayso.access.passwords import check_password
 from sayso.access.sessions import list_sessions, open_session
 from sayso.access.tokens import caller_of_token
 from sayso.errors import NotSignedIn
-from tests.cli.conftest import COMMAND, AtTerminal, Sayso
+from tests.cli.conftest import AtTerminal, Sayso
 
 PASSWORD = "correct horse battery"
 
@@ -140,31 +137,28 @@ def test_a_password_is_typed_twice_and_not_shown(desk: Desk, at_terminal: AtTerm
     ids=" ".join,
 )
 def test_a_person_is_called_as_the_desk_spells_them(
-    desk: Desk, here: Path, args: tuple[str, ...]
+    desk: Desk, sayso: Sayso, args: tuple[str, ...]
 ) -> None:
     desk.people.add("anna")
 
     for asked in (args, (*args, "--json")):
-        done = subprocess.run(
-            [COMMAND, *asked], input=PASSWORD, capture_output=True, text=True, check=True
-        )
-        assert "anna" in done.stdout + done.stderr
-        assert "ANNA" not in done.stdout + done.stderr
+        done = sayso(*asked, stdin=PASSWORD)
+        assert done.code == 0
+        assert "anna" in done.out + done.err
+        assert "ANNA" not in done.out + done.err
 
 
-def test_a_script_gives_a_password_on_stdin(desk: Desk, here: Path) -> None:
+def test_a_script_gives_a_password_on_stdin(desk: Desk, sayso: Sayso) -> None:
     desk.people.add("anna")
-    command = [str(COMMAND), "people", "password", "anna", "--stdin"]
+    command = ("people", "password", "anna", "--stdin")
 
-    done = subprocess.run(
-        command, input=f"{PASSWORD}\nsecond line\n", capture_output=True, text=True, check=False
-    )
-    short = subprocess.run(command, input="short\n", capture_output=True, text=True, check=False)
+    done = sayso(*command, stdin=f"{PASSWORD}\nsecond line\n")
+    short = sayso(*command, stdin="short\n")
 
-    assert done.returncode == 0, done.stderr
-    assert PASSWORD not in done.stdout + done.stderr
-    assert short.returncode == 1
-    assert "at least 12 characters" in short.stderr
+    assert done.code == 0, done.err
+    assert PASSWORD not in done.out + done.err
+    assert short.code == 1
+    assert "at least 12 characters" in short.err
     assert check_password(desk.store, "anna", PASSWORD)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,31 +16,25 @@ from sayso import Ask, Desk
 from sayso.testing import FakeClock
 from tests import hostile
 from tests.cli.conftest import COMMAND, AtTerminal
+from tests.forked import Forked
 
 
 @pytest.fixture
-def lines(here: Path) -> Iterator[subprocess.Popen[str]]:
+def lines(here: Path) -> Iterator[Forked]:
     """The command as a script runs it."""
-    watching = subprocess.Popen(
-        [COMMAND, "inbox", "watch", "--json"],
-        cwd=here,
-        env=dict(os.environ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    watching = Forked([COMMAND, "inbox", "watch", "--json"], cwd=here, env=os.environ)
     yield watching
     watching.kill()
     watching.communicate()
 
 
-def following(watching: subprocess.Popen[str]) -> Any:
+def following(watching: Forked) -> Any:
     assert watching.stdout is not None
     return json.loads(watching.stdout.readline())
 
 
 def test_a_script_gets_one_object_a_line_as_things_happen(
-    desk: Desk, ask: Ask, lines: subprocess.Popen[str]
+    desk: Desk, ask: Ask, lines: Forked
 ) -> None:
     waiting = following(lines)
     assert (waiting["event"], waiting["ask"]["id"]) == ("waiting", ask.id)
@@ -58,13 +51,13 @@ def test_a_script_gets_one_object_a_line_as_things_happen(
     assert last["ask"]["args"] == {"to": hostile.ALL}
 
 
-def test_ctrl_c_ends_it_cleanly(desk: Desk, ask: Ask, lines: subprocess.Popen[str]) -> None:
+def test_ctrl_c_ends_it_cleanly(desk: Desk, ask: Ask, lines: Forked) -> None:
     following(lines)
 
     lines.send_signal(signal.SIGINT)
 
     _, err = lines.communicate(timeout=30)
-    assert (lines.returncode, err) == (0, "")
+    assert (lines.wait(), err) == (0, "")
 
 
 def test_a_person_sees_what_opens_how_to_decide_it_and_how_it_ends(
