@@ -615,17 +615,6 @@ def test_the_end_of_input_is_no_decision(desk: Desk, screen: Screen, prompted: P
     assert desk.get(ask.id).open
 
 
-def test_the_end_of_input_in_the_middle_of_an_edit_is_no_decision(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
-    answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.answer("Your choice", "2", "change: ", "amount=30")
-    screen.wait_for("change: ")
-    screen.hang_up()
-
-    assert said(answer) is None
-
-
 def test_the_prompt_ends_by_itself_when_somebody_else_decides(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:

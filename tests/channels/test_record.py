@@ -89,12 +89,6 @@ def test_the_explanation_is_data_too(desk: Desk) -> None:
     assert record["look_alikes"] == ["p\u0430y"]
 
 
-def test_what_nobody_stated_is_low_and_said_to_be_not_stated(desk: Desk) -> None:
-    sure = ask_record(desk.open("f"))["sure"]
-
-    assert (sure["level"], sure["confidence"], sure["rests_on"]) == ("low", None, "not stated")
-
-
 def test_an_open_ask_says_what_is_offered_and_who_is_missing(desk: Desk) -> None:
     desk.people.add("anna", ["senior"])
     desk.people.add("sec", ["security"])

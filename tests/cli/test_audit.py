@@ -89,9 +89,7 @@ def test_a_file_of_seals_keeps_them_all_and_the_last_one_counts(
 @pytest.mark.parametrize(
     "seal", ["sayso-seal:1:abc", "no-such-file", "empty.txt", "sayso-seal:²:x"]
 )
-def test_a_seal_that_is_none_is_refused(
-    sayso: Sayso, desk: Desk, ask: Ask, here: Path, seal: str
-) -> None:
+def test_a_seal_that_is_none_is_refused(sayso: Sayso, ask: Ask, here: Path, seal: str) -> None:
     (here / "empty.txt").write_text("\n")
 
     done = sayso("audit", "verify", "--seal", seal, "--json")
@@ -128,7 +126,7 @@ def test_the_journal_is_exported_line_by_line_and_goes_on_from_a_place(
     ],
 )
 def test_an_export_that_cannot_be_is_refused(
-    sayso: Sayso, desk: Desk, ask: Ask, here: Path, args: tuple[str, ...]
+    sayso: Sayso, ask: Ask, here: Path, args: tuple[str, ...]
 ) -> None:
     (here / "folder").mkdir()
 
@@ -168,7 +166,7 @@ def test_on_a_terminal_there_is_progress_that_leaves_nothing_behind(
 # --- the tables --------------------------------------------------------------------------------
 
 
-def test_migrating_a_file_says_what_was_done(sayso: Sayso, here: Path) -> None:
+def test_migrating_a_file_says_what_was_done(sayso: Sayso) -> None:
     first, second = sayso("db", "migrate"), sayso("db", "migrate")
 
     assert "./sayso.db is at schema" in first.out
@@ -244,18 +242,6 @@ def test_the_journal_is_looked_through_by_who_tool_verdict_and_time(
     found = sayso("audit", "list", "--kind", "ask.*", "--actor", "agent", "--json").json
     assert [one["kind"] for one in found["events"]] == ["ask.opened", "ask.opened"]
     assert sayso("audit", "list", "--tool", "nothing").out == "Nothing fits.\n"
-
-
-def test_until_a_day_includes_that_day_and_until_a_moment_does_not(
-    sayso: Sayso, desk: Desk, ask: Ask
-) -> None:
-    desk.reject(ask, "no")
-    day = ask.opened_at.strftime("%Y-%m-%d")
-
-    for when, found in ((day, 2), (f"{day}T00:00", 0)):
-        assert len(sayso("audit", "list", "--until", when, "--json").json["events"]) == found
-        assert len(sayso("audit", "export", "--until", when).out.splitlines()) == found
-        assert len(sayso("audit", "decisions", "--until", when).out.splitlines()) == found // 2
 
 
 def test_a_long_list_goes_on_where_it_ended(sayso: Sayso, desk: Desk) -> None:

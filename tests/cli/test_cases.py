@@ -60,17 +60,6 @@ def test_cases_as_json(sayso: Sayso, decided: Ask) -> None:
     assert 0 < found["cases"][0]["score"] <= 1
 
 
-def test_a_rated_result_says_how_it_was_called(sayso: Sayso, desk: Desk) -> None:
-    later = desk.later.feedback("March was fine", task="Summarise March")
-    desk.reject(later.ask, "Name the region")
-
-    out = sayso("cases", "list").out
-
-    assert "feedback, called bad by" in out
-    assert "Summarise March" in out
-    assert "March was fine" in out
-
-
 def test_hostile_text_is_made_visible(sayso: Sayso, desk: Desk) -> None:
     desk.respond(desk.open("note", {"text": ALL}), ALL)
 
@@ -105,14 +94,3 @@ def test_on_a_desk_with_people_somebody_says_who_they_are(sayso: Sayso, desk: De
         sayso("preferences", "edit", ask.id, "less", "--as", "anna", "--json").json["by"] == "anna"
     )
     assert sayso("preferences", "remove", ask.id, "--as", "anna", "--json").json == {"id": ask.id}
-
-
-@pytest.mark.parametrize("words", [("edit", "a-nope", "x"), ("remove", "a-nope")])
-def test_an_ask_that_nobody_knows_is_said_to_be_so(
-    sayso: Sayso, desk: Desk, words: tuple[str, ...]
-) -> None:
-    desk.sweep()
-
-    done = sayso("preferences", *words)
-
-    assert (done.code, "a-n0pe" in done.err or "a-nope" in done.err) == (1, True)

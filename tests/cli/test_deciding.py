@@ -126,7 +126,7 @@ def test_what_is_typed_becomes_what_the_ask_wants(
     assert (heard, type(heard)) == (said, type(said))
 
 
-def test_json_prints_the_ask_afterwards(decide: Decide, desk: Desk, ask: Ask) -> None:
+def test_json_prints_the_ask_afterwards(decide: Decide, ask: Ask) -> None:
     done = decide("approve", ask, "--json")
 
     assert (done.json["id"], done.json["status"]) == (ask.id, "decided")
@@ -480,7 +480,7 @@ def test_waiting_for_a_call_nobody_knows_about_leads_to_the_doubt(
     assert f"see {effect.doubt}" in done.out
 
 
-def test_there_is_nothing_to_wait_for_after_a_no(decide: Decide, desk: Desk, ask: Ask) -> None:
+def test_there_is_nothing_to_wait_for_after_a_no(decide: Decide, ask: Ask) -> None:
     done = decide("reject", ask, "--wait")
 
     assert done.code == 0

@@ -17,9 +17,7 @@ from tests.cli.conftest import Sayso
 from tests.earlier import any_names
 
 
-def test_the_list_says_which_desk_it_shows_and_how_much_is_open(
-    sayso: Sayso, desk: Desk, ask: Ask
-) -> None:
+def test_the_list_says_which_desk_it_shows_and_how_much_is_open(sayso: Sayso, ask: Ask) -> None:
     done = sayso("inbox")
 
     first, blank, head, line, *_ = done.out.splitlines()
@@ -31,7 +29,7 @@ def test_the_list_says_which_desk_it_shows_and_how_much_is_open(
     assert line.endswith("refund(amount=40, order=7)")
 
 
-def test_inbox_alone_is_inbox_list(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+def test_inbox_alone_is_inbox_list(sayso: Sayso, ask: Ask) -> None:
     assert sayso("inbox").out == sayso("inbox", "list").out
     assert sayso("inbox", "--kind", "plan").out == sayso("inbox", "list", "--kind", "plan").out
 

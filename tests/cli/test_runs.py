@@ -162,7 +162,7 @@ def test_a_run_is_told_from_its_start_to_how_it_stands(app: Any, sayso: Sayso) -
     ]
 
 
-def test_the_pauses_are_told(here: Path, sayso: Sayso, clock: FakeClock) -> None:
+def test_the_pauses_are_told(sayso: Sayso, clock: FakeClock) -> None:
     with Desk("sqlite:///sayso.db", clock=clock, account="sam@till") as desk:
 
         @desk.workflow

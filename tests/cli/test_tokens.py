@@ -106,16 +106,6 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     assert list(desk.tokens) == []
 
 
-def test_the_export_has_what_was_made_and_no_secret(sayso: Sayso, desk: Desk) -> None:
-    text = sayso("tokens", "create", "shop").out.strip()
-
-    exported = sayso("audit", "export").out
-
-    assert "token.made" in exported
-    assert text not in exported
-    assert text[6:49] not in exported
-
-
 def test_a_password_is_typed_twice_and_not_shown(desk: Desk, at_terminal: AtTerminal) -> None:
     desk.people.add("anna")
 

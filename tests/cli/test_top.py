@@ -83,7 +83,7 @@ def test_a_frame_is_the_same_on_both_databases(place: Place, sayso: Sayso) -> No
     assert f"asked {ask.id}, question: Which words?" in story
 
 
-def test_without_a_terminal_it_prints_once_and_ends(desk: Desk, ask: Ask, sayso: Sayso) -> None:
+def test_without_a_terminal_it_prints_once_and_ends(ask: Ask, sayso: Sayso) -> None:
     assert ask.id in sayso("top").out
 
 
@@ -157,7 +157,10 @@ def test_the_mark_moves_and_a_approves_what_is_marked_after_its_card(
     assert desk.get(first.id).open
 
 
-def test_r_asks_for_a_note_and_rejects(desk: Desk, ask: Ask, at_terminal: AtTerminal) -> None:
+def test_r_asks_for_a_note_and_rejects_and_nothing_hostile_reaches_the_screen(
+    desk: Desk, at_terminal: AtTerminal
+) -> None:
+    ask = desk.open("pay", {"to": hostile.ALL}, why=hostile.ALL, risk="high")
     with at_terminal("top") as terminal:
         marked(terminal, ask)
         terminal.press(b"r")
@@ -171,6 +174,8 @@ def test_r_asks_for_a_note_and_rejects(desk: Desk, ask: Ask, at_terminal: AtTerm
     decision = desk.get(ask.id).decision
     assert decision is not None
     assert decision.note == "Not a double charge"
+    assert "\u202e" not in terminal.raw
+    assert "\x07" not in terminal.raw
 
 
 def test_e_opens_the_editor_and_approves_what_was_saved(
@@ -267,7 +272,7 @@ def test_on_a_desk_with_people_somebody_has_to_say_who_they_are(
 
 @pytest.mark.parametrize("end", [b"q", b"\x03", b"\x04", "terminate"])
 def test_however_it_ends_the_terminal_is_as_it_was(
-    desk: Desk, ask: Ask, here: Path, at_terminal: AtTerminal, end: bytes | str
+    ask: Ask, here: Path, at_terminal: AtTerminal, end: bytes | str
 ) -> None:
     (here / "around.py").write_text(
         "import subprocess, sys, termios\n"
@@ -289,19 +294,6 @@ def test_however_it_ends_the_terminal_is_as_it_was(
         terminal.wait_for("CODE 0 SAME True")
 
     assert terminal.raw.count("\x1b[?1049h") == terminal.raw.count("\x1b[?1049l") == 1
-
-
-def test_nothing_hostile_reaches_the_screen(desk: Desk, at_terminal: AtTerminal) -> None:
-    ask = desk.open("pay", {"to": hostile.ALL}, why=hostile.ALL, risk="high")
-    with at_terminal("top") as terminal:
-        marked(terminal, ask)
-        terminal.press(b"r")
-        terminal.answer("Why? Your words", "no", "Reject this?", "y")
-        terminal.wait_for("rejected by")
-        terminal.press(b"q")
-
-    assert "\u202e" not in terminal.raw
-    assert "\x07" not in terminal.raw
 
 
 def test_a_small_screen_shows_what_fits_with_the_mark_on_it(

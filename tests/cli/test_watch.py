@@ -51,7 +51,7 @@ def test_a_script_gets_one_object_a_line_as_things_happen(
     assert last["ask"]["args"] == {"to": hostile.ALL}
 
 
-def test_ctrl_c_ends_it_cleanly(desk: Desk, ask: Ask, lines: Forked) -> None:
+def test_ctrl_c_ends_it_cleanly(ask: Ask, lines: Forked) -> None:
     following(lines)
 
     lines.send_signal(signal.SIGINT)
@@ -87,7 +87,7 @@ def test_a_person_sees_what_opens_how_to_decide_it_and_how_it_ends(
     assert "\u202e" not in terminal.raw
 
 
-def test_cards_may_be_shown_as_asks_open(at_terminal: AtTerminal, desk: Desk, ask: Ask) -> None:
+def test_cards_may_be_shown_as_asks_open(at_terminal: AtTerminal, ask: Ask) -> None:
     with at_terminal("inbox", "watch", "--cards") as terminal:
         shown = terminal.wait_for(ask.digest[:12])
         terminal.press(b"\x03")

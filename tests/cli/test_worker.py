@@ -197,11 +197,6 @@ def test_queues_name_workflows_of_the_program(app: Any, sayso: Sayso) -> None:
 # --- naming the program ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["app", "app:desk", "app.py", "app.py:desk", "./app.py"])
-def test_a_program_is_named_by_its_module_or_its_file(app: Any, sayso: Sayso, target: str) -> None:
-    assert sayso("worker", target, "--until-idle").code == 0
-
-
 def test_a_program_may_be_in_another_folder(here: Path, worker: Worker) -> None:
     (here / "shop").mkdir()
     (here / "shop" / "app.py").write_text(PROGRAM)
@@ -317,7 +312,7 @@ def test_a_second_signal_ends_it_at_once(app: Any, worker: Worker, here: Path) -
     assert run.status == "running"
 
 
-def test_errors_are_json_too(here: Path, sayso: Sayso) -> None:
+def test_errors_are_json_too(sayso: Sayso) -> None:
     done = sayso("worker", "missing", "--json")
 
     assert json.loads(done.err)["error"] == "misuse"
