@@ -449,6 +449,17 @@ def refunding(desk: Desk) -> Ask:
     return ask
 
 
+def test_the_options_are_offered_by_their_numbers(desk: Desk, talk: Talk, screen: Screen) -> None:
+    talk(OPENED["options"](desk), "Your choice (1-4): ", "1")
+
+    menu = screen.text.partition("Choose an option:\n")[2].partition("Your choice")[0]
+    assert menu.splitlines() == [
+        "1-2. The option of that number",
+        "3. Something else (c)",
+        "4. None of these (r)",
+    ]
+
+
 def test_what_is_hidden_is_refused_at_its_line(desk: Desk, talk: Talk) -> None:
     @desk.gate(secret=["token"])
     def pay(amount: int, token: str) -> str:
@@ -613,6 +624,17 @@ def test_the_end_of_input_is_no_decision(desk: Desk, screen: Screen, prompted: P
 
     assert said(answer) is None
     assert desk.get(ask.id).open
+
+
+def test_the_end_of_input_in_the_middle_of_an_edit_is_no_decision(
+    desk: Desk, screen: Screen, prompted: Prompt
+) -> None:
+    answer = prompted(desk.open("pay", {"amount": 40}))
+    screen.answer(YOURS, "2", CHANGE, "amount=30")
+    screen.wait_for(CHANGE)
+    screen.hang_up()
+
+    assert said(answer) is None
 
 
 def test_the_prompt_ends_by_itself_when_somebody_else_decides(

@@ -244,6 +244,18 @@ def test_the_journal_is_looked_through_by_who_tool_verdict_and_time(
     assert sayso("audit", "list", "--tool", "nothing").out == "Nothing fits.\n"
 
 
+def test_until_a_day_includes_that_day_and_until_a_moment_does_not(
+    sayso: Sayso, desk: Desk, ask: Ask
+) -> None:
+    desk.reject(ask, "no")
+    day = ask.opened_at.strftime("%Y-%m-%d")
+
+    for when, found in ((day, 2), (f"{day}T00:00", 0)):
+        assert len(sayso("audit", "list", "--until", when, "--json").json["events"]) == found
+        assert len(sayso("audit", "export", "--until", when).out.splitlines()) == found
+        assert len(sayso("audit", "decisions", "--until", when).out.splitlines()) == found // 2
+
+
 def test_a_long_list_goes_on_where_it_ended(sayso: Sayso, desk: Desk) -> None:
     for number in range(5):
         desk.open("pay", {"n": number})

@@ -60,6 +60,17 @@ def test_cases_as_json(sayso: Sayso, decided: Ask) -> None:
     assert 0 < found["cases"][0]["score"] <= 1
 
 
+def test_a_rated_result_says_how_it_was_called(sayso: Sayso, desk: Desk) -> None:
+    later = desk.later.feedback("March was fine", task="Summarise March")
+    desk.reject(later.ask, "Name the region")
+
+    out = sayso("cases", "list").out
+
+    assert "feedback, called bad by" in out
+    assert "Summarise March" in out
+    assert "March was fine" in out
+
+
 def test_hostile_text_is_made_visible(sayso: Sayso, desk: Desk) -> None:
     desk.respond(desk.open("note", {"text": ALL}), ALL)
 

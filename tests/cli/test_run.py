@@ -624,6 +624,24 @@ def test_a_run_without_a_model_has_used_nothing(app: Any, sayso: Sayso) -> None:
     assert sayso("runs", "show", run.id, "--json").json["usage"] is None
 
 
+def test_callbacks_and_their_reviews_are_told(
+    program: Program, started: Started, desk: Desk, sayso: Sayso
+) -> None:
+    program(
+        AGENT
+        + "def look(step):\n    return 'Is that so?' if type(step).__name__ == 'AnswerStep' else None\n"
+        "growth = sayso.Agent('growth', sayso.ScriptedModel(['Yes.']), on_step=look)\n" + DESK
+    )
+    process = started("run", "team", "Well?")
+    approve_all(desk, asks=1)
+    assert ended(process)[0] == 0
+
+    told = sayso("runs", "show", desk.runs()[0].id).out
+
+    assert "  told look\n" in told
+    assert 'told look, which wants a review: "Is that so?"' in told
+
+
 def test_a_model_that_is_not_there_is_told_while_it_is_waited_for(
     program: Program, started: Started
 ) -> None:

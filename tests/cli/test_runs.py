@@ -467,6 +467,15 @@ def test_a_failed_run_goes_on_from_where_it_stood(app: Any, sayso: Sayso, here: 
     assert (refused.code, refused.error["error"]) == (1, "run-over")
 
 
+def test_a_retry_that_cannot_go_on_here_changes_nothing(app: Any, sayso: Sayso, here: Path) -> None:
+    run = begun(app, workflow="fragile")
+    (here / "app.py").unlink()
+    del sys.modules["app"]
+
+    assert sayso("runs", "retry", run.id, "--go").code == 1
+    assert run.status == "failed"
+
+
 # --- --go --------------------------------------------------------------------------------------
 
 
@@ -582,3 +591,26 @@ def test_a_decision_that_does_not_wake_the_run_says_what_it_waits_for(
     said = sayso("inbox", "respond", later.id, "yes", "--seen", later.digest)
 
     assert f"The run {run.id} waits for another decision." in said.out
+
+
+def test_a_doubt_outlives_a_cancelled_run_and_settles_what_happened(
+    desk: Desk, sayso: Sayso
+) -> None:
+    @desk.gate(unknown=TimeoutError)
+    def wire(amount: int) -> str:
+        raise TimeoutError("no answer")
+
+    run = desk.run(desk.workflow(name="transfer")(lambda run: run.call(wire, 40)), wait=False)
+    desk.approve(run.state.pending[0])
+    desk.work(until="idle")
+    (doubt,) = run.state.pending
+
+    cancelled = sayso("runs", "cancel", run.id)
+    said = sayso("inbox", "respond", doubt.id, "wired", "--seen", doubt.digest)
+    story = sayso("runs", "show", run.id).out
+
+    assert f"still in doubt: {doubt.id}" in cancelled.out
+    assert f"The run {run.id} is cancelled; nothing goes on." in said.out
+    assert "wire may or may not have happened: it raised TimeoutError" in story
+    assert f"people are asked in {doubt.id}" in story
+    assert re.search(r'says wire\s+done: "wired"', story)

@@ -339,16 +339,12 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
     assert named == []
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_of_a_machine_would_be_seen(folder: str) -> None:
-    path = "/".join(("", folder, "anna", "sayso"))
-    assert OF_A_MACHINE.findall(f'cd "{path}" && make') == [path]
+def test_a_folder_of_a_machine_and_a_host_of_a_registry_would_be_seen() -> None:
+    paths = ["/".join(("", folder, "anna", "sayso")) for folder in FOLDERS]
+    hosts = [f"https://files.{host}example/sayso.whl" for host in HOSTS]
 
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_a_host_of_a_registry_would_be_seen(host: str) -> None:
-    address = f"https://files.{host}example/sayso.whl"
-    assert OF_A_MACHINE.findall(f"sayso @ {address}") == [address]
+    assert [OF_A_MACHINE.findall(f'cd "{path}" && make') for path in paths] == [[p] for p in paths]
+    assert [OF_A_MACHINE.findall(f"sayso @ {host}") for host in hosts] == [[h] for h in hosts]
 
 
 def test_toml_shown_in_the_settings_is_read_by_a_desk(
