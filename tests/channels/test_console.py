@@ -32,12 +32,6 @@ SOLO = Roster({})
 
 
 @pytest.fixture
-def desk(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
-    with Desk(sqlite.url, clock=clock, agent="shop", account="sam@till") as desk:
-        yield desk
-
-
-@pytest.fixture
 def earning(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
     """A desk whose policy places refunds in a tier, so that trust is earned by them."""
     policy = read_policy(LAW, source="law.toml", default=default_policy())

@@ -28,6 +28,11 @@ from tests.places import Place
 from tests.together import until
 
 
+@pytest.fixture
+def desk(everywhere: Desk) -> Desk:
+    return everywhere
+
+
 def hooked(desk: Desk, receiver: Receiver, *kinds: str) -> Webhook:
     return desk.webhooks.add(receiver.url, kinds or ("ask.opened",), allow_private=True)
 

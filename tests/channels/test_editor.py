@@ -13,13 +13,6 @@ from sayso.channels.editor import edit, from_edit, to_edit
 from sayso.channels.steps import Step
 from sayso.errors import BadValue
 from tests import hostile
-from tests.places import Place
-
-
-@pytest.fixture
-def desk(sqlite: Place):
-    with Desk(sqlite.url) as desk:
-        yield desk
 
 
 def test_a_plan_reads_back_as_the_same_plan(desk: Desk) -> None:

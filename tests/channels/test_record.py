@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-
-import pytest
 
 from sayso import Desk, Option
 from sayso.channels.record import ask_record, event_record
 from sayso.model.event import GENESIS
 from tests import hostile
-from tests.places import Place
-
-
-@pytest.fixture
-def desk(sqlite: Place) -> Iterator[Desk]:
-    with Desk(sqlite.url, agent="shop", account="sam@till") as desk:
-        yield desk
 
 
 def test_an_ask_as_data_holds_all_that_the_card_shows(desk: Desk) -> None:

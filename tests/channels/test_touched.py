@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,13 +9,6 @@ import pytest
 from sayso import Desk
 from sayso.channels.touched import in_words, touched
 from tests import hostile
-from tests.places import Place
-
-
-@pytest.fixture
-def desk(sqlite: Place) -> Iterator[Desk]:
-    with Desk(sqlite.url, agent="shop") as desk:
-        yield desk
 
 
 @pytest.mark.parametrize(
