@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from sayso import Agent, Ask, Desk, ScriptedModel
 from sayso.agent import call
 from sayso.policy.naming import _args_in
+from tests import forked
 from tests.cli.conftest import COMMAND, Sayso
 from tests.hostile import ALL, raw_in
 
@@ -466,11 +467,8 @@ def test_cases_that_make_no_sense_are_refused_with_their_place(
 def test_a_program_in_ci_sees_the_exit_code(file: Path, here: Path) -> None:
     (here / "cases.toml").write_text(CASES.replace("amount = 5 ", "amount = 500 "))
 
-    done = subprocess.run(
-        [COMMAND, "policy", "test", "--cases", "cases.toml"],
-        capture_output=True,
-        text=True,
-        check=False,
+    done = forked.run(
+        [COMMAND, "policy", "test", "--cases", "cases.toml"], cwd=here, env=os.environ
     )
 
     assert (done.returncode, done.stderr) == (1, "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from sayso import Desk
 from sayso.runs.steering import park_unread
 from sayso.testing import FakeClock
-from tests import hostile
+from tests import forked, hostile
 from tests.cli.conftest import PROGRAM, AtTerminal, Sayso
 from tests.places import Place
 from tests.together import until
@@ -293,9 +292,9 @@ def test_a_run_is_carried_on_by_the_code_its_journal_names(
     here: Path, sayso: Sayso, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "elsewhere.py").write_text(PROGRAM)
-    start = "import elsewhere as e; print(e.desk.start(e.support, 7).id)"
-    python = [sys.executable, "-c", start]
-    run_id = subprocess.check_output(python, cwd=here, text=True, env=dict(os.environ)).strip()
+    (here / "start.py").write_text("import elsewhere as e; print(e.desk.start(e.support, 7).id)")
+    started = forked.run([sys.executable, "start.py"], cwd=here, env=os.environ)
+    run_id = started.stdout.strip()
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     done = sayso("runs", "resume", run_id, "--no-wait")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,9 +12,10 @@ import pytest
 from sayso import Ask, Desk
 from sayso.asks.spending import doubt
 from sayso.model.actor import Origin
-from tests import hostile
+from tests import forked, hostile
 from tests.cli.conftest import COMMAND, AtTerminal, Sayso
 from tests.earlier import any_names
+from tests.forked import Forked
 
 GATED = """
 import sayso
@@ -152,24 +152,13 @@ def test_the_end_of_input_leaves_the_ask_open_and_the_program_waiting(
 def test_without_a_terminal_one_line_says_what_waits_and_how_to_decide_it(
     gated: str, here: Path, desk: Desk
 ) -> None:
-    program = subprocess.Popen(
-        [sys.executable, gated],
-        cwd=here,
-        env=dict(os.environ),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert program.stderr is not None
-        line = program.stderr.readline()
-        command = line.rstrip().split("  ->  ")[1].split()
-        assert command[0] == "sayso"
-        subprocess.run([COMMAND, *command[1:]], cwd=here, check=True, capture_output=True)
-        out, err = program.communicate(timeout=30)
-    finally:
-        program.kill()
+    program = Forked([sys.executable, gated], cwd=here, env=os.environ)
+    assert program.stderr is not None
+    line = program.stderr.readline()
+    command = line.rstrip().split("  ->  ")[1].split()
+    assert command[0] == "sayso"
+    assert forked.run([COMMAND, *command[1:]], cwd=here, env=os.environ).returncode == 0
+    out, err = program.communicate(timeout=30)
 
     assert "waits for 1 reviewer: refund(order=7, amount=40)" in line
     assert out.splitlines() == ["before", "result: paid 40 for 7"]

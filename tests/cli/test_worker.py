@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from sayso import Desk
+from tests import forked
 from tests.cli.conftest import COMMAND, PROGRAM, Sayso
 from tests.forked import Forked
 from tests.places import Place
@@ -61,9 +61,9 @@ def test_a_run_that_nobody_served_ends_once_a_worker_comes(
 ) -> None:
     (here / "app.py").write_text(PROGRAM)
     env = {"SAYSO_URL": place.url}
-    start = "import app; print(app.desk.start(app.support, 7).id)"
-    python = [sys.executable, "-c", start]
-    run_id = subprocess.check_output(python, cwd=here, text=True, env=os.environ | env).strip()
+    (here / "start.py").write_text("import app; print(app.desk.start(app.support, 7).id)")
+    started = forked.run([sys.executable, "start.py"], cwd=here, env={**os.environ, **env})
+    run_id = started.stdout.strip()
     assert worker("app", "--until-idle", **env).wait(60) == 0
     with Desk(place.url) as desk:
         (ask,) = desk.inbox()
