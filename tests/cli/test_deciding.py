@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from sayso import Ask, Desk, Option
+from sayso.asks.spending import doubt
+from sayso.model.actor import Origin
 from sayso.model.ask import Decision
 from tests.cli.conftest import Came, Sayso
 
@@ -293,6 +295,21 @@ def test_a_vote_that_is_not_enough_says_who_is_missing(decide: Decide, team: Des
     assert "still needs 1 security" in done.out
     second = decide("approve", ask, "--as", "sec")
     assert second.out.startswith(f"{ask.id} approved by anna and sec")
+
+
+def test_a_script_runs_a_call_in_doubt_again_only_in_so_many_words(
+    decide: Decide, desk: Desk, ask: Ask
+) -> None:
+    desk.approve(ask)
+    desk.begin(ask, limit="1m")
+    asked = doubt(desk.store, ask.id, "nobody knows", origin=Origin("python", "sam"))
+    assert asked is not None
+
+    refused = decide("approve", asked)
+    assert refused.code == 1
+    assert f"sayso inbox approve {asked.id} --seen CODE --run-again" in refused.err
+    assert desk.get(asked.id).open
+    assert decide("approve", asked, "--run-again").code == 0
 
 
 # --- bad input ---------------------------------------------------------------------------------

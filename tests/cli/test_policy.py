@@ -671,6 +671,17 @@ def test_an_explanation_is_that_of_the_rules_of_then_whatever_the_file_has_becom
         assert "Needs      2 finance" in done.out.splitlines()
 
 
+def test_an_ask_says_whether_whoever_requested_it_may_decide(sayso: Sayso, staffed: Desk) -> None:
+    tier = '[tiers.{0}]\nneeds = ["1 senior"]\n'
+    places = '[tools]\nown = "own"\ntheirs = "theirs"\n'
+    own, theirs = tier.format("own"), tier.format("theirs")
+    staffed.policies.publish(f"{own}requester = true\n{theirs}{places}")
+
+    for tool in ("own", "theirs"):
+        out = sayso("policy", "explain", staffed.open(tool).id).out
+        assert ("whoever requested it may decide" in out) is (tool == "own")
+
+
 def test_a_decided_ask_says_who_decided(sayso: Sayso, desk: Desk, ask: Ask) -> None:
     desk.reject(ask, "No")
 

@@ -124,7 +124,7 @@ def test_somebody_at_this_machine_opens_the_link_once_and_gets_another(
             "as it was called"
         )
 
-        once_more = [COMMAND, "serve", "--url", "--port", str(service.port)]
+        once_more = [str(COMMAND), "serve", "--url", "--port", str(service.port)]
         other = forked.run(once_more, cwd=here, env=os.environ)
         assert other.stdout.startswith(f"{service.url}/?t=")
         assert other.stdout.count("\n") == 1
