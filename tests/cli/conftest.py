@@ -18,6 +18,7 @@ from sayso import Ask, Desk
 from sayso.cli.front import front
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.workflow import load
+from tests.forked import Forked
 from tests.terminal import Program, running
 
 COMMAND = Path(sys.executable).with_name("sayso")
@@ -42,6 +43,7 @@ class Came:
 
 Sayso = Callable[..., Came]
 AtTerminal = Callable[..., AbstractContextManager[Program]]
+Started = Callable[..., Forked]
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +90,29 @@ def at_terminal(here: Path) -> AtTerminal:
             yield program
             assert ends is None or program.ended() == ends
 
+    return run
+
+
+@pytest.fixture
+def started(here: Path) -> Iterator[Started]:
+    """Run a command without a terminal, as a script or a supervisor does; killed at the end."""
+    processes: list[Forked] = []
+
+    def start(*args: str, **env: str) -> Forked:
+        processes.append(Forked([COMMAND, *args], cwd=here, env={**os.environ, **env}))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def begun(app: Any, *args: Any, workflow: str = "support", **given: Any) -> Any:
+    """Start a run and carry it on until it waits or is over."""
+    run = app.desk.start(getattr(app, workflow), *args, **given)
+    app.desk.work(until="idle", only=run.id)
     return run
 
 

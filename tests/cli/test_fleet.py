@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,7 @@ from sayso.cli.fleet import fleet_checks
 from sayso.model.actor import Origin
 from sayso.runs.fleet import Standing, connections, look
 from sayso.store.fleet import ALIVE, Backlog, Worker
-from tests.cli.conftest import COMMAND, Sayso
+from tests.cli.conftest import Sayso, Started
 from tests.forked import Forked
 from tests.places import Place
 from tests.runs.floor import PROGRAM, floor
@@ -42,15 +41,10 @@ def desk(office: Place, here: Path) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def worker(office: Place, here: Path) -> Iterator[Forked]:
+def worker(office: Place, here: Path, started: Started) -> Forked:
     """A worker at work there, in a process of its own."""
     (here / "app.py").write_text(PROGRAM.format(lease=30, folder=str(here), more=""))
-    env = {**os.environ, "SAYSO_URL": office.url}
-    process = Forked([COMMAND, "worker", "app", "--threads", "3"], cwd=here, env=env)
-    yield process
-    if process.poll() is None:
-        process.kill()
-    process.communicate()
+    return started("worker", "app", "--threads", "3", SAYSO_URL=office.url)
 
 
 def doctor(sayso: Sayso, place: Place) -> tuple[dict[str, dict[str, Any]], Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 import time
@@ -16,7 +15,7 @@ import pytest
 from sayso import Desk
 from sayso.runs.ambient import AMBIENT
 from tests import hostile
-from tests.cli.conftest import COMMAND, AtTerminal, Sayso
+from tests.cli.conftest import AtTerminal, Sayso, Started
 from tests.forked import Forked
 from tests.places import Place
 from tests.together import until
@@ -98,26 +97,6 @@ def program(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
     sys.modules.pop("team", None)
     for name in set(AMBIENT) - before:  # every desk of this process would serve its agents
         AMBIENT.pop(name, None)
-
-
-Started = Callable[..., Forked]
-
-
-@pytest.fixture
-def started(here: Path) -> Iterator[Started]:
-    """Run a command without a terminal, as a script does; killed at the end if it still runs."""
-    processes: list[Forked] = []
-
-    def start(*args: str, **env: str) -> Forked:
-        process = Forked([COMMAND, *args], cwd=here, env={**os.environ, **env})
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
 
 def ended(process: Forked) -> tuple[int, str, str]:

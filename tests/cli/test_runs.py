@@ -14,16 +14,9 @@ from sayso import Desk
 from sayso.runs.steering import park_unread
 from sayso.testing import FakeClock
 from tests import forked, hostile
-from tests.cli.conftest import PROGRAM, AtTerminal, Sayso
+from tests.cli.conftest import PROGRAM, AtTerminal, Sayso, begun
 from tests.places import Place
 from tests.together import until
-
-
-def begun(app: Any, *args: Any, workflow: str = "support", **given: Any) -> Any:
-    """Start a run and carry it on until it waits or is over."""
-    run = app.desk.start(getattr(app, workflow), *args, **given)
-    app.desk.work(until="idle", only=run.id)
-    return run
 
 
 def seen(run: Any) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from sayso import Desk
 from sayso.access.passwords import set_password
 from tests import forked
 from tests.certificates import certified
-from tests.cli.conftest import COMMAND, PROGRAM, Sayso
+from tests.cli.conftest import COMMAND, PROGRAM, Sayso, Started
 from tests.forked import Forked
 from tests.places import Place
 from tests.together import in_thread, until
@@ -63,15 +63,12 @@ Serve = Callable[..., Service]
 
 
 @pytest.fixture
-def serve(here: Path) -> Iterator[Serve]:
-    """Start a service on a free port, and wait until it has said where; killed at the end."""
-    started: list[Forked] = []
+def serve(started: Started) -> Serve:
+    """Start a service on a free port, and wait until it has said where."""
 
-    def start(*args: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Service:
+    def start(*args: str, **env: str) -> Service:
         port = () if "--port" in args else ("--port", "0")
-        around = {**os.environ, **(env or {})}
-        process = Forked([COMMAND, "serve", *port, *args], cwd=cwd or here, env=around)
-        started.append(process)
+        process = started("serve", *port, *args, **env)
         assert process.stdout is not None
         said: list[str] = []
         while "Ctrl-C ends it" not in (line := process.stdout.readline()):
@@ -79,11 +76,7 @@ def serve(here: Path) -> Iterator[Serve]:
             said.append(line)
         return Service(process, said)
 
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+    return start
 
 
 @contextmanager
@@ -335,8 +328,8 @@ def test_settings_come_from_the_file_the_environment_and_options_in_this_order(
         '[desk]\nurl = "sqlite:///other.db"\n[serve]\nlog = "json"\nworkers = 2\n'
     )
     by_file = serve()
-    by_environment = serve(env={"SAYSO_LOG": "text"})
-    by_option = serve("--log", "json", env={"SAYSO_LOG": "text"})
+    by_environment = serve(SAYSO_LOG="text")
+    by_option = serve("--log", "json", SAYSO_LOG="text")
 
     assert by_file.said[0].startswith("desk: ./other.db")
     kinds = []
@@ -543,7 +536,7 @@ def test_two_services_on_one_desk_see_each_other_s_changes_live(place: Place, se
     env = {"SAYSO_URL": place.url}
     with Desk(place.url, agent="shop") as desk:
         _, token = desk.tokens.make("shop")
-    one, two = serve(env=env), serve(env=env)
+    one, two = serve(**env), serve(**env)
     headers = {"Authorization": f"Bearer {token}"}
     with (
         httpx2.Client(headers=headers, timeout=60) as client,
@@ -564,11 +557,11 @@ def test_a_sign_in_at_one_service_counts_at_another_of_the_same_address(
 ) -> None:
     person(place.url, "anna", "admin")
     env = {"SAYSO_URL": place.url}
-    one = serve(env=env)
+    one = serve(**env)
     with browser(one) as client:
         sign_in(client, "anna")
         secret = client.cookies[f"sayso_{one.port}"]
-        two = serve(env=env)
+        two = serve(**env)
         cookie = {"Cookie": f"sayso_{two.port}={secret}"}
         assert httpx2.get(f"{two.url}/api/v1/session", headers=cookie).json()["name"] == "anna"
         client.delete("/api/v1/session")

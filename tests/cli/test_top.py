@@ -13,19 +13,12 @@ import pytest
 from sayso import Ask, Desk
 from sayso.cli.keys import keys_of
 from tests import hostile
-from tests.cli.conftest import COMMAND, AtTerminal, Sayso
+from tests.cli.conftest import COMMAND, AtTerminal, Sayso, begun
 from tests.places import Place
 from tests.terminal import Program
 from tests.together import until
 
 UP, DOWN, ENTER = b"\x1b[A", b"\x1b[B", b"\r"
-
-
-def begun(app: Any, *args: Any, workflow: str = "support", **given: Any) -> Any:
-    """Start a run and carry it on until it waits or is over."""
-    run = app.desk.start(getattr(app, workflow), *args, **given)
-    app.desk.work(until="idle", only=run.id)
-    return run
 
 
 def marked(terminal: Program, ask: Ask) -> None:

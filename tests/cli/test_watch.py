@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,17 +12,14 @@ import pytest
 from sayso import Ask, Desk
 from sayso.testing import FakeClock
 from tests import hostile
-from tests.cli.conftest import COMMAND, AtTerminal
+from tests.cli.conftest import AtTerminal, Started
 from tests.forked import Forked
 
 
 @pytest.fixture
-def lines(here: Path) -> Iterator[Forked]:
+def lines(started: Started) -> Forked:
     """The command as a script runs it."""
-    watching = Forked([COMMAND, "inbox", "watch", "--json"], cwd=here, env=os.environ)
-    yield watching
-    watching.kill()
-    watching.communicate()
+    return started("inbox", "watch", "--json")
 
 
 def following(watching: Forked) -> Any:

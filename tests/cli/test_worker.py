@@ -8,7 +8,6 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,29 +16,16 @@ import pytest
 
 from sayso import Desk
 from tests import forked
-from tests.cli.conftest import COMMAND, PROGRAM, Sayso
+from tests.cli.conftest import PROGRAM, Sayso, Started
 from tests.forked import Forked
 from tests.places import Place
 from tests.together import until
 
-Worker = Callable[..., Forked]
-
 
 @pytest.fixture
-def worker(here: Path) -> Iterator[Worker]:
-    """Start a worker as a supervisor does; whatever still runs at the end is killed."""
-    started: list[Forked] = []
-
-    def start(*args: str, **env: str) -> Forked:
-        process = Forked([COMMAND, "worker", *args], cwd=here, env={**os.environ, **env})
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+def worker(started: Started) -> Started:
+    """Start a worker as a supervisor does."""
+    return partial(started, "worker")
 
 
 def serving(process: Forked) -> None:
@@ -57,7 +43,7 @@ def moving(run: Any) -> bool:
 
 
 def test_a_run_that_nobody_served_ends_once_a_worker_comes(
-    place: Place, here: Path, worker: Worker, sayso: Sayso
+    place: Place, here: Path, worker: Started, sayso: Sayso
 ) -> None:
     (here / "app.py").write_text(PROGRAM)
     env = {"SAYSO_URL": place.url}
@@ -81,7 +67,7 @@ def test_a_run_that_nobody_served_ends_once_a_worker_comes(
 
 
 def test_a_worker_hears_a_decision_at_once_and_whoever_decided_is_told_that_it_goes_on(
-    app: Any, worker: Worker, sayso: Sayso
+    app: Any, worker: Started, sayso: Sayso
 ) -> None:
     run = app.desk.start(app.words)
     serving(worker("app"))
@@ -118,7 +104,7 @@ def test_a_script_gets_it_as_json(app: Any, sayso: Sayso) -> None:
     assert done.json["threads"] == 4
 
 
-def test_asks_are_the_program_s_own_not_the_command_s(app: Any, worker: Worker) -> None:
+def test_asks_are_the_program_s_own_not_the_command_s(app: Any, worker: Started) -> None:
     run = app.desk.start(app.words)
 
     assert worker("app", "--until-idle").wait(60) == 0
@@ -130,7 +116,7 @@ def test_asks_are_the_program_s_own_not_the_command_s(app: Any, worker: Worker) 
 
 
 def test_it_is_woken_by_procrastinate_where_that_is_installed_and_says_so(
-    engined: Place, here: Path, worker: Worker
+    engined: Place, here: Path, worker: Started
 ) -> None:
     (here / "app.py").write_text(PROGRAM)
     process = worker("app", SAYSO_URL=engined.url, PYTHONUNBUFFERED="1")
@@ -158,7 +144,7 @@ def test_it_is_woken_by_procrastinate_where_that_is_installed_and_says_so(
 def test_the_engine_can_be_chosen(
     engined: Place,
     here: Path,
-    worker: Worker,
+    worker: Started,
     options: list[str],
     variable: str,
     engine: str,
@@ -197,7 +183,7 @@ def test_queues_name_workflows_of_the_program(app: Any, sayso: Sayso) -> None:
 # --- naming the program ------------------------------------------------------------------------
 
 
-def test_a_program_may_be_in_another_folder(here: Path, worker: Worker) -> None:
+def test_a_program_may_be_in_another_folder(here: Path, worker: Started) -> None:
     (here / "shop").mkdir()
     (here / "shop" / "app.py").write_text(PROGRAM)
     by_file = worker("shop/app.py:desk", "--until-idle").communicate(timeout=60)
@@ -253,7 +239,7 @@ def test_a_program_that_cannot_be_served_is_told_why(
 
 
 def test_the_desk_of_the_command_line_is_where_the_program_works(
-    app: Any, here: Path, worker: Worker
+    app: Any, here: Path, worker: Started
 ) -> None:
     out, err = worker("app", "--desk", "other.db", "--until-idle").communicate(timeout=60)
 
@@ -261,7 +247,7 @@ def test_the_desk_of_the_command_line_is_where_the_program_works(
     assert (here / "other.db").exists()
 
 
-def test_a_program_with_an_address_of_its_own_is_not_moved(here: Path, worker: Worker) -> None:
+def test_a_program_with_an_address_of_its_own_is_not_moved(here: Path, worker: Started) -> None:
     (here / "app.py").write_text(PROGRAM.replace("sayso.Desk()", "sayso.Desk('sqlite:///own.db')"))
 
     out, err = worker("app", "--desk", "other.db", "--until-idle").communicate(timeout=60)
@@ -275,7 +261,7 @@ def test_a_program_with_an_address_of_its_own_is_not_moved(here: Path, worker: W
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_every_run_go_at_its_next_verb(
-    app: Any, worker: Worker, number: signal.Signals
+    app: Any, worker: Started, number: signal.Signals
 ) -> None:
     runs = [app.desk.start(app.steps, 1000, 0.05) for _ in range(3)]
     process = worker("app")
@@ -293,7 +279,7 @@ def test_a_signal_lets_every_run_go_at_its_next_verb(
     assert app.desk.store.workers(app.desk.crew.lease) == []
 
 
-def test_a_second_signal_ends_it_at_once(app: Any, worker: Worker, here: Path) -> None:
+def test_a_second_signal_ends_it_at_once(app: Any, worker: Started, here: Path) -> None:
     run = app.desk.start(app.stuck)
     process = worker("app")
     serving(process)
