@@ -115,6 +115,8 @@ def test_what_was_given_up_needs_a_person(office: Place, desk: Desk, sayso: Says
     assert checks["parked"]["level"] == checks["doubts"]["level"] == "fail"
     assert run.id in checks["parked"]["text"]
     assert "sayso runs retry ID" in checks["parked"]["text"]
+    asked = "1 call was begun, and nobody knows whether it happened. "
+    assert checks["doubts"]["text"].startswith(asked)
     assert "sayso inbox list --kind doubt" in checks["doubts"]["text"]
     assert (fleet["doubts"], fleet["runs"]["parked"]) == (1, 1)
 
