@@ -384,5 +384,5 @@ def test_the_policy_says_what_can_be_earned(anna: httpx2.Client) -> None:
     assert could["key"] == {"agent": "bot", "tool": "refund", "tier": "low"}
     assert (never["earnable"], never["key"]) == (False, None)
     assert never["unearned"] == "nothing of the tier critical is"
-    body = {"tool": "credit", "args": {"currency": ["EUR"]}}
+    body = {"tool": "Credit", "args": {"currency": ["EUR"]}}
     assert "sorted by currency" in anna.post(f"{API}/policy/simulate", json=body).json()["unearned"]

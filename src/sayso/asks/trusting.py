@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.asks.books import ORIGIN, SYSTEM, Pen, book_of
 from sayso.asks.lawbook import InForce
@@ -24,6 +24,7 @@ from sayso.model.actor import Actor
 from sayso.model.ask import Ask
 from sayso.model.content import Content
 from sayso.model.digest import canonical, quoted, read
+from sayso.model.names import fold
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.model.ruled import CRITICAL
 from sayso.model.stake import LEAST, Least, Stake, matters_of
@@ -34,30 +35,37 @@ from sayso.policy.rules import Policy
 from sayso.policy.ruling import Ruling
 from sayso.store.contract import Append, Store
 
+if TYPE_CHECKING:  # loaded with the first tool that is declared
+    from sayso.model.declaration import Declaration
+
 _log = logging.getLogger("sayso.trust")
 
 
 def staked(law: InForce, content: Content, ruling: Ruling) -> tuple[Stake | None, Content]:
     """Return the key that a decision on this call counts for, and the call with what matters in it.
 
-    There is no key if nothing can be earned by it. Only what people are asked for because of its tier can be. What a rule asks for, what names its
-    own people, what cannot be undone and what is critical is asked for always.
+    There is no key if nothing can be earned by it. Only what people are asked for because of its
+    tier can be. What a rule asks for, what names its own people, what cannot be undone and what is
+    critical is asked for always.
     """
     called, undoable = carried_out(content), content.reversible is not False
     if unearned(law.policy, ruling, called=called, undoable=undoable) is not None:
         return None, content
     if content.needs != ONE_REVIEWER or content.risk == CRITICAL:
         return None, content
+    declared = law.law.about(law.policy)[content.proposal.tool or ""]
+    if declared is None:  # what nothing declares
+        return None, content
     tier = ruling.tier or ""
     if content.stakes is None:  # what nobody sorted is asked for always
         return None, content
     said = read(content.stakes)
-    by, bucket = sorting(law.policy, content.proposal.tool), said.get("bucket", "")
-    if by is not None:
-        bucket = _in_kind(law, content, by, bucket)
+    bucket = said.get("bucket", "")
+    if declared.sorts is not None:
+        bucket = _in_kind(declared, declared.sorts, content, bucket)
         if bucket is None:
             return None, content
-        content = _mattering(content, said, by)
+        content = _mattering(content, said, declared.sorts)
     key = key_of(content, said.get("version", ""), bucket, tier)
     earning = law.policy.earning
     stake = Stake(
@@ -71,19 +79,12 @@ def staked(law: InForce, content: Content, ruling: Ruling) -> tuple[Stake | None
     return stake, content
 
 
-def sorting(policy: Policy, tool: str | None) -> str | None:
-    """Return the argument by which the policy sorts the calls of a tool; `None` if it does not."""
-    declared = policy.declared.get(tool or "")
-    return None if declared is None else declared.sorts
-
-
-def _in_kind(law: InForce, content: Content, by: str, coded: str) -> str | None:
+def _in_kind(declared: Declaration, by: str, content: Content, coded: str) -> str | None:
     """Return the kind of a call by an argument, and by its code, too, where that sorts its calls.
 
     `None` if either cannot be told: then nothing is earned, and people are asked.
     """
-    declared = law.law.about(law.policy)[content.proposal.tool or ""]
-    if declared is None or (declared.bucket and not coded) or by in content.hidden:
+    if (declared.bucket and not coded) or by in content.hidden:
         return None
     kind = kind_by(by, content.proposal.args)
     return f"{kind}, {coded}" if kind is not None and coded else kind
@@ -139,7 +140,8 @@ def could_earn(policy: Policy, facts: Facts, ruling: Ruling) -> dict[str, Any]:
     """Return whether a call that nobody made could be earned, and as what, for whoever tries it."""
     called = facts.kind == "action" and facts.tool is not None
     why = unearned(policy, ruling, called=called, undoable=facts.reversible is not False)
-    by = sorting(policy, facts.tool)
+    declared = policy.declared.get(fold(facts.tool or ""))
+    by = None if declared is None else declared.sorts
     if why is None and by is not None and (by in facts.hidden or not kind_by(by, facts.args)):
         why = f"its calls are sorted by {one_line(by, 40)}, and that names no kind of call here"
     key = {"agent": facts.agent or None, "tool": facts.tool, "tier": ruling.tier}
@@ -254,10 +256,11 @@ def still_earned(law: InForce, ask: Ask, ruling: Ruling) -> bool:
     if ruling.effect == "allow":
         return True
     stake, content = ask.stake, ask.content
-    if stake is None or ruling.tier != stake.tier or content.stakes is None:
+    declared = law.law.about(law.policy)[content.proposal.tool or ""]
+    if stake is None or ruling.tier != stake.tier or content.stakes is None or declared is None:
         return False
-    by, bucket = sorting(law.policy, content.proposal.tool), read(content.stakes).get("bucket", "")
-    if by is not None:
-        bucket = _in_kind(law, content, by, bucket)
+    bucket = read(content.stakes).get("bucket", "")
+    if declared.sorts is not None:
+        bucket = _in_kind(declared, declared.sorts, content, bucket)
     known = bucket == stake.bucket
     return known and unearned(law.policy, ruling, called=True, undoable=True) is None
