@@ -13,14 +13,16 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
 from sayso.adapters.langgraph.stops import Compiled
 from sayso.errors import Misuse
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
 
 _WRAPS = ("wrap_tool_call", "wrap_model_call")
 _DEPTH = 6  # of functions in functions, in which a middleware is looked for
