@@ -69,8 +69,10 @@ def must_await(graph: Compiled) -> bool:
     """Whether the graph is to be awaited.
 
     Raises:
-        Misuse: some of its parts can only be awaited, and others only called.
+        Misuse: some of its parts can only be awaited, and others only called; or they belong to
+            two event loops.
     """
+    bound = loop_of(graph) is not None
     middleware = _middleware(graph)
     awaited = [*_awaited(graph), *_wraps_one_way(middleware, awaited=True)]
     called = _wraps_one_way(middleware, awaited=False)
@@ -83,7 +85,7 @@ def must_await(graph: Compiled) -> bool:
             "this agent neither way. Nothing was asked. Give the middleware both: "
             "def wrap_tool_call(...) and async def awrap_tool_call(...)."
         )
-    return bool(awaited) or (loop_of(graph) is not None and not called)
+    return bool(awaited) or (bound and not called)
 
 
 def _awaited(graph: Compiled) -> list[str]:
