@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 
 from sayso.errors import Misuse
 from sayso.runs.stops import Released
-from sayso.runs.worker import Shift
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -203,12 +202,12 @@ async def _end(patience: float) -> None:
     asyncio.get_running_loop().stop()
 
 
-async def apart(shift: Shift, work: Callable[[], T]) -> T:
+async def apart(work: Callable[[], T], gone: Callable[[], object]) -> T:
     """Do blocking work on a thread of its own, and wait for it.
 
     Args:
-        shift: Ends if the one who waits goes away: the run lets go at its next verb.
         work: What is to be done.
+        gone: Called if the one who waits goes away, so that the work can end.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -227,7 +226,7 @@ async def apart(shift: Shift, work: Callable[[], T]) -> T:
     try:
         return await done
     except asyncio.CancelledError:
-        shift.over.set()
+        gone()
         raise
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
-from sayso.adapters.langgraph.stops import Compiled
+from sayso.adapters.langgraph.driver import Compiled
 from sayso.errors import Misuse
 
 if TYPE_CHECKING:

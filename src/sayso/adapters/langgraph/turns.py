@@ -28,7 +28,7 @@ from sayso.adapters.base import (
     made_plain,
     refused,
 )
-from sayso.adapters.langgraph.driver import Driver
+from sayso.adapters.langgraph.driver import Compiled, Driver
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
 from sayso.adapters.langgraph.position import TAG, Position
 from sayso.adapters.langgraph.shapes import (
@@ -40,7 +40,6 @@ from sayso.adapters.langgraph.shapes import (
     plain,
     shape_of,
 )
-from sayso.adapters.langgraph.stops import Compiled
 from sayso.adapters.langgraph.watching import Watch
 from sayso.errors import Conflict, Misuse
 
