@@ -34,7 +34,7 @@ from sayso.runs.calls import call_passage
 from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
 from sayso.runs.failures import failure_of
-from sayso.runs.journal import Entry, Journal
+from sayso.runs.journal import Entry, Journal, prefixes
 from sayso.runs.lanes import CHAIN, INSIDE, LANE, VERSION, Lane
 from sayso.runs.laters import RunLater
 from sayso.runs.retrying import rule_of
@@ -176,6 +176,11 @@ class Passages:
         """Whether a verb is at work, on whatever thread or task."""
         return bool(self.in_flight)
 
+    def note_cut(self, place: str, what: str) -> None:
+        """Note that a verb was cancelled in the middle; a host that did so calls its part again."""
+        if self.seated.isdisjoint(prefixes(place)):
+            self.cut.append(what)
+
     def cut_off(self) -> Misuse | None:
         """Return what is wrong if the workflow cancelled a verb of its own and then went on."""
         if not self.cut or self.waits:
@@ -276,7 +281,7 @@ class Passages:
                 raise self._failed(key, name, put_in, error) from error
             except BaseException as error:
                 if cancelled(error):
-                    self.cut.append(f"{key} ({name})")
+                    self.note_cut(key, f"{key} ({name})")
                 raise
             finally:
                 self.journal.doing = None
