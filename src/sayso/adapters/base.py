@@ -53,12 +53,14 @@ from sayso.runs.loops import LoopGone, LoopThread, awaited_on, check_loop
 from sayso.runs.running import Running
 from sayso.runs.seats import Seats, seated
 from sayso.runs.stops import NotStarted, Parked, Stop
+from sayso.runs.streams import Listener
 from sayso.runs.workflow import Workflow, acting
 
 __all__ = [
     "SILENT",
     "UNMADE",
     "Errand",
+    "Listener",
     "LoopGone",
     "LoopThread",
     "Parked",
