@@ -39,7 +39,10 @@ _ROW = re.compile(r"(?s)<!-- hosts -->\n.*?<!-- /hosts -->")
 
 
 def tried(wanted: Sequence[str], folder: str) -> Iterator[dict[str, Any]]:
-    """Install what is wanted into a folder, and run the tests of each host that is named."""
+    """Install what is wanted into a folder, and run the tests of each host that is named.
+
+    Words for pip, such as `--no-deps`, may stand among them.
+    """
     _check(_run("pip", "install", "-qq", "--target", folder, *wanted))
     versions = _versions(folder)
     for host in sorted({one.partition("==")[0] for one in wanted} & {*CHOSEN, *FAMILY}):
