@@ -334,7 +334,10 @@ def test_an_approval_that_is_not_enough_any_more_is_not_carried_out(office: Offi
 def test_what_the_policy_let_through_is_not_carried_out_once_it_asks(
     office: Office, clock: FakeClock
 ) -> None:
-    then, now = office(), office('[tools]\nlook = "high"')
+    then, now = (
+        office('[tools.look]\nargs = { order = "integer" }\n'),
+        office('[tools]\nlook = "high"'),
+    )
     content = then.forms.action("look", {"order": 7}, risk="low")
     ask = then.put(content, declared=True)
     assert ask.decision

@@ -14,6 +14,7 @@ import pytest
 
 from sayso import Desk
 from sayso.asks.lawbook import default_policy
+from sayso.errors import Denied
 from sayso.policy.reading import read
 from tests.places import Place
 from tests.served import Served
@@ -24,7 +25,7 @@ __all__ = ["shared_place"]  # a fixture
 API = "/api/v1"
 LAW = '''
 [tools.refund]
-args = { order = "integer", amount = { type = "number", minimum = 0, maximum = 5000 } }
+args = { order = "integer", amount = { type = "number", minimum = 0, maximum = 5000 }, lines = { type = "array", optional = true, items = { type = "object", properties = { sku = { type = "string" } } } } }
 
 [tools.pay]
 args = { amount = "number", iban = "string", card = { type = "string", optional = true } }
@@ -117,6 +118,15 @@ def test_e47_an_argument_that_nobody_declared_asks(bot: httpx2.Client) -> None:
     assert (begun.status_code, begun.json()["code"]) == (409, "not-approved")
 
 
+def test_e47_an_argument_inside_another_that_nobody_declared_asks(bot: httpx2.Client) -> None:
+    usual = opened(bot, "refund", {"order": 1, "amount": 20, "lines": [{"sku": "x"}]})
+    inside = opened(bot, "refund", {"order": 1, "amount": 20, "lines": [{"sku": "x", "price": 9}]})
+
+    assert usual["status"] == "decided"
+    assert inside["status"] == "open"
+    assert "refund declares no argument lines[0].price" in inside["content"]["sentence"]
+
+
 @pytest.mark.parametrize("amount", [-5, -0.01, 5000.01, "20", None, True, [20]])
 def test_e47_a_value_outside_what_is_declared_is_refused_by_its_field(
     bot: httpx2.Client, amount: object
@@ -142,6 +152,19 @@ def test_e47_a_tool_that_nobody_declared_never_runs_alone(bot: httpx2.Client) ->
     assert ask["status"] == "open"
     assert "Nothing on this desk declares the tool guess" in ask["content"]["sentence"]
     assert ask["trust"] is None, "and nothing can be earned by it"
+
+
+def test_e47_a_tool_that_nobody_declared_never_runs_alone_by_a_program_either(
+    server: Served, sqlite: Place
+) -> None:
+    """A program that hands on the words of a model is no declaration."""
+    ask = server.desk.open("guess", {"n": 1}, risk="low")
+
+    assert ask.open
+    assert "Nothing on this desk declares the tool guess" in ask.content.sentence
+    strict = read(LAW + '[defaults]\nunknown_tools = "deny"\n', default=default_policy())
+    with Desk(sqlite.url, agent="till", policy=strict) as desk, pytest.raises(Denied):
+        desk.open("guess", {"n": 1})
 
 
 def test_e47_what_is_not_declared_can_be_denied(place: Place) -> None:

@@ -97,14 +97,15 @@ def rule(
     `always` is a gate that asks whatever is declared; `requested` a call that somebody
     asks for in so many words, whose own word on its risk lowers nothing (E23).
     """
-    policy, undeclared, differing = law.policy, False, ""
+    policy, unknown, undeclared, differing = law.policy, False, False, ""
     strays: tuple[str, ...] = ()
     declared: Declaration | None = None
     if content.proposal.tool is not None and content.kind == "action":
         declared = law.law.about(policy)[content.proposal.tool]
-        if declared is None:
-            undeclared = content.posted is not None
-        elif not declared.covers(content):
+        unknown = declared is None
+        # People who are asked anyway hear of it where the words of the call are the agent's own.
+        undeclared = unknown and (content.posted is not None or policy.unknown_tools == "deny")
+        if declared is not None and not declared.covers(content):
             from sayso.asks.declared import as_ruled, fitting  # most calls are put as declared
 
             found = fitting(declared, content)
@@ -118,7 +119,11 @@ def rule(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
     )
     ruling = policy.ruling(facts, now)
-    ruling = _whatever_is_said(policy, facts, declared, ruling, now) if content.posted else ruling
+    if unknown and not undeclared and ruling.effect == "allow":
+        facts = facts._replace(undeclared=True)
+        ruling = policy.ruling(facts, now)
+    if content.posted:
+        ruling = _whatever_is_said(policy, facts, declared, ruling, now)
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = policy.ruling(facts._replace(unseen=False), now)
@@ -325,9 +330,7 @@ def unchanged(law: InForce, content: Content) -> bool:
     if not policy.settled(tool):
         return False
     declared = None if tool is None else law.law.about(policy)[tool]
-    if declared is None:
-        return content.posted is None or tool is None
-    return declared.covers(content)
+    return tool is None if declared is None else declared.covers(content)
 
 
 def other_version(law: InForce | None, content: Content) -> str | None:
