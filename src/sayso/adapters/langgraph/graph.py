@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
-from pydantic import PlainSerializer, PydanticUserError, TypeAdapter
+from pydantic import PlainSerializer
 from pydantic_core import to_jsonable_python
 
 from sayso.adapters.base import Running, check_host, hosted
-from sayso.adapters.langgraph.shapes import Known
+from sayso.adapters.langgraph.answers import Answers, Takes
+from sayso.adapters.langgraph.raised import Known
 from sayso.adapters.langgraph.stops import Compiled
 from sayso.adapters.langgraph.turns import Thread
 from sayso.adapters.langgraph.watching import watch_interrupts
-from sayso.errors import BadValue, Misuse
+from sayso.errors import Misuse
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -46,7 +47,7 @@ class Graph:
         *,
         tools: Iterable[Any] = (),
         guarded: bool = False,
-        answer: object = None,
+        answer: Takes = None,
         config: RunnableConfig | None = None,
         context: object = None,
     ) -> None:
@@ -58,7 +59,8 @@ class Graph:
             tools: Tools whose calls its interrupts ask about; edits must fit their schemas.
             guarded: Whether its nodes act only through `sayso.effect`, `sayso.step` and gates. Then
                 a turn whose process died is simply repeated; else people are asked first.
-            answer: The type, or JSON Schema, of answers to interrupts that do not say it.
+            answer: The type, or JSON Schema, of answers to interrupts that do not say it; one for each
+                node by its name; or a function of the payload that returns one, or `None`.
             config: What each `invoke` is given besides.
             context: The runtime context that each `invoke` is given.
 
@@ -74,7 +76,7 @@ class Graph:
         self._made: Compiled | None = None
         self._lock = threading.Lock()
         self._tools = _schemas(tools)
-        self._answer = _schema(answer)
+        self._answers = Answers(answer)
         self.config: RunnableConfig = config or {}
         self.context = context
         if isinstance(graph, Pregel) or not callable(graph):
@@ -100,7 +102,7 @@ class Graph:
     @property
     def known(self) -> Known:
         """What is known of answers beforehand: the tools it was given and those of the graph."""
-        return Known({**_schemas(_tools(self.graph)), **self._tools}, self._answer)
+        return Known({**_schemas(_tools(self.graph)), **self._tools}, self._answers.to)
 
 
 def _tools(graph: Compiled) -> list[Any]:
@@ -137,17 +139,6 @@ def _check_saver(graph: object) -> Compiled:
                     "a plain function: def node(state): return asyncio.run(...)."
                 )
     return graph
-
-
-def _schema(answer: object) -> dict[str, Any] | None:
-    """Return the JSON Schema of a type; what people answer reaches the graph as plain JSON."""
-    if answer is None or isinstance(answer, dict):
-        return answer
-    try:
-        made: TypeAdapter[Any] = TypeAdapter(cast("Any", answer))
-        return made.json_schema()
-    except PydanticUserError as error:
-        raise BadValue(f"answer={answer!r} has no JSON Schema: {error}") from error
 
 
 def _schemas(tools: Iterable[Any]) -> dict[str, dict[str, Any]]:

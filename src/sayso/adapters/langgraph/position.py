@@ -11,7 +11,7 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
-from sayso.adapters.langgraph.shapes import Raised, cut, plain
+from sayso.adapters.langgraph.raised import Raised, cut, plain
 from sayso.adapters.langgraph.stops import Compiled, Stops
 
 TAG = "sayso"  # the key in a checkpoint's metadata that says which turn of which run made it

@@ -20,15 +20,8 @@ from sayso import CannotTell, Happened, Rejected
 from sayso.adapters.base import Parked, Running, Seats, Stop, foreign, made_plain
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
 from sayso.adapters.langgraph.position import TAG, Position
-from sayso.adapters.langgraph.shapes import (
-    Known,
-    Question,
-    Raised,
-    Refused,
-    Shape,
-    plain,
-    shape_of,
-)
+from sayso.adapters.langgraph.raised import Earlier, Known, Raised, plain
+from sayso.adapters.langgraph.shapes import shape_of
 from sayso.adapters.langgraph.stops import Compiled
 from sayso.adapters.langgraph.watching import Watch
 from sayso.errors import Conflict, Misuse
@@ -147,8 +140,9 @@ class Thread:
         if at.refused:
             again = at.ids
         kept = {i: value for i, value in given.items() if i in again and i not in at.refused}
-        shapes = {one.id: self._shape(one, at) for one in at.raised if one.id not in kept}
-        asked = {id_: shape.put(self.run) for id_, shape in shapes.items()}
+        known = self.host.known
+        shapes = {one.id: shape_of(one, known) for one in at.raised if one.id not in kept}
+        asked = {id_: one.put(self.run, self._earlier(id_, at)) for id_, one in shapes.items()}
         self.asked = {id_: laters[0].id for id_, laters in asked.items()}
         stop = self._stop(at.ahead if at.paused else (*at.ahead, *at.idle))
         if at.paused:
@@ -157,10 +151,10 @@ class Thread:
             raise Rejected(stop.ask)
         return {**kept, **{id_: shape.reply(asked[id_]) for id_, shape in shapes.items()}}
 
-    def _shape(self, raised: Raised, at: Position) -> Shape:
-        because, ask = at.refused.get(raised.id), self.asked.get(raised.id)
-        refused = Refused(ask, because) if because is not None and ask is not None else None
-        return shape_of(raised, self.host.known, refused)
+    def _earlier(self, id_: str, at: Position) -> Earlier | None:
+        """Return what was asked before at the place of an interrupt, and does not count."""
+        because, ask = at.refused.get(id_), self.asked.get(id_)
+        return Earlier(ask, because) if because is not None and ask is not None else None
 
     def _stop(self, nodes: Sequence[str]) -> Any:  # noqa: ANN401 - a later
         """Ask before the nodes at which the graph was compiled to stop, if there are any."""
@@ -247,7 +241,7 @@ class Turn:
         asking = [
             one
             for one in self._now().raised
-            if one.id in self._answers and isinstance(shape_of(one, known), Question)
+            if one.id in self._answers and shape_of(one, known).anew
         ]
         named = [one for one in asking if (one.schema or {}).get("title") == error.title]
         said = "; ".join(": ".join((*map(str, e["loc"]), e["msg"])) for e in error.errors())

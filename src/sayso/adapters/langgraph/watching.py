@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from sayso.adapters.base import SILENT, Parked
 from sayso.adapters.langgraph.position import digest_of
-from sayso.adapters.langgraph.shapes import Raised, plain, written
+from sayso.adapters.langgraph.raised import Raised, plain, written
 from sayso.errors import Misuse
 
 if TYPE_CHECKING:
