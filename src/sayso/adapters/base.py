@@ -32,7 +32,7 @@ from typing import Any
 from sayso.asks.carrying import UNMADE, gated, gated_of
 from sayso.asks.forms import Form, Step
 from sayso.asks.refusals import told
-from sayso.errors import StepFailed
+from sayso.errors import SaysoError, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.names import made_plain
@@ -42,15 +42,18 @@ from sayso.runs.clearing import Errand, Refusal, carried_out, cleared, errand
 from sayso.runs.execution import in_a_loop
 from sayso.runs.lanes import CHAIN, LANE
 from sayso.runs.laters import RunLater
+from sayso.runs.loops import LoopGone, LoopThread, awaited_on, check_loop
 from sayso.runs.running import Running
 from sayso.runs.seats import Seats, seated
-from sayso.runs.stops import Parked, Stop
+from sayso.runs.stops import NotStarted, Parked, Stop
 from sayso.runs.workflow import Workflow, acting
 
 __all__ = [
     "SILENT",
     "UNMADE",
     "Errand",
+    "LoopGone",
+    "LoopThread",
     "Parked",
     "Refusal",
     "Running",
@@ -58,8 +61,10 @@ __all__ = [
     "Stop",
     "UntestedHost",
     "acting_as",
+    "awaited_on",
     "carried_out",
     "check_host",
+    "check_loop",
     "cleared",
     "distinct",
     "errand",
@@ -68,6 +73,7 @@ __all__ = [
     "in_a_loop",
     "made_plain",
     "prepared",
+    "refused",
     "review_draft",
     "review_plan",
     "seated",
@@ -117,6 +123,14 @@ def hosted(name: str, fn: Callable[..., Any], *, depth: int = 2) -> Workflow:
         depth: How many calls up the module is found that makes the agent.
     """
     return acting(name, sys._getframe(depth).f_globals["__name__"], fn)  # noqa: SLF001
+
+
+def refused(run: Running, error: SaysoError) -> Stop:
+    """Return what stops a run that cannot be carried on here.
+
+    One that is new is not begun at all, and its starter is told why; any other waits for a person.
+    """
+    return NotStarted(error) if run.journal.unwritten else Parked(str(error))
 
 
 def foreign(

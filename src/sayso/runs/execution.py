@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.asks.standing import stamped
 from sayso.asks.withdrawing import give_up
@@ -24,6 +24,9 @@ from sayso.runs.stops import Ended, Fenced, NotStarted, Outdated, Parked, Paused
 from sayso.runs.work import Came
 from sayso.runs.workflow import Workflow
 
+if TYPE_CHECKING:
+    from sayso.runs.loops import LoopThread
+
 _log = logging.getLogger("sayso.runs")
 
 
@@ -33,6 +36,7 @@ def carry_on(
     leader: Leader,
     *,
     opened: Callable[[Ask], object] = lambda _: None,
+    loops: Callable[[], LoopThread],
 ) -> RunStatus | None:
     """Go on with a run until it waits for people or is over, and let go of it.
 
@@ -40,7 +44,7 @@ def carry_on(
     """
     try:
         while True:
-            run = Running(journal, leader, awaits=workflow.awaits)
+            run = Running(journal, leader, awaits=workflow.awaits, loops=loops)
             came = _called(workflow, run)
             outdated = isinstance(run.stop, Outdated)
             status = None if outdated else _judged(workflow, run, came)

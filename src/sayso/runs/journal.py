@@ -156,6 +156,11 @@ class Journal:
         return self.row.id
 
     @property
+    def unwritten(self) -> bool:
+        """Whether nothing of the run is in the database yet."""
+        return self._new
+
+    @property
     def last(self) -> str | None:
         """The name of the last step that was recorded."""
         return next((entry.name for entry in reversed(self.entries.values())), None)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sayso.asks.carrying import UNMADE, Gated, Pause, heard
 from sayso.asks.forms import Form, Forms, Terms
@@ -29,6 +29,7 @@ from sayso.model.text import one_line
 from sayso.model.tool import Bound
 from sayso.model.verdicts import Kind
 from sayso.runs.alone import alone, refuse
+from sayso.runs.awaited import Awaited
 from sayso.runs.calls import call_passage
 from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
@@ -42,6 +43,9 @@ from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
 from sayso.runs.work import Step as Work
 from sayso.runs.workflow import returned_type
+
+if TYPE_CHECKING:
+    from sayso.runs.loops import LoopThread
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -85,7 +89,14 @@ class RunForms(Forms):
 class Passages:
     """A run while it is carried on."""
 
-    def __init__(self, journal: Journal, leader: Leader, *, awaits: bool) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        leader: Leader,
+        *,
+        awaits: bool,
+        loops: Callable[[], LoopThread],
+    ) -> None:
         self.journal = journal
         self.forms: Forms = RunForms(journal)
         self.stop: Stop | None = None
@@ -99,8 +110,9 @@ class Passages:
         self.in_flight: dict[object, None] = {}
         self.cut: list[str] = []
         self._numbers = count(1)
-        self._handed_out: dict[int, tuple[str, Coroutine[Any, Any, Any]]] = {}
+        self._handed_out: dict[int, tuple[str, Awaited, str]] = {}
         self._leader = leader
+        self.loops = loops
         self.root = Lane(self, awaits=awaits)
         self._laters: list[RunLater] = []
 
@@ -128,8 +140,9 @@ class Passages:
         lane = apart or self._lane()
         if lane.awaits:
             number = next(self._numbers)
-            verb = self._through_async(passage, apart, number)
-            self._handed_out[number] = (_verb(sys._getframe(1)), verb)  # noqa: SLF001
+            name = _verb(sys._getframe(1))  # noqa: SLF001
+            verb = Awaited(name, self._through_async(passage, apart, number))
+            self._handed_out[number] = name, verb, lane.place
             return verb
         with Entered(self, lane):
             return drive(passage(lane))
@@ -142,17 +155,22 @@ class Passages:
         with Entered(self, lane):
             return await drive_async(passage(lane))
 
-    def check_awaited(self) -> None:
+    def check_awaited(self, within: Callable[[str], bool] = lambda _: True) -> None:
         """Refuse to end as if all were done when a verb was never awaited.
+
+        Args:
+            within: Which places are meant, by their paths; all of them, if it is left out.
 
         Raises:
             Misuse: names it.
         """
-        left = tuple(self._handed_out.values())
-        for _, verb in left:
+        handed = tuple(self._handed_out.items())
+        left = [(number, name, verb) for number, (name, verb, path) in handed if within(path)]
+        for number, _, verb in left:
+            del self._handed_out[number]
             verb.close()
-        for name, _ in left:
-            raise Misuse(f"run.{name}(...) was not awaited, so it did nothing: await it.")
+        for _, name, _ in left:
+            raise Misuse(f"{name}(...) was not awaited, so it did nothing: await it.")
 
     def verbs_in_flight(self) -> bool:
         """Whether a verb is at work, on whatever thread or task."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.asks.lawbook import Lawbook
 from sayso.errors import SaysoError, StoreError, Tampered
@@ -34,6 +34,9 @@ from sayso.runs.stops import Fenced
 from sayso.runs.workflow import Workflow
 from sayso.store.contract import RunRow, Store
 from sayso.store.fleet import ALIVE, Worker
+
+if TYPE_CHECKING:
+    from sayso.runs.loops import LoopThread
 
 _log = logging.getLogger("sayso.runs")
 _TICK = 0.02
@@ -102,6 +105,7 @@ class Crew:
         self._name = f"{platform.node()}:{self._pid}"
         self.id = os.urandom(8).hex()
         self._shift = Shift()
+        self._loops: LoopThread | None = None
         self._pulse = Pulse(self.lease, self._still_here)
         self._threads: list[threading.Thread] = []
         self._ears: list[Alarm] = []
@@ -241,17 +245,41 @@ class Crew:
         self._check_fork()
         self._pulse.watch(journal)
         try:
-            return carry_on(workflow, journal, shift or _UNENDING, opened=self._opened)
+            leader = shift or _UNENDING
+            return carry_on(workflow, journal, leader, opened=self._opened, loops=self.loops)
         finally:
             self._pulse.leave(journal)
 
+    def loops(self) -> LoopThread:
+        """Return the thread with the event loop of this desk, for hosts that must be awaited."""
+        from sayso.runs.loops import LoopThread
+
+        self._check_fork()
+        with self._lock:
+            if self._loops is None:
+                self._loops = LoopThread()
+            return self._loops
+
+    def close(self) -> None:
+        """Let every run go, and end the event loop if there is one."""
+        self.stop()
+        if self._loops is not None:
+            self._loops.close()
+
     # --- many ---
 
-    def work(self, *, idle: bool, threads: int = 1, only: str | None = None) -> None:
+    def work(
+        self,
+        *,
+        idle: bool,
+        threads: int = 1,
+        only: str | None = None,
+        shift: Shift | None = None,
+    ) -> None:
         """Carry on whatever there is; with `idle`, return when there is nothing more."""
         self.start(threads - 1)
         try:
-            self._loop(self._shift, idle=idle, only=only)
+            self._loop(shift or self._shift, idle=idle, only=only)
         finally:
             if threads > 1:
                 self.stop()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn
@@ -27,15 +27,21 @@ _CALL: ContextVar[tuple[str, UUID] | None] = ContextVar("sayso_tool_call", defau
 
 
 @contextmanager
-def seated(seats: Seats, asked: Watch) -> Iterator[None]:
-    """Let the verbs in nodes of a graph that is invoked in this block stand at their tasks."""
+def seated(seats: Seats, asked: Watch, awaits: Callable[[], bool]) -> Iterator[None]:
+    """Let the verbs in nodes of a graph that is invoked in this block stand at their tasks.
+
+    Args:
+        seats: Their places.
+        asked: The watch over what the nodes ask.
+        awaits: Says whether the code that runs here awaits its verbs.
+    """
 
     def place() -> tuple[str, object]:
         found = _place()
         asked.check_here(found[0])
         return found
 
-    with seats.by(place), asked.watching():
+    with seats.by(place, awaits), asked.watching():
         yield
 
 
@@ -73,6 +79,7 @@ class PauseWatch(BaseCallbackHandler):
     """
 
     raise_error = True  # what is raised here is meant
+    run_inline = True  # on an event loop too: what is set here is for the code that follows
 
     def __init__(self, seats: Seats, asked: Watch) -> None:
         self.stopped = False
@@ -111,6 +118,7 @@ class PauseWatch(BaseCallbackHandler):
             return
         try:
             self._seats.check_paused(lambda name: within(place, name))
+            self._seats.check_awaited(lambda name: within(place, name))
             if not self._runs(place):
                 self._asked.ended(place)
             self._asked.check(place)

@@ -11,8 +11,9 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
+from sayso.adapters.langgraph.driver import Driver
 from sayso.adapters.langgraph.raised import Raised, cut, plain
-from sayso.adapters.langgraph.stops import Compiled, Stops
+from sayso.adapters.langgraph.stops import Stops
 
 TAG = "sayso"  # the key in a checkpoint's metadata that says which turn of which run made it
 _MOST = 400_000  # characters of all values together; a turn's result holds them
@@ -34,11 +35,11 @@ class Position:
     refused: Mapping[str, str] = field(default_factory=dict)  # what was said to answers, by id
 
     @classmethod
-    def of(cls, graph: Compiled, state: StateSnapshot, passed: Iterable[str] = ()) -> Position:
+    def of(cls, driver: Driver, state: StateSnapshot, passed: Iterable[str] = ()) -> Position:
         """Read it from a snapshot of the thread, with its subgraphs.
 
         Args:
-            graph: The graph.
+            driver: The way to call the graph.
             state: The snapshot.
             passed: The stops that people have allowed to be passed.
         """
@@ -49,7 +50,7 @@ class Position:
             for task, one in asking
             if one.id in {known.id for known in state.interrupts}
         ]
-        stops = Stops(graph, state, frozenset(passed))
+        stops = Stops(driver, state, frozenset(passed))
         # A process may die when the tasks of a step are done and the step is not: nothing is next
         # then, and yet the graph has to go on.
         between = () if state.next else tuple(task.name for task in state.tasks)

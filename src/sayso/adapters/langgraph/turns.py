@@ -17,7 +17,18 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from sayso import CannotTell, Happened, Rejected
-from sayso.adapters.base import Parked, Running, Seats, Stop, foreign, made_plain
+from sayso.adapters.base import (
+    LoopGone,
+    LoopThread,
+    Parked,
+    Running,
+    Seats,
+    Stop,
+    foreign,
+    made_plain,
+    refused,
+)
+from sayso.adapters.langgraph.driver import Driver
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
 from sayso.adapters.langgraph.position import TAG, Position
 from sayso.adapters.langgraph.raised import Earlier, Known, Raised, plain
@@ -42,13 +53,11 @@ class Host(Protocol):
     config: RunnableConfig
     context: object
 
-    @property
-    def graph(self) -> Compiled:
-        """The compiled graph."""
+    def driver(self, loops: LoopThread) -> Driver:
+        """Return the way to call the graph."""
         ...
 
-    @property
-    def known(self) -> Known:
+    def known(self, graph: Compiled) -> Known:
         """What is known of answers beforehand."""
         ...
 
@@ -60,6 +69,8 @@ class Thread:
         self.host = host
         self.run = run
         self.given = given
+        self.driver = _driver(host, run)
+        self.known = host.known(self.driver.graph)
         self.seats: Seats = run.seats()
         self.asked: dict[str, str | None] = {}  # the asks of the last turn, by interrupt
         self.decided: dict[str, Raised] = {}
@@ -111,7 +122,7 @@ class Thread:
 
     def watch(self) -> Watch:
         """Return what watches over the calls of `interrupt()` in a turn."""
-        saver = cast("BaseCheckpointSaver[Any]", self.host.graph.checkpointer)
+        saver = cast("BaseCheckpointSaver[Any]", self.driver.graph.checkpointer)
         return Watch(self.thread["thread_id"], saver, self.decided, here)
 
     def tag(self, number: int) -> str:
@@ -121,12 +132,12 @@ class Thread:
     def position(self, before: Position | None) -> Position:
         """Ask the checkpointer where the thread stands; at stops `before`, it may go on."""
         config: RunnableConfig = {"configurable": self.thread}
-        state = self.host.graph.get_state(config, subgraphs=True)
-        return Position.of(self.host.graph, state, before.stops if before is not None else ())
+        state = self.driver.state(config, subgraphs=True)
+        return Position.of(self.driver, state, before.stops if before is not None else ())
 
     def _output(self) -> Any:  # noqa: ANN401 - JSON
         config: RunnableConfig = {"configurable": self.thread}
-        return plain(self.host.graph.get_state(config).values)
+        return plain(self.driver.state(config).values)
 
     # --- what people say ---
 
@@ -140,7 +151,7 @@ class Thread:
         if at.refused:
             again = at.ids
         kept = {i: value for i, value in given.items() if i in again and i not in at.refused}
-        known = self.host.known
+        known = self.known
         shapes = {one.id: shape_of(one, known) for one in at.raised if one.id not in kept}
         asked = {id_: one.put(self.run, self._earlier(id_, at)) for id_, one in shapes.items()}
         self.asked = {id_: laters[0].id for id_, laters in asked.items()}
@@ -183,10 +194,9 @@ class Turn:
         Raises:
             Parked: it does not, so what they decided must not be used.
         """
-        graph = self._thread.host.graph
         if self._before is None:
             return
-        differs = self._now().differs_from(self._before, graph.nodes)
+        differs = self._now().differs_from(self._before, self._thread.driver.graph.nodes)
         if differs is not None:
             raise Parked(differs)
 
@@ -199,7 +209,7 @@ class Turn:
         given = self._given(self._now())
         if given is _OVER:
             return self._now().kept
-        seats, graph = self._thread.seats, self._thread.host.graph
+        seats, driver = self._thread.seats, self._thread.driver
         resumes = {"__pregel_strict_resume": True} if isinstance(given, Command) else {}
         config = self._thread.config(self._number, **resumes)
         asked = self._thread.watch()
@@ -207,13 +217,10 @@ class Turn:
         refused: dict[str, str] = {}
         config["callbacks"] = [*_listed(config.get("callbacks")), watch]
         try:
-            with seated(seats, asked):
-                graph.invoke(
-                    given,
-                    config,
-                    context=self._thread.host.context,
-                    durability="sync",
-                )
+            with seated(seats, asked, driver.awaits):
+                driver.invoke(given, config, self._thread.host.context)
+        except LoopGone:  # as if this process had died: whoever goes on looks at what was kept
+            raise
         except Stop:
             watch.stopped = True
         except Exception as error:
@@ -237,7 +244,7 @@ class Turn:
         """
         if not is_invalid_resume(error) or not isinstance(error, ValidationError):
             return {}
-        known = self._thread.host.known
+        known = self._thread.known
         asking = [
             one
             for one in self._now().raised
@@ -257,7 +264,7 @@ class Turn:
         if before is None and now.tag != self._tag:
             return self._thread.given
         if before is not None and not self._begun(now):
-            differs = now.differs_from(before, self._thread.host.graph.nodes)
+            differs = now.differs_from(before, self._thread.driver.graph.nodes)
             if differs is not None:
                 raise Conflict(differs)
         elif self._over(now):
@@ -310,8 +317,20 @@ class Turn:
                 )
             config = self._thread.config(self._number)
             config["metadata"][TAG] = self._by_hand
-            self._thread.host.graph.update_state(config, update, as_node=now.nodes[0])
+            self._thread.driver.update(config, update, now.nodes[0])
         return self._now().waiting().kept
+
+
+def _driver(host: Host, run: Running) -> Driver:
+    """Return the way to call the graph; a run whose graph cannot be run here is not begun.
+
+    Raises:
+        Stop: it cannot.
+    """
+    try:
+        return host.driver(run.loops())
+    except Misuse as error:
+        raise refused(run, error) from error
 
 
 def _pauses(seats: Seats) -> bool:
