@@ -49,9 +49,7 @@ class Seating(Protocol):
 class Lobby(Lane):
     """A lane for code whose place is known only when it uses a verb: it stands there, then."""
 
-    def __init__(
-        self, run: Seating, find: Callable[[], Lane], awaits: Callable[[], bool]
-    ) -> None:
+    def __init__(self, run: Seating, find: Callable[[], Lane], awaits: Callable[[], bool]) -> None:
         self.run = run
         self.path = ""
         self._find = find
@@ -107,9 +105,7 @@ class Seats:
         self._lock = threading.Lock()
 
     @contextmanager
-    def at(
-        self, name: str, *, agent: str | None = None, awaits: bool = False
-    ) -> Iterator[None]:
+    def at(self, name: str, *, agent: str | None = None, awaits: bool = False) -> Iterator[None]:
         """Let the verbs of this block stand at a place of this name, on whatever thread.
 
         Args:

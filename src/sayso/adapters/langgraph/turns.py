@@ -7,6 +7,7 @@ said after the last one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import count
@@ -36,12 +37,15 @@ from sayso.adapters.langgraph.shapes import shape_of
 from sayso.adapters.langgraph.stops import Compiled
 from sayso.adapters.langgraph.watching import Watch
 from sayso.errors import Conflict, Misuse
+from sayso.model.text import one_line
+from sayso.runs.failures import text_of
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 _OVER = object()
+_TRIES = 3  # answers to one interrupt that a graph may refuse until the run is parked
 _SAID = 500  # characters of what a validator says
 
 
@@ -74,6 +78,8 @@ class Thread:
         self.seats: Seats = run.seats()
         self.asked: dict[str, str | None] = {}  # the asks of the last turn, by interrupt
         self.decided: dict[str, Raised] = {}
+        self.told: dict[str, Any] = {}  # what the graph was told last, by interrupt
+        self.tries: Counter[str] = Counter()  # answers that it did not take, by interrupt
 
     def carried_on(self) -> Any:  # noqa: ANN401 - JSON
         """Go on turn by turn until the graph has ended, and return its values."""
@@ -83,7 +89,9 @@ class Thread:
             before = self._turn(number, before, answers)
             if before.done and not before.paused:
                 break
+            self._check_tries(before)
             answers = self._answers(before, answers)
+            self.told |= answers
             self.decided |= {one.id: one for one in before.raised}
         return self.run.step(self._output)
 
@@ -123,7 +131,7 @@ class Thread:
     def watch(self) -> Watch:
         """Return what watches over the calls of `interrupt()` in a turn."""
         saver = cast("BaseCheckpointSaver[Any]", self.driver.graph.checkpointer)
-        return Watch(self.thread["thread_id"], saver, self.decided, here)
+        return Watch(self.thread["thread_id"], saver, self.decided, self.told, here)
 
     def tag(self, number: int) -> str:
         """What is noted on each checkpoint of a turn."""
@@ -161,6 +169,22 @@ class Thread:
         if stop is not None and not stop.result().decision:
             raise Rejected(stop.ask)
         return {**kept, **{id_: shape.reply(asked[id_]) for id_, shape in shapes.items()}}
+
+    def _check_tries(self, at: Position) -> None:
+        """Stop asking once a graph did not take several answers to the same; a retry asks again.
+
+        Raises:
+            Parked: it did not.
+        """
+        for id_, because in at.refused.items():
+            self.tries[id_] += 1
+            if self.tries[id_] >= _TRIES * (1 + self.run.journal.granted["answers"]):
+                asked = self.decided[id_]
+                raise Parked(
+                    f"{asked.node} took none of {self.tries[id_]} answers. The last time it said: "
+                    f"{because} Retry the run to be asked again, or cancel it.",
+                    more="answers",
+                )
 
     def _earlier(self, id_: str, at: Position) -> Earlier | None:
         """Return what was asked before at the place of an interrupt, and does not count."""
@@ -225,9 +249,12 @@ class Turn:
             watch.stopped = True
         except Exception as error:
             refused = self._refused(error)
+            if not refused:  # else nothing was resumed
+                refused = self._raised_after(asked.unfit(error))
+                asked.check()
             if not watch.stopped and not refused:
                 raise
-        if not refused:  # else nothing was resumed
+        if not refused:
             asked.check_over()
         if not watch.stopped and _pauses(seats):
             raise Misuse(
@@ -253,6 +280,16 @@ class Turn:
         named = [one for one in asking if (one.schema or {}).get("title") == error.title]
         said = "; ".join(": ".join((*map(str, e["loc"]), e["msg"])) for e in error.errors())
         return {one.id: said[:_SAID] for one in named or asking}
+
+    def _raised_after(self, unfit: Mapping[str, BaseException]) -> dict[str, str]:
+        """Return what nodes raised right after answers that may be given once more."""
+        asked = {one.id: one for one in self._now().raised}
+        known = self._thread.known
+        return {
+            id_: one_line(text_of(error), _SAID)
+            for id_, error in unfit.items()
+            if id_ in asked and shape_of(asked[id_], known).anew
+        }
 
     def _given(self, now: Position) -> Any:  # noqa: ANN401 - what LangGraph takes
         """Return what the graph has to be given now; some of it may have been given before.

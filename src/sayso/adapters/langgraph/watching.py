@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, replace
@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 import langgraph.config
 import langgraph.types
+from langgraph.errors import GraphBubbleUp, GraphRecursionError
 from langgraph.types import interrupt
 from pydantic import TypeAdapter
 
 from sayso.adapters.base import SILENT, Parked
 from sayso.adapters.langgraph.position import digest_of
 from sayso.adapters.langgraph.raised import Raised, plain, written
-from sayso.errors import Misuse
+from sayso.errors import Misuse, SaysoError
+from sayso.runs.failures import behind
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -40,6 +42,8 @@ _DEAF = (
     "to something that nobody saw. No graph is run. Install a version that the page on LangGraph "
     "names."
 )
+# Of these an answer is not the reason: the world, a limit of the graph, or what our verbs say.
+_OTHER = (OSError, SaysoError, GraphBubbleUp, GraphRecursionError)
 _NEXT = "Put that right and retry the run, or cancel it."
 
 
@@ -131,6 +135,7 @@ class Watch:
         thread_id: str,
         saver: BaseCheckpointSaver[Any],
         decided: Mapping[str, Raised],
+        answers: Mapping[str, Any],
         here: Callable[[], str],
     ) -> None:
         """Watch one turn.
@@ -139,16 +144,20 @@ class Watch:
             thread_id: The thread of the graph; graphs on others are none of our business.
             saver: What keeps it.
             decided: All that people have decided on in this run, by the ids of the interrupts.
+            answers: What the graph is to hear, by the same ids; what was given last counts.
             here: Says which part runs: a task, or a call of a tool in one.
         """
         self._thread = thread_id
         self._saver = saver
         self._decided = decided
+        self._answers = answers
         self._here = here
         self._used: dict[str, set[str]] = {}  # by task, the ids whose answers were handed out
         self._raised: dict[str, Unheard] = {}  # by part
         self._faults: dict[str, str] = {}  # by part
-        self._most = len(decided)  # answers that a task can have
+        self._most = len(answers)  # answers that a task can have
+        self._last: dict[str, str] = {}  # by part, the answer it heard and has done nothing since
+        self._unfit: dict[str, BaseException] = {}  # what was raised right after an answer, by id
         self._lock = threading.RLock()
 
     @contextmanager
@@ -184,8 +193,8 @@ class Watch:
         task, pad = conf["checkpoint_ns"], conf[_PAD]
         payload = Payload.of(value, schema, self._saver)
         with self._lock:
-            answered = list(pad.resume)
-            self._most = max(self._most, len(answered))
+            self._most = max(self._most, len(pad.resume))
+            answered = self._answered(task, pad.resume)
             number = self._number(task, payload)
             unused = self._unused(task)
             if number is None and (not unused or name != task):
@@ -194,12 +203,21 @@ class Watch:
         if number is None and unused and name == task:  # others run beside a call of a tool
             raise self._fault(name, _changed(unused[0], payload.value))
         index = len(answered) if number is None else number
+        self._heard(name, task, number)
 
         def send(writes: Any) -> Any:  # noqa: ANN401 - as LangGraph's
             whole = [(key, answered if key == _ANSWERED else one) for key, one in writes]
             return conf[_SEND](whole)
 
-        return {**conf, _PAD: replace(pad, interrupt_counter=lambda: index), _SEND: send}
+        return {**conf, _PAD: replace(pad, resume=answered, interrupt_counter=lambda: index), _SEND: send}
+
+    def _answered(self, task: str, resume: Sequence[Any]) -> list[Any]:
+        """Return the answers of a task by their numbers: ours, which may differ from those kept."""
+        found = list(resume)
+        for number, one in self._known(task):
+            found += [None] * (number + 1 - len(found))
+            found[number] = self._answers[one.id]
+        return found
 
     def _number(self, task: str, payload: Payload) -> int | None:
         """Return which answer of a task is the one to this payload, and has not been used."""
@@ -222,12 +240,40 @@ class Watch:
         used = self._used.get(task, set())
         return [one for _, one in self._known(task) if one.id not in used]
 
+    # --- an answer that a node cannot use ---
+
+    def _heard(self, part: str, task: str, number: int | None) -> None:
+        id_of = _numbered()
+        if number is None or id_of is None:
+            self._last.pop(part, None)
+        else:
+            self._last[part] = id_of(task, number)
+
+    def acted(self, part: str) -> None:
+        """Note that a part does something: what it raises from here on is not about an answer."""
+        with self._lock:
+            for name in [one for one in self._last if within(part, one)]:
+                del self._last[name]
+
+    def raised(self, part: str, error: BaseException) -> None:
+        """Note that a part raised, and which answer it had just heard, if that may be the reason."""
+        with self._lock:
+            heard = self._last.pop(part, None)
+            if heard is not None and isinstance(error, Exception) and not isinstance(error, _OTHER):
+                self._unfit[heard] = error
+
+    def unfit(self, error: Exception) -> dict[str, BaseException]:
+        """Return what was raised right after answers, by interrupt, if that ended the turn."""
+        causes = behind(error)
+        return self._unfit if any(one in causes for one in self._unfit.values()) else {}
+
     # --- a node ---
 
     def begun(self, task: str) -> None:
         """Note that a task runs, maybe again: then it asks all that it asked before again."""
         with self._lock:
             self._used.pop(task, None)
+            self._last.pop(task, None)
             for name in self._below(task):
                 del self._raised[name]
 
