@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -20,7 +21,7 @@ from sayso import Desk, Run
 from sayso.adapters.langgraph import Graph
 from tests.adapters.langgraph.conftest import Setting
 from tests.adapters.langgraph.graphs import State, Talk, one_node
-from tests.runs.people import ask_of
+from tests.runs.people import ask_of, titles
 
 Node = Callable[[Any], Any]
 
@@ -248,3 +249,117 @@ def test_what_langgraph_tries_again_by_itself_asks_nobody(local: Desk):
     policy = RetryPolicy(initial_interval=0.01, retry_on=LookupError)
     run = told(local, begun(local, node, retry_policy=policy), "yes")
     assert (run.output["log"], len(run.asks)) == (["yes"], 1)
+
+
+# --- a node that asks something else when it runs again ----------------------------------------
+
+
+def wording(*words: Any) -> Node:
+    """A node that says something else each time, as a model would."""
+    left = iter(words)
+    return lambda state: {"log": [interrupt(next(left, words[-1]))]}
+
+
+def test_what_differs_is_shown_line_by_line(local: Desk):
+    was, now = "Dear Ben,\nwe are glad.\nYours", "Dear Ben,\nwe are sorry.\nYours"
+    run = begun(local, wording({"draft": was}, {"draft": now}))
+    first = ask_of(run)
+    run = told(local, run, {"ok": True})
+    again = ask_of(run)
+    facts = str(again.content.facts)
+    assert again.content.about == first.id
+    assert "nothing that was said before counts" in str(again.content.why)
+    assert ("glad" in facts, "sorry" in facts) == (True, True)
+
+
+def test_a_payload_cannot_take_the_place_of_what_was_asked_before(local: Desk):
+    """A payload is hostile text: it may bring a fact of that name itself."""
+    run = begun(local, wording({"a": "Pay 5"}, {"a": "Pay 500", "Asked before": "Pay 500"}))
+    facts = dict(ask_facts(told(local, run, "yes")))
+    assert facts["Asked before"] == "Pay 500"
+    assert 'Pay 5"' in facts["Asked before'"]
+
+
+def ask_facts(run: Run) -> list[list[str]]:
+    return json.loads(str(ask_of(run).content.facts))
+
+
+def test_wordings_too_long_to_compare_are_shown_as_they_were(local: Desk):
+    words = ["\n".join(f"{n} {word}" for n in range(5_000)) for word in ("tea", "coffee")]
+    run = told(local, begun(local, wording(*words)), "yes")
+    assert "0 tea" in str(ask_of(run).content.facts)
+
+
+def test_no_approval_carries_over_to_another_wording_nor_back(local: Desk):
+    wiped: list[str] = []
+    disks = iter(["a", "b", "a", "a"])
+
+    def node(state: State) -> State:
+        disk = next(disks)
+        if interrupt({"action": "wipe", "disk": disk, "options": ["yes", "no"]}) == "yes":
+            wiped.append(disk)
+        return {}
+
+    run = begun(local, node)
+    for verdict, disk in (("approve", "a"), ("approve", "b"), ("reject", "a")):
+        ask = ask_of(run, "wipe")
+        assert ask.args == {"disk": disk}
+        getattr(local, verdict)(ask)
+        run = on(local, run)
+    assert (run.status, wiped) == ("done", [])
+
+
+def test_a_wording_that_never_settles_parks_the_run_and_a_retry_asks_again(local: Desk):
+    numbers = count()
+
+    def node(state: State) -> State:
+        return {"log": [interrupt(f"Draft {min(next(numbers), 5)}: fine?")]}
+
+    run = told(local, begun(local, node), "yes", "yes", "yes")
+    assert run.status == "parked"
+    assert "asked something else 3 times" in str(run.error)
+    assert "sayso.step" in str(run.error)
+    local.retry(run)
+    run = told(local, on(local, run), "yes", "yes", "yes")
+    assert (run.status, run.output["log"]) == ("done", ["yes"]), run.error
+
+
+def test_an_earlier_answer_stays_and_a_later_one_is_asked_for_again(local: Desk):
+    words = iter(["Fine?", "Good?", "Good?", "Good?"])
+
+    def node(state: State) -> State:
+        return {"log": [interrupt("Who?"), interrupt(next(words)), interrupt("Why?")]}
+
+    run = told(local, begun(local, node), "Ada", "yes", "no", "So")
+    assert run.status == "done", run.error
+    assert titles(run) == ["Fine?", "Good?", "Who?", "Why?"]
+    assert run.output["log"] == ["Ada", "no", "So"]
+
+
+def test_another_wording_in_a_tool_is_asked_anew(local: Desk):
+    words = iter(["How?", "How come?", "How come?"])
+
+    @tool
+    def wonder(about: str) -> str:
+        """Ask."""
+        return str(interrupt(next(words)))
+
+    calls = [{"name": "wonder", "args": {"about": "x"}, "id": "1"}]
+    builder = StateGraph(Talk)
+    builder.add_node("model", lambda _: {"messages": [AIMessage("", tool_calls=calls)]})
+    builder.add_node("tools", ToolNode([wonder]))
+    builder.add_edge(START, "model")
+    builder.add_edge("model", "tools")
+    compiled = builder.compile(checkpointer=InMemorySaver())
+    run = local.run(Graph("desk", compiled), {"messages": []}, wait=False)
+    run = told(local, run, "so", "thus")
+    assert run.status == "done", run.error
+    assert run.output["messages"][-1]["content"] == "thus"
+
+
+def test_another_wording_is_asked_anew_in_a_new_process(everywhere: Setting):
+    made = everywhere("rewords")
+    run = made.begin({"log": []})
+    made.answer(run, "yes", "draft 1")
+    made.answer(run, "no", "draft 2")
+    assert (run.status, run.output["log"]) == ("done", ["no"]), run.error

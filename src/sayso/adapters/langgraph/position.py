@@ -33,6 +33,8 @@ class Position:
     behind: tuple[str, ...]  # the ids of what is shown as asked and was answered
     paused: bool = False  # a verb in a node waits for people
     refused: Mapping[str, str] = field(default_factory=dict)  # what was said to answers, by id
+    # The interrupts at which a node asked something else than before, with those that they stand for.
+    renewed: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, driver: Driver, state: StateSnapshot, passed: Iterable[str] = ()) -> Position:
@@ -108,6 +110,10 @@ class Position:
     def refusing(self, refused: Mapping[str, str]) -> Position:
         """Return it as one at which the graph did not take some answers."""
         return replace(self, refused=refused)
+
+    def renewing(self, renewed: Mapping[str, list[str]]) -> Position:
+        """Return it as one at which a node asks something else than what people answered."""
+        return replace(self, renewed=renewed)
 
     def waiting(self) -> Position:
         """Return it as one at which a verb in a node waits for people."""

@@ -15,7 +15,8 @@ from pydantic_core import to_jsonable_python
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DEEPEST = 40
 _BEFORE = "Asked before"
-_COMPARED = 20_000  # characters of both wordings that are compared line by line
+_COMPARED = 20_000  # characters of what differs
+_LINES = 400  # of a wording that are compared with another
 _REFUSED = "The graph did not take the last answer: {}"
 _CHANGED = (
     "The node asks something else now that it runs again, so nothing that was said before counts. "
@@ -51,7 +52,7 @@ class Known:
 class Earlier:
     """What was asked here before and does not count: the ask, why not, and how it was worded."""
 
-    ask: str
+    ask: str | None
     because: str | None = None  # what the graph said to the answer
     was: Any = None  # the payload, if the node asks something else now
     now: Any = None
@@ -75,13 +76,20 @@ class Earlier:
 def difference(was: Any, now: Any) -> str:  # noqa: ANN401 - JSON
     """Return what one payload said and the other no longer does, line by line.
 
-    A line begins with `-` if it is gone, with `+` if it is new.
+    A line begins with `-` if it is gone, with `+` if it is new. Of what is too long to be compared
+    it is the old one alone.
     """
     old, new = _lines(was), _lines(now)
-    if sum(map(len, old)) + sum(map(len, new)) > _COMPARED:
-        return cut("\n".join(old), _COMPARED)  # type: ignore[no-any-return]
-    found = [line for line in difflib.ndiff(old, new) if not line.startswith("?")]
-    return "\n".join(found)
+    if max(len(old), len(new)) > _LINES:
+        return _begun("\n".join(old), _COMPARED)
+    found: list[str] = []
+    for _, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        same = old[a:b] == new[c:d]
+        found += [f"  {line}" for line in old[a:b]] if same else []
+        found += [] if same else [f"- {line}" for line in old[a:b]]
+        found += [] if same else [f"+ {line}" for line in new[c:d]]
+    text = "\n".join(found)
+    return text if len(text) <= _COMPARED else _begun(text, _COMPARED)
 
 
 def _lines(value: Any) -> list[str]:  # noqa: ANN401 - JSON

@@ -35,7 +35,7 @@ from sayso.adapters.langgraph.position import TAG, Position
 from sayso.adapters.langgraph.raised import Earlier, Known, Raised, plain
 from sayso.adapters.langgraph.shapes import shape_of
 from sayso.adapters.langgraph.stops import Compiled
-from sayso.adapters.langgraph.watching import Watch
+from sayso.adapters.langgraph.watching import Watch, shown
 from sayso.errors import Conflict, Misuse
 from sayso.model.text import one_line
 from sayso.runs.failures import text_of
@@ -76,10 +76,11 @@ class Thread:
         self.driver = _driver(host, run)
         self.known = host.known(self.driver.graph)
         self.seats: Seats = run.seats()
-        self.asked: dict[str, str | None] = {}  # the asks of the last turn, by interrupt
+        self.asked: dict[str, str | None] = {}  # the last ask of each interrupt
         self.decided: dict[str, Raised] = {}
         self.told: dict[str, Any] = {}  # what the graph was told last, by interrupt
         self.tries: Counter[str] = Counter()  # answers that it did not take, by interrupt
+        self.gone: dict[str, Raised] = {}  # what was decided and is worded otherwise by now
 
     def carried_on(self) -> Any:  # noqa: ANN401 - JSON
         """Go on turn by turn until the graph has ended, and return its values."""
@@ -89,6 +90,7 @@ class Thread:
             before = self._turn(number, before, answers)
             if before.done and not before.paused:
                 break
+            self._forget(before)
             self._check_tries(before)
             answers = self._answers(before, answers)
             self.told |= answers
@@ -161,8 +163,9 @@ class Thread:
         kept = {i: value for i, value in given.items() if i in again and i not in at.refused}
         known = self.known
         shapes = {one.id: shape_of(one, known) for one in at.raised if one.id not in kept}
-        asked = {id_: one.put(self.run, self._earlier(id_, at)) for id_, one in shapes.items()}
-        self.asked = {id_: laters[0].id for id_, laters in asked.items()}
+        earlier = {one.id: self._earlier(one, at) for one in at.raised}
+        asked = {id_: one.put(self.run, earlier[id_]) for id_, one in shapes.items()}
+        self.asked |= {id_: laters[0].id for id_, laters in asked.items()}
         stop = self._stop(at.ahead if at.paused else (*at.ahead, *at.idle))
         if at.paused:
             self.run.step(self.seats.check_answered)
@@ -170,26 +173,47 @@ class Thread:
             raise Rejected(stop.ask)
         return {**kept, **{id_: shape.reply(asked[id_]) for id_, shape in shapes.items()}}
 
+    def _forget(self, at: Position) -> None:
+        """Let nothing count that was said to what a node words otherwise by now."""
+        for new, gone in at.renewed.items():
+            self.tries[new] = 1 + max(self.tries[one] for one in gone)
+            self.gone |= {one: self.decided.pop(one) for one in gone if one in self.decided}
+
     def _check_tries(self, at: Position) -> None:
-        """Stop asking once a graph did not take several answers to the same; a retry asks again.
+        """Stop asking once people have answered several times for nothing; a retry asks again.
 
         Raises:
-            Parked: it did not.
+            Parked: they have.
         """
-        for id_, because in at.refused.items():
-            self.tries[id_] += 1
-            if self.tries[id_] >= _TRIES * (1 + self.run.journal.granted["answers"]):
-                asked = self.decided[id_]
-                raise Parked(
-                    f"{asked.node} took none of {self.tries[id_]} answers. The last time it said: "
-                    f"{because} Retry the run to be asked again, or cancel it.",
-                    more="answers",
-                )
+        self.tries.update(at.refused.keys())
+        most = _TRIES * (1 + self.run.journal.granted["answers"])
+        for one in at.raised:
+            if self.tries[one.id] >= most and (one.id in at.refused or one.id in at.renewed):
+                raise Parked(self._in_vain(one, at), more="answers")
 
-    def _earlier(self, id_: str, at: Position) -> Earlier | None:
+    def _in_vain(self, one: Raised, at: Position) -> str:
+        because = at.refused.get(one.id)
+        if because is not None:
+            return (
+                f"{one.node} took none of {self.tries[one.id]} answers. The last time it said: "
+                f"{because} Retry the run to be asked again, or cancel it."
+            )
+        was = self.gone[at.renewed[one.id][0]]
+        return (
+            f"{one.node} asked something else {self.tries[one.id]} times when it ran again, so it was "
+            f"given no answer. People decided on: {shown(was.value)} Now it asks: {shown(one.value)} "
+            "What a node asks must not change: compute it in a node before, or by sayso.step(...). "
+            "Retry the run to be asked again, or cancel it."
+        )
+
+    def _earlier(self, one: Raised, at: Position) -> Earlier | None:
         """Return what was asked before at the place of an interrupt, and does not count."""
-        because, ask = at.refused.get(id_), self.asked.get(id_)
-        return Earlier(ask, because) if because is not None and ask is not None else None
+        if one.id in at.refused:
+            return Earlier(self.asked.get(one.id), because=at.refused[one.id])
+        if one.id not in at.renewed:
+            return None
+        old = at.renewed[one.id][0]
+        return Earlier(self.asked.get(old), was=self.gone[old].value, now=one.value)
 
     def _stop(self, nodes: Sequence[str]) -> Any:  # noqa: ANN401 - a later
         """Ask before the nodes at which the graph was compiled to stop, if there are any."""
@@ -262,6 +286,7 @@ class Turn:
                 "answer, so nothing of this turn counts. Catch Exception, never BaseException."
             )
         found = self._now().refusing(refused)
+        found = found.renewing(asked.renewed(found.ids))
         return (found.waiting() if watch.stopped else found).kept
 
     def _refused(self, error: Exception) -> dict[str, str]:

@@ -2,16 +2,17 @@
 
 LangGraph keeps the answers of a task by number, and hands the first one to whatever its
 node asks first when it runs again. What people saw is known by its digest; so each call of
-`interrupt()` is met here, and is given the answer to its own payload, or none. A node that
-asks something else now, that no longer asks, or that goes on without an answer does not
-count as done, and the run is parked.
+`interrupt()` is met here, and is given the answer to its own payload, or none. Where a node
+asks something else now, it waits for people again, and nothing that was said before counts. A
+node that no longer asks, or that goes on without an answer, does not count as done, and the run
+is parked.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, replace
@@ -155,6 +156,7 @@ class Watch:
         self._used: dict[str, set[str]] = {}  # by task, the ids whose answers were handed out
         self._raised: dict[str, Unheard] = {}  # by part
         self._faults: dict[str, str] = {}  # by part
+        self._gone: dict[str, list[str]] = {}  # by task, the answers that no longer count
         self._most = len(answers)  # answers that a task can have
         self._last: dict[str, str] = {}  # by part, the answer it heard and has done nothing since
         self._unfit: dict[str, BaseException] = {}  # what was raised right after an answer, by id
@@ -184,7 +186,7 @@ class Watch:
         """Return what `interrupt()` is to believe, so that it finds the answer to its payload.
 
         Raises:
-            Parked: the node asks something else than what people decided on.
+            Parked: the part goes on although something in it was swallowed.
         """
         name = self._here()
         self.check_here(name)
@@ -197,11 +199,11 @@ class Watch:
             answered = self._answered(task, pad.resume)
             number = self._number(task, payload)
             unused = self._unused(task)
-            if number is None and (not unused or name != task):
+            if number is None:
                 silent = SILENT.get() is not None
-                self._raised[name] = Unheard(_shown(payload.value), silent)
-        if number is None and unused and name == task:  # others run beside a call of a tool
-            raise self._fault(name, _changed(unused[0], payload.value))
+                self._raised[name] = Unheard(shown(payload.value), silent)
+            if number is None and name == task:  # others run beside a call of a tool
+                self._renew(task, unused)
         index = len(answered) if number is None else number
         self._heard(name, task, number)
 
@@ -209,7 +211,11 @@ class Watch:
             whole = [(key, answered if key == _ANSWERED else one) for key, one in writes]
             return conf[_SEND](whole)
 
-        return {**conf, _PAD: replace(pad, resume=answered, interrupt_counter=lambda: index), _SEND: send}
+        return {
+            **conf,
+            _PAD: replace(pad, resume=answered, interrupt_counter=lambda: index),
+            _SEND: send,
+        }
 
     def _answered(self, task: str, resume: Sequence[Any]) -> list[Any]:
         """Return the answers of a task by their numbers: ours, which may differ from those kept."""
@@ -234,11 +240,37 @@ class Watch:
         if id_of is None:
             return []
         ids = [(number, id_of(task, number)) for number in range(self._most)]
-        return [(number, self._decided[id_]) for number, id_ in ids if id_ in self._decided]
+        gone = self._gone.get(task, ())
+        return [
+            (number, self._decided[id_])
+            for number, id_ in ids
+            if id_ in self._decided and id_ not in gone
+        ]
 
     def _unused(self, task: str) -> list[Raised]:
         used = self._used.get(task, set())
         return [one for _, one in self._known(task) if one.id not in used]
+
+    # --- a node that asks something else ---
+
+    def _renew(self, task: str, unused: Sequence[Raised]) -> None:
+        """Forget what people said to a task and it has not heard: it asks something else now."""
+        if unused:
+            self._gone.setdefault(task, [])
+        for one in unused:
+            self._gone[task].append(one.id)
+
+    def renewed(self, asked: Iterable[str]) -> dict[str, list[str]]:
+        """Return which of these interrupts stand for others that no longer count."""
+        id_of = _numbered()
+        if id_of is None:
+            return {}
+        found: dict[str, list[str]] = {}
+        for task, gone in self._gone.items():
+            numbers = range(self._most + len(gone) + 2)
+            new = {id_of(task, number) for number in numbers} - self._decided.keys()
+            found |= {one: list(gone) for one in asked if one in new}
+        return found
 
     # --- an answer that a node cannot use ---
 
@@ -291,9 +323,8 @@ class Watch:
             raised = {name: self._raised.pop(name) for name in self._below(task)}
             if around:
                 self._raised |= {around + name[len(task) :]: one for name, one in raised.items()}
-        unused = self._unused(task)
-        if unused and raised:
-            self._fault(task, _changed(unused[0], next(iter(raised.values())).asked))
+        if raised:
+            self._renew(task, self._unused(task))
 
     def failed(self, task: str) -> None:
         """Note that a call of a tool failed, since it asked where nobody can be asked."""
@@ -362,23 +393,16 @@ def within(task: str, name: str) -> bool:
     return f"{name} ".startswith((f"{task} ", f"{task}|"))
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
+def shown(value: Any) -> str:  # noqa: ANN401 - JSON
+    """Return the beginning of a payload, for the words of an error."""
     text = " ".join(written(value).split())
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-def _changed(was: Raised, now: Any) -> str:  # noqa: ANN401 - JSON
-    return (
-        f"{was.node} asks something else when it runs again, so it was not given the answer. People "
-        f"decided on: {_shown(was.value)} Now it asks: {_shown(now)} What a node asks must not "
-        f"change: compute it in a node before, or by sayso.step(...). {_NEXT}"
-    )
 
 
 def _unheard(was: Raised) -> str:
     return (
         f"{was.node} ran again and did not ask what people have answered, so it never heard them. "
-        f"They decided on: {_shown(was.value)} It may have acted all the same, and does not count "
+        f"They decided on: {shown(was.value)} It may have acted all the same, and does not count "
         f"as done. What a node asks must not change. {_NEXT}"
     )
 
