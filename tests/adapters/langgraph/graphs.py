@@ -192,7 +192,7 @@ def flaky(state: State) -> State:
 
 def failing(state: State) -> State:
     if interrupt("Go?") and not Path(FOLDER["at"], "mended").exists():
-        raise ValueError("the node is broken")
+        raise OSError("the node is broken")
     return {"log": ["mended"]}
 
 
