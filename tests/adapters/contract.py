@@ -53,6 +53,7 @@ STAGES = (
     Stage("graph"),
     Stage("graph_async"),
     Stage("chain"),
+    Stage("chain_async"),
     Stage("smol_tools", plans=True),
     Stage("smol_code", plans=True, side_by_side=False, rewrites=False),
 )

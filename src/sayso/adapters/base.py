@@ -38,7 +38,14 @@ from sayso.model.digest import canonical
 from sayso.model.names import made_plain
 from sayso.model.tool import HIDDEN
 from sayso.runs.calls import asked_for
-from sayso.runs.clearing import Errand, Refusal, carried_out, cleared, errand
+from sayso.runs.clearing import (
+    Errand,
+    Refusal,
+    carried_out,
+    carried_out_async,
+    cleared,
+    errand,
+)
 from sayso.runs.execution import in_a_loop
 from sayso.runs.lanes import CHAIN, LANE
 from sayso.runs.laters import RunLater
@@ -63,6 +70,7 @@ __all__ = [
     "acting_as",
     "awaited_on",
     "carried_out",
+    "carried_out_async",
     "check_host",
     "check_loop",
     "cleared",

@@ -196,7 +196,7 @@ class RunDesk(ABC):
         from sayso.runs.worker import Shift
 
         shift = Shift()
-        return await apart(shift, lambda: work(shift))
+        return await apart(lambda: work(shift), shift.over.set)
 
     def _ran(
         self,

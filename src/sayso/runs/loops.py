@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 
 from sayso.errors import Misuse
 from sayso.runs.stops import Released
-from sayso.runs.worker import Shift
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -169,13 +168,13 @@ class LoopThread:
             return
         if over is not None:
             loop.call_soon_threadsafe(over.set)
-        ending = asyncio.run_coroutine_threadsafe(_ended(patience), loop)
-        with suppress(TimeoutError):
-            left = ending.result(timeout=2 * patience)
-            if left:
-                _log.warning("%d tasks on the loop of the desk do not end: they swallow it.", left)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout=patience)
+        asyncio.run_coroutine_threadsafe(_end(patience), loop)
+        thread.join(timeout=2 * patience)
+        if thread.is_alive():
+            _log.warning(
+                "A task on the event loop of the desk was told to end and did not: it swallows "
+                "CancelledError, or blocks the loop. Its thread is left behind."
+            )
 
 
 def _turn(loop: asyncio.AbstractEventLoop) -> None:
@@ -190,25 +189,25 @@ def _turn(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-async def _ended(patience: float) -> int:
-    """Give what runs a moment to end by itself, then cancel it; return how many do not end."""
-    me = asyncio.current_task()
-    for cancels in (False, True):
-        left = {task for task in asyncio.all_tasks() if task is not me}
-        if left and cancels:
-            for task in left:
-                task.cancel()
-        if left:
-            await asyncio.wait(left, timeout=patience / 2 if cancels else min(1.0, patience / 2))
-    return len({task for task in asyncio.all_tasks() if task is not me})
+async def _end(patience: float) -> None:
+    """Give what runs a moment to end by itself, then cancel it; end the loop when nothing is left."""
+    me = {asyncio.current_task()}
+    left = asyncio.all_tasks() - me
+    if left:
+        await asyncio.wait(left, timeout=min(1.0, patience))
+    while left := asyncio.all_tasks() - me:
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left)
+    asyncio.get_running_loop().stop()
 
 
-async def apart(shift: Shift, work: Callable[[], T]) -> T:
+async def apart(work: Callable[[], T], gone: Callable[[], object]) -> T:
     """Do blocking work on a thread of its own, and wait for it.
 
     Args:
-        shift: Ends if the one who waits goes away: the run lets go at its next verb.
         work: What is to be done.
+        gone: Called if the one who waits goes away, so that the work can end.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -227,7 +226,7 @@ async def apart(shift: Shift, work: Callable[[], T]) -> T:
     try:
         return await done
     except asyncio.CancelledError:
-        shift.over.set()
+        gone()
         raise
 
 

@@ -24,6 +24,10 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 _HERE: ContextVar[Seats | None] = ContextVar("sayso_seats", default=None)
 
 
+def _never() -> bool:
+    return False
+
+
 def seated() -> Seats | None:
     """Return the places of which one is taken here, so that others beside it can be."""
     return _HERE.get()
@@ -46,7 +50,24 @@ class Seating(Protocol):
         ...
 
 
-class Lobby(Lane):
+class MixedLane(Lane):
+    """A lane for code that awaits its verbs where it is `async def`, and blocks elsewhere."""
+
+    def __init__(self, run: object, path: str, awaits: Callable[[], bool]) -> None:
+        super().__init__(run, path)
+        self._awaits = awaits
+
+    @property
+    def awaits(self) -> bool:
+        """Whether verbs are awaited where one is used: on an event loop, which nobody may block."""
+        return self._awaits()
+
+    @awaits.setter
+    def awaits(self, _: bool) -> None:
+        """Take no note of what a plain lane would be told."""
+
+
+class Lobby(MixedLane):
     """A lane for code whose place is known only when it uses a verb: it stands there, then."""
 
     def __init__(self, run: Seating, find: Callable[[], Lane], awaits: Callable[[], bool]) -> None:
@@ -54,11 +75,6 @@ class Lobby(Lane):
         self.path = ""
         self._find = find
         self._awaits = awaits
-
-    @property  # type: ignore[override]
-    def awaits(self) -> bool:
-        """Whether verbs are awaited where one is used: on an event loop, which nobody may block."""
-        return self._awaits()
 
     @property
     def place(self) -> str:
@@ -103,6 +119,7 @@ class Seats:
         self._found: dict[str, tuple[object, Lane]] = {}
         self._taken: set[str] = set()
         self._lock = threading.Lock()
+        self._awaits: Callable[[], bool] = _never
 
     @contextmanager
     def at(self, name: str, *, agent: str | None = None, awaits: bool = False) -> Iterator[None]:
@@ -111,12 +128,13 @@ class Seats:
         Args:
             name: What is the same when the same part runs again, and of no other part.
             agent: Who acts in it, if it is somebody who works for the agent of the run.
-            awaits: Whether its verbs are awaited.
+            awaits: Whether its verbs are awaited on the event loop of the host, if it has one.
 
         Raises:
             Misuse: two threads want one place at the same time.
         """
-        lane = Lane(self.run, f"{self.path}.{_written(name)}", awaits=awaits)
+        path = f"{self.path}.{_written(name)}"
+        lane = MixedLane(self.run, path, self._awaits) if awaits else Lane(self.run, path)
         with self._lock:
             if lane.path in self._taken:
                 raise Misuse(
@@ -139,7 +157,7 @@ class Seats:
 
     @contextmanager
     def by(
-        self, place: Callable[[], tuple[str, object]], awaits: Callable[[], bool] = lambda: False
+        self, place: Callable[[], tuple[str, object]], awaits: Callable[[], bool] = _never
     ) -> Iterator[None]:
         """Let each verb of this block stand where a function says, on whatever thread it is used.
 
@@ -148,6 +166,7 @@ class Seats:
                 this time of running it from the one before, which began at the first place, too.
             awaits: Says whether the code that runs here awaits its verbs.
         """
+        self._awaits = awaits
         around = _HERE.set(self)
         try:
             with inside(Lobby(self.run, lambda: self._lane(*place()), awaits)):

@@ -11,7 +11,7 @@ from sayso.adapters.base import UntestedHost
 from sayso.adapters.langgraph import Graph
 from sayso.errors import Misuse
 from tests.adapters.langgraph.conftest import Setting
-from tests.adapters.langgraph.graphs import GRAPHS, State, one_node
+from tests.adapters.langgraph.graphs import GRAPHS
 from tests.adapters.langgraph.workshop import Bench, forget
 from tests.runs.people import ask_of
 
@@ -93,16 +93,6 @@ def test_what_is_no_compiled_graph_is_refused_with_advice(local: Desk) -> None:
         Graph("made-later", lambda: GRAPHS["pay"]()).graph  # noqa: B018
     with pytest.raises(Misuse, match="compile"):
         Graph("not-compiled", GRAPHS["pay"]())
-
-
-def test_a_node_that_cannot_run_here_is_refused_with_advice() -> None:
-    async def waits(state: State) -> State:
-        return state
-
-    inner = one_node(waits).compile()
-    for builder in (one_node(waits), one_node(inner)):
-        with pytest.raises(Misuse, match=r"node is async def.*asyncio\.run"):
-            Graph("awaits", builder.compile(checkpointer=InMemorySaver()))
 
 
 def test_a_host_that_was_never_tried_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
-from langgraph.types import StateSnapshot
+from langgraph.pregel import Pregel
 
 from sayso.adapters.base import awaited_on, check_loop
-from sayso.adapters.langgraph.stops import Compiled
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.types import StateSnapshot
+
+Compiled = Pregel[Any, Any, Any, Any]
 
 
 class Driver(Protocol):

@@ -22,10 +22,9 @@ from pydantic_core import to_jsonable_python
 
 from sayso.adapters.base import LoopThread, Running, check_host, check_loop, hosted
 from sayso.adapters.langgraph.answers import Answers, Takes
-from sayso.adapters.langgraph.driver import Awaiting, Driver, Plain
+from sayso.adapters.langgraph.driver import Awaiting, Compiled, Driver, Plain
 from sayso.adapters.langgraph.modes import loop_of, must_await, tools_of
 from sayso.adapters.langgraph.raised import Known
-from sayso.adapters.langgraph.stops import Compiled
 from sayso.adapters.langgraph.turns import Thread
 from sayso.adapters.langgraph.watching import watch_interrupts
 from sayso.errors import Misuse

@@ -13,14 +13,16 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
-from sayso.adapters.langgraph.stops import Compiled
+from sayso.adapters.langgraph.driver import Compiled
 from sayso.errors import Misuse
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
 
 _WRAPS = ("wrap_tool_call", "wrap_model_call")
 _DEPTH = 6  # of functions in functions, in which a middleware is looked for
@@ -67,8 +69,10 @@ def must_await(graph: Compiled) -> bool:
     """Whether the graph is to be awaited.
 
     Raises:
-        Misuse: some of its parts can only be awaited, and others only called.
+        Misuse: some of its parts can only be awaited, and others only called; or they belong to
+            two event loops.
     """
+    bound = loop_of(graph) is not None
     middleware = _middleware(graph)
     awaited = [*_awaited(graph), *_wraps_one_way(middleware, awaited=True)]
     called = _wraps_one_way(middleware, awaited=False)
@@ -81,7 +85,7 @@ def must_await(graph: Compiled) -> bool:
             "this agent neither way. Nothing was asked. Give the middleware both: "
             "def wrap_tool_call(...) and async def awrap_tool_call(...)."
         )
-    return bool(awaited) or (loop_of(graph) is not None and not called)
+    return bool(awaited) or (bound and not called)
 
 
 def _awaited(graph: Compiled) -> list[str]:

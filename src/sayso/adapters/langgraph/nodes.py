@@ -119,7 +119,7 @@ class PauseWatch(BaseCallbackHandler):
             return
         try:
             self._seats.check_paused(lambda name: within(place, name))
-            self._seats.check_awaited(lambda name: within(place, name))
+            self._check_awaited(place)
             if not self._runs(place):
                 self._asked.ended(place)
             self._asked.check(place)
@@ -223,6 +223,16 @@ class PauseWatch(BaseCallbackHandler):
             call = self._calls.pop(run_id, None)
         if call is not None:
             _CALL.set(call[2])
+
+    def _check_awaited(self, place: str) -> None:
+        """Note that a node has ended in which a verb was called and never awaited.
+
+        Where the host would keep what the node returned, an error of it is not enough.
+        """
+        try:
+            self._seats.check_awaited(lambda name: within(place, name))
+        except Misuse as error:
+            self._asked.unawaited(place, str(error))
 
     def _runs(self, place: str) -> bool:
         """Whether something of this task still runs: a runnable in it may have the node's name."""

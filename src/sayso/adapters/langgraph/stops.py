@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from langgraph.pregel import Pregel
 from langgraph.types import PregelTask, StateSnapshot
 
-if TYPE_CHECKING:
-    from sayso.adapters.langgraph.driver import Driver
-
-Compiled = Pregel[Any, Any, Any, Any]
+from sayso.adapters.langgraph.driver import Compiled, Driver
 
 
 @dataclass(frozen=True, slots=True)

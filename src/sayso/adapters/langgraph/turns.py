@@ -29,12 +29,11 @@ from sayso.adapters.base import (
     made_plain,
     refused,
 )
-from sayso.adapters.langgraph.driver import Driver
+from sayso.adapters.langgraph.driver import Compiled, Driver
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
 from sayso.adapters.langgraph.position import TAG, Position
 from sayso.adapters.langgraph.raised import Earlier, Known, Raised, plain
 from sayso.adapters.langgraph.shapes import shape_of
-from sayso.adapters.langgraph.stops import Compiled
 from sayso.adapters.langgraph.watching import Watch, shown
 from sayso.errors import Conflict, Misuse
 from sayso.model.text import one_line

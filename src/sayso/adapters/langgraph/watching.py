@@ -316,6 +316,11 @@ class Watch:
         if raised:
             self._fault(name, _swallowed(name, raised[0].asked))
 
+    def unawaited(self, task: str, said: str) -> None:
+        """Note that a task has returned a result and never awaited one of its verbs."""
+        node = task.rpartition("|")[2].partition(":")[0]
+        self._fault(task, f"{node} does not count as done: {said} {_NEXT}")
+
     def interrupted(self, task: str) -> None:
         """Note that a task stopped at what it asked, as it should. So must the one around it."""
         around = task.rpartition("|")[0]
