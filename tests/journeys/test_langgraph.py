@@ -315,7 +315,7 @@ def test_the_document_s_approval_before_an_action(tmp_path: Path, said: str, cam
         graph = Graph("dba", builder.compile(checkpointer=InMemorySaver()))
         given = {"messages": [AIMessage("", tool_calls=[call])]}
         run = desk.run(graph, given, wait=False)
-        assert ask_of(run).title == "Delete users?"
+        assert ask_of(run).title == "tools asks: Delete users?"
         desk.respond(ask_of(run), {"data": said})
         desk.resume(run)
         assert run.output["messages"][-1]["content"] == came
