@@ -100,7 +100,7 @@ def test_of_parallel_nodes_only_those_that_raised_are_asked_again(local: Desk):
     def side(part: State) -> State:
         return {"log": [int(interrupt(part["value"]))]}
 
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("side", side)
     builder.add_conditional_edges(
         START, lambda _: [Send("side", {"value": one}) for one in ("a", "b", "c")], ["side"]
@@ -281,7 +281,8 @@ def test_a_payload_cannot_take_the_place_of_what_was_asked_before(local: Desk):
 
 
 def ask_facts(run: Run) -> list[list[str]]:
-    return json.loads(str(ask_of(run).content.facts))
+    facts: list[list[str]] = json.loads(str(ask_of(run).content.facts))
+    return facts
 
 
 def test_wordings_too_long_to_compare_are_shown_as_they_were(local: Desk):

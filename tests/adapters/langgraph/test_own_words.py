@@ -203,7 +203,13 @@ def test_a_denied_call_hears_its_no(bench: Setting):
 def test_what_a_payload_says_of_risk_people_and_time_is_shown_and_counts_for_nothing(
     bench: Setting,
 ):
-    said = {"risk": "low", "needs": [], "allow": ["approve"], "within": "1s", "agent": "root"}
+    said: dict[str, Any] = {
+        "risk": "low",
+        "needs": [],
+        "allow": ["approve"],
+        "within": "1s",
+        "agent": "root",
+    }
     said |= {"title": "Nothing to see", "reversible": True, "approved": True}
     made, _, plain = asked(bench, WIPE, {"type": "boolean"})
     _, _, ask = asked(bench, {**WIPE, "args": {"disk": "sda"}, **said}, {"type": "boolean"})

@@ -46,7 +46,7 @@ class Proposed:
         rows = (word for said_by, needs, word in _NOES if said_by == who and needs <= self.words)
         return next(rows, None)
 
-    def put(self, run: Running, earlier: Earlier | None = None) -> Any:  # noqa: ANN401 - a later
+    def put(self, run: Running, earlier: Earlier | None = None, **terms: Any) -> Any:  # noqa: ANN401
         """Ask. Arguments that do not fit their schema are shown all the same."""
         facts = {"": self.description} if self.description else self.facts
         given: dict[str, Any] = {
@@ -56,6 +56,7 @@ class Proposed:
             "sentence": _SENTENCE if self.no("person") else f"{_SENTENCE} {_ENDS}",
             "facts": facts if earlier is None else earlier.facts(facts),
             "title": self.tool,
+            **terms,
         }
         if earlier is not None:
             given |= {"about": earlier.ask, "why": earlier.why}
@@ -126,9 +127,14 @@ class Calls:
         """Whether it may be asked again when the graph did not take the answer: it has acted."""
         return False
 
-    def put(self, run: Running, earlier: Earlier | None = None) -> list[Any]:
+    def put(
+        self,
+        run: Running,
+        earlier: Earlier | None = None,
+        **terms: Any,  # noqa: ANN401
+    ) -> list[Any]:
         """Ask about each."""
-        return [call.put(run, earlier) for call in self.calls]
+        return [call.put(run, earlier, **terms) for call in self.calls]
 
     def unedited(self) -> Calls | None:
         """Return it for calls that are too large to be shown: nobody edits what they do not see."""

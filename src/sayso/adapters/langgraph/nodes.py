@@ -106,6 +106,8 @@ class PauseWatch(BaseCallbackHandler):
         if place and name == known.get("langgraph_node"):
             if not self._runs(place):
                 self._asked.begun(place)
+            inside = bool(known.get("checkpoint_ns"))
+            self._asked.belongs(place, known.get("lc_agent_name"), inside=inside)
             self._nodes[run_id] = place
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:  # noqa: ANN401
@@ -162,12 +164,13 @@ class PauseWatch(BaseCallbackHandler):
         Raises:
             GraphInterrupt: people were asked about this call, and it did not wait for their word.
         """
-        self._asked.acted((metadata or {}).get("langgraph_checkpoint_ns", ""))
-        if not tool_call_id:
-            return
         name, place = tool_call_id, (metadata or {}).get("langgraph_checkpoint_ns", "")
+        self._asked.acted(place)
+        self._asked.uses(place, str((serialized or {}).get("name") or ""))
+        if not name:
+            return
         try:
-            self._asked.calling(place, tool_call_id)
+            self._asked.calling(place, name)
             self._asked.check(place)
         except Stop as stop:
             self._interrupt(stop)

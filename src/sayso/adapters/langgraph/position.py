@@ -74,7 +74,7 @@ class Position:
         if not isinstance(kept, dict) or kept.keys() != cls.__dataclass_fields__.keys():
             return None
         listed = {name: tuple(one) for name, one in kept.items() if isinstance(one, list)}
-        raised = tuple(Raised(**one) for one in kept["raised"])
+        raised = tuple(Raised(**{**one, "chain": tuple(one["chain"])}) for one in kept["raised"])
         return cls(**{**kept, **listed, "raised": raised})
 
     @property
@@ -110,6 +110,11 @@ class Position:
     def refusing(self, refused: Mapping[str, str]) -> Position:
         """Return it as one at which the graph did not take some answers."""
         return replace(self, refused=refused)
+
+    def chained(self, chains: Mapping[str, tuple[str, ...]]) -> Position:
+        """Return it with the agents through which its interrupts came, as far as they are known."""
+        raised = [replace(one, chain=chains.get(one.id, one.chain)) for one in self.raised]
+        return replace(self, raised=tuple(raised))
 
     def renewing(self, renewed: Mapping[str, list[str]]) -> Position:
         """Return it as one at which a node asks something else than what people answered."""

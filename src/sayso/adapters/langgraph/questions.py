@@ -34,11 +34,16 @@ class Question:
         """Whether it may be asked again when the graph did not take the answer."""
         return True
 
-    def put(self, run: Running, earlier: Earlier | None = None) -> list[Any]:
+    def put(
+        self,
+        run: Running,
+        earlier: Earlier | None = None,
+        **terms: Any,  # noqa: ANN401
+    ) -> list[Any]:
         """Ask; if it was asked before, about that and with what is to be said of it."""
-        facts, more = self._facts, dict[str, Any]()
+        facts, more = self._facts, dict(terms)
         if earlier is not None:
-            more = {"about": earlier.ask, "why": earlier.why}
+            more |= {"about": earlier.ask, "why": earlier.why}
             facts = earlier.facts(facts)
         form = self._choice(run, facts, more)
         if form is None:

@@ -34,6 +34,7 @@ class Raised:
     schema: dict[str, Any] | None
     digest: str
     whole: bool = True  # nothing of the value was cut off
+    chain: tuple[str, ...] = ()  # the agents, or parts, inside the graph through which it came
 
 
 def _nothing(_: Raised) -> None:

@@ -23,7 +23,12 @@ class Shape(Protocol):
         """Whether it may be asked again when the graph did not take the answer."""
         ...
 
-    def put(self, run: Running, earlier: Earlier | None = None) -> list[Any]:
+    def put(
+        self,
+        run: Running,
+        earlier: Earlier | None = None,
+        **terms: Any,  # noqa: ANN401
+    ) -> list[Any]:
         """Open what people are asked, and return it to be collected; say what came before."""
         ...
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -25,6 +25,7 @@ from sayso.adapters.base import (
     Running,
     Seats,
     Stop,
+    acting_as,
     foreign,
     made_plain,
     refused,
@@ -33,7 +34,7 @@ from sayso.adapters.langgraph.driver import Compiled, Driver
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
 from sayso.adapters.langgraph.position import TAG, Position
 from sayso.adapters.langgraph.raised import Earlier, Known, Raised, plain
-from sayso.adapters.langgraph.shapes import shape_of
+from sayso.adapters.langgraph.shapes import Shape, shape_of
 from sayso.adapters.langgraph.watching import Watch, shown
 from sayso.errors import Conflict, Misuse
 from sayso.model.text import one_line
@@ -163,7 +164,8 @@ class Thread:
         known = self.known
         shapes = {one.id: shape_of(one, known) for one in at.raised if one.id not in kept}
         earlier = {one.id: self._earlier(one, at) for one in at.raised}
-        asked = {id_: one.put(self.run, earlier[id_]) for id_, one in shapes.items()}
+        chains = {one.id: one.chain for one in at.raised}
+        asked = {id_: self._put(shape, earlier[id_], chains[id_]) for id_, shape in shapes.items()}
         self.asked |= {id_: laters[0].id for id_, laters in asked.items()}
         stop = self._stop(at.ahead if at.paused else (*at.ahead, *at.idle))
         if at.paused:
@@ -171,6 +173,19 @@ class Thread:
         if stop is not None and not stop.result().decision:
             raise Rejected(stop.ask)
         return {**kept, **{id_: shape.reply(asked[id_]) for id_, shape in shapes.items()}}
+
+    def _put(self, shape: Shape, earlier: Earlier | None, chain: Sequence[str]) -> list[Any]:
+        """Ask, and say through which agents of the graph it comes. The graph itself is who asks.
+
+        So a rule of the policy for the graph counts for all that is inside it.
+        """
+        if not chain:
+            return shape.put(self.run, earlier)
+        name = made_plain("agent", self.host.name)
+        with ExitStack() as around:
+            for one in (name, *chain):
+                around.enter_context(acting_as(self.run, one))
+            return shape.put(self.run, earlier, agent=name)
 
     def _forget(self, at: Position) -> None:
         """Let nothing count that was said to what a node words otherwise by now."""
@@ -285,7 +300,7 @@ class Turn:
                 "answer, so nothing of this turn counts. Catch Exception, never BaseException."
             )
         found = self._now().refusing(refused)
-        found = found.renewing(asked.renewed(found.ids))
+        found = found.renewing(asked.renewed(found.ids)).chained(asked.chains)
         return (found.waiting() if watch.stopped else found).kept
 
     def _refused(self, error: Exception) -> dict[str, str]:

@@ -156,6 +156,10 @@ class Watch:
         self._used: dict[str, set[str]] = {}  # by task, the ids whose answers were handed out
         self._raised: dict[str, Unheard] = {}  # by part
         self._faults: dict[str, str] = {}  # by part
+        self._agents: dict[str, str | None] = {}  # by task
+        self._inside: dict[str, str] = {}  # by task: the agent or part that it is of
+        self._tools: dict[str, str] = {}  # by task, the tool that it called last
+        self.chains: dict[str, tuple[str, ...]] = {}  # by interrupt
         self._gone: dict[str, list[str]] = {}  # by task, the answers that no longer count
         self._most = len(answers)  # answers that a task can have
         self._last: dict[str, str] = {}  # by part, the answer it heard and has done nothing since
@@ -205,6 +209,8 @@ class Watch:
             if number is None and name == task:  # others run beside a call of a tool
                 self._renew(task, unused)
         index = len(answered) if number is None else number
+        if number is None:
+            self._chained(task, index)
         self._heard(name, task, number)
 
         def send(writes: Any) -> Any:  # noqa: ANN401 - as LangGraph's
@@ -250,6 +256,31 @@ class Watch:
     def _unused(self, task: str) -> list[Raised]:
         used = self._used.get(task, set())
         return [one for _, one in self._known(task) if one.id not in used]
+
+    # --- who asked whom ---
+
+    def belongs(self, task: str, agent: str | None, *, inside: bool) -> None:
+        """Note which agent a task is of, and whose it is inside the graph.
+
+        An agent without a name has that of the one around it; then it is called by what runs it.
+        """
+        self._agents[task] = agent
+        if inside:
+            around = task.rpartition("|")[0]
+            own = agent if agent != self._agents.get(around) else None
+            self._inside[task] = own or self._tools.get(around) or _node(around)
+
+    def uses(self, task: str, tool: str) -> None:
+        """Note which tool a task calls."""
+        self._tools[task] = tool
+
+    def _chained(self, task: str, number: int) -> None:
+        """Note through whom an interrupt comes."""
+        id_of, parts = _numbered(), task.split("|")
+        tasks = ["|".join(parts[: depth + 1]) for depth in range(1, len(parts))]
+        found = [self._inside[one] for one in tasks if one in self._inside]
+        if id_of is not None and found:
+            self.chains[id_of(task, number)] = tuple(dict.fromkeys(found))
 
     # --- a node that asks something else ---
 
@@ -412,10 +443,13 @@ def _unheard(was: Raised) -> str:
     )
 
 
+def _node(name: str) -> str:
+    return name.rpartition("|")[2].partition(":")[0]
+
+
 def _swallowed(name: str, asked: str) -> str:
-    node = name.rpartition("|")[2].partition(":")[0]
     return (
-        f"{node} swallowed its own interrupt and went on without an answer. It asked: {asked} It may "
+        f"{_node(name)} swallowed its own interrupt and went on without an answer. It asked: {asked} It may "
         "have acted all the same, and does not count as done. Let GraphInterrupt pass: keep "
         f"interrupt() out of try: ... except Exception. {_NEXT}"
     )
