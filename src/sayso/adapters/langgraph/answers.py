@@ -13,10 +13,9 @@ from typing import Any, cast
 
 from pydantic import PydanticUserError, TypeAdapter
 
+from sayso.adapters.base import check_schema, one_line
 from sayso.adapters.langgraph.raised import Raised
 from sayso.errors import BadValue
-from sayso.model.schema import check_schema
-from sayso.model.text import one_line
 
 Takes = object  # a type, a JSON Schema, a function of the payload, or a mapping of nodes to those
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sayso import Option, Rejected, Running
+from sayso.adapters.base import put_choice, put_question
 from sayso.adapters.langgraph.raised import Earlier, Raised, written
-from sayso.asks.forms import Form
 from sayso.errors import BadValue
 
 # A graph that asks by a text may want to hear a text, or JSON: `yes`, or `{"type": "accept"}`.
@@ -45,25 +45,19 @@ class Question:
         if earlier is not None:
             more |= {"about": earlier.ask, "why": earlier.why}
             facts = earlier.facts(facts)
-        form = self._choice(run, facts, more)
-        if form is None:
-            form = run.forms.question(self._title, self._type, facts, **more)
-        content = form.content
-        return [
-            run.put_later(
-                lambda _, key: run.asked(key, content),
-                lambda lane, key: run.asking(lane, key, form),
-            )
-        ]
+        later = self._choice(run, facts, more)
+        if later is None:
+            later = put_question(run, self._title, self._type, facts=facts, **more)
+        return [later]
 
     def _choice(
         self, run: Running, facts: Mapping[str, Any] | None, more: Mapping[str, Any]
-    ) -> Form[Any] | None:
+    ) -> Any:  # noqa: ANN401 - a later
         if not self.options:
             return None
         listed, own = [option for option, _ in self.options], self._type if self.own else None
         try:
-            return run.forms.choose(self._title, listed, own, facts=facts, **more)
+            return put_choice(run, self._title, listed, own, facts=facts, **more)
         except BadValue:  # more than fit on buttons, or two that nobody could tell apart
             return None
 

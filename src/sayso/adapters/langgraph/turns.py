@@ -28,7 +28,9 @@ from sayso.adapters.base import (
     acting_as,
     foreign,
     made_plain,
+    one_line,
     refused,
+    text_of,
 )
 from sayso.adapters.langgraph.driver import Compiled, Driver
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
@@ -37,8 +39,6 @@ from sayso.adapters.langgraph.raised import Earlier, Known, Raised, plain
 from sayso.adapters.langgraph.shapes import Shape, shape_of
 from sayso.adapters.langgraph.watching import Watch, shown
 from sayso.errors import Conflict, Misuse
-from sayso.model.text import one_line
-from sayso.runs.failures import text_of
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

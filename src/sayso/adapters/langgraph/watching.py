@@ -24,11 +24,10 @@ from langgraph.errors import GraphBubbleUp, GraphRecursionError
 from langgraph.types import interrupt
 from pydantic import TypeAdapter
 
-from sayso.adapters.base import SILENT, Parked
+from sayso.adapters.base import SILENT, Parked, behind
 from sayso.adapters.langgraph.position import digest_of
 from sayso.adapters.langgraph.raised import Raised, plain, written
 from sayso.errors import Misuse, SaysoError
-from sayso.runs.failures import behind
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
