@@ -56,12 +56,14 @@ from sayso.runs.loops import LoopGone, LoopThread, awaited_on, check_loop
 from sayso.runs.running import Running
 from sayso.runs.seats import Seats, seated
 from sayso.runs.stops import NotStarted, Parked, Stop
+from sayso.runs.streams import Listener
 from sayso.runs.workflow import Workflow, acting
 
 __all__ = [
     "SILENT",
     "UNMADE",
     "Errand",
+    "Listener",
     "LoopGone",
     "LoopThread",
     "Parked",
@@ -103,22 +105,32 @@ _NUMBER = re.compile(r"\d+")
 
 
 class UntestedHost(UserWarning):
-    """The host framework has a version that this adapter was never run with."""
+    """The host framework has a version that is too old, or that a test of ours fails with."""
 
 
-def check_host(package: str, oldest: str, newest: str) -> str:
-    """Return the version of a host that is installed, and warn if it was never tried.
+def check_host(package: str, oldest: str, fails: Mapping[str, str] | None = None) -> str:
+    """Return the version of a host that is installed, and warn of one that is known not to work.
+
+    Every later version counts as one that works, until a test says otherwise.
 
     Args:
         package: Its name on the package index.
         oldest: The first version that is known to work.
-        newest: The last one; further ones that share its first two numbers count as the same.
+        fails: What does not work, by version: "1.4" means all that begin so.
     """
     found = importlib.metadata.version(package)
-    if not _numbers(oldest) <= _numbers(found) or _numbers(found)[:2] > _numbers(newest)[:2]:
+    numbers = _numbers(found)
+    known = [
+        said
+        for version, said in (fails or {}).items()
+        if numbers[: len(_numbers(version))] == _numbers(version)
+    ]
+    if numbers < _numbers(oldest):
+        known.append(f"the oldest version that this adapter was tried with is {oldest}")
+    if known:
         warnings.warn(
-            f"{package} {found} is installed, and this adapter was tried with {oldest} to {newest}. "
-            "What it relies on may have changed: run the contract tests, or install one of those.",
+            f"{package} {found} is installed, and this adapter may not work with it: "
+            f"{'; '.join(known)}. Install another version: pip install '{package}>={oldest}'.",
             UntestedHost,
             stacklevel=3,
         )

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sayso.asks.standing import stamped
 from sayso.asks.withdrawing import give_up
@@ -17,15 +17,12 @@ from sayso.model.text import one_line
 from sayso.runs.failures import behind, text_of, trace_of
 from sayso.runs.journal import Journal, prefixes
 from sayso.runs.lanes import inside
-from sayso.runs.passages import Leader
+from sayso.runs.passages import Leader, Place
 from sayso.runs.running import Running
 from sayso.runs.steering import end
 from sayso.runs.stops import Ended, Fenced, NotStarted, Outdated, Parked, Paused, Released, Stop
 from sayso.runs.work import Came
 from sayso.runs.workflow import Workflow
-
-if TYPE_CHECKING:
-    from sayso.runs.loops import LoopThread
 
 _log = logging.getLogger("sayso.runs")
 
@@ -36,7 +33,7 @@ def carry_on(
     leader: Leader,
     *,
     opened: Callable[[Ask], object] = lambda _: None,
-    loops: Callable[[], LoopThread],
+    place: Place,
 ) -> RunStatus | None:
     """Go on with a run until it waits for people or is over, and let go of it.
 
@@ -44,7 +41,7 @@ def carry_on(
     """
     try:
         while True:
-            run = Running(journal, leader, awaits=workflow.awaits, loops=loops)
+            run = Running(journal, leader, awaits=workflow.awaits, place=place)
             came = _called(workflow, run)
             outdated = isinstance(run.stop, Outdated)
             status = None if outdated else _judged(workflow, run, came)

@@ -28,6 +28,7 @@ from sayso.store.contract import RunQuery, Store
 if TYPE_CHECKING:
     from sayso.runs.handle import Run
     from sayso.runs.memory import Memory
+    from sayso.runs.streams import Stream
     from sayso.runs.worker import Crew, Shift
     from sayso.runs.workflow import Runnable, Workflow
 
@@ -356,7 +357,13 @@ class RunDesk(ABC):
     def _handle(self, run_id: str) -> Run:
         from sayso.runs.handle import Run
 
-        return Run(lambda: self.store, run_id, decode=self._decoded)
+        return Run(lambda: self.store, run_id, decode=self._decoded, streaming=self._streamed)
+
+    def _streamed(self, run: Run, options: Mapping[str, Any]) -> Stream:
+        from sayso.runs.streams import Stream
+
+        self._resumable(run, None)
+        return Stream(self.crew, lambda: run.row, options)
 
     def _decoded(self, workflow: str, kept: Any) -> Any:  # noqa: ANN401 - what it returned
         flow = self.flows.get(workflow)

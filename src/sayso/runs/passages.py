@@ -34,7 +34,7 @@ from sayso.runs.calls import call_passage
 from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
 from sayso.runs.failures import failure_of
-from sayso.runs.journal import Entry, Journal
+from sayso.runs.journal import Entry, Journal, prefixes
 from sayso.runs.lanes import CHAIN, INSIDE, LANE, VERSION, Lane
 from sayso.runs.laters import RunLater
 from sayso.runs.retrying import rule_of
@@ -46,6 +46,7 @@ from sayso.runs.workflow import returned_type
 
 if TYPE_CHECKING:
     from sayso.runs.loops import LoopThread
+    from sayso.runs.streams import Listener
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -61,6 +62,18 @@ class Leader(Protocol):
 
     def stopping(self) -> bool:
         """Whether it should stop at the next verb."""
+        ...
+
+
+class Place(Protocol):
+    """What a run finds around it in the process that carries it on."""
+
+    def loops(self) -> LoopThread:
+        """Return the thread with the event loop of this desk."""
+        ...
+
+    def listener(self, run_id: str) -> Listener | None:
+        """Return who hears what a run streams, if anybody does."""
         ...
 
 
@@ -95,7 +108,7 @@ class Passages:
         leader: Leader,
         *,
         awaits: bool,
-        loops: Callable[[], LoopThread],
+        place: Place,
     ) -> None:
         self.journal = journal
         self.forms: Forms = RunForms(journal)
@@ -112,7 +125,7 @@ class Passages:
         self._numbers = count(1)
         self._handed_out: dict[int, tuple[str, Awaited, str]] = {}
         self._leader = leader
-        self.loops = loops
+        self._place = place
         self.root = Lane(self, awaits=awaits)
         self._laters: list[RunLater] = []
 
@@ -125,6 +138,16 @@ class Passages:
     def thread(self) -> str | None:
         """The thread it belongs to."""
         return self.journal.row.thread
+
+    @property
+    def loops(self) -> LoopThread:
+        """The thread with the event loop of this desk, for hosts that must be awaited."""
+        return self._place.loops()
+
+    @property
+    def listener(self) -> Listener | None:
+        """Who hears what the host streams, if anybody does."""
+        return self._place.listener(self.id)
 
     # --- how a verb is entered ---
 
@@ -175,6 +198,11 @@ class Passages:
     def verbs_in_flight(self) -> bool:
         """Whether a verb is at work, on whatever thread or task."""
         return bool(self.in_flight)
+
+    def note_cut(self, place: str, what: str) -> None:
+        """Note that a verb was cancelled in the middle; a host that did so calls its part again."""
+        if self.seated.isdisjoint(prefixes(place)):
+            self.cut.append(what)
 
     def cut_off(self) -> Misuse | None:
         """Return what is wrong if the workflow cancelled a verb of its own and then went on."""
@@ -276,7 +304,7 @@ class Passages:
                 raise self._failed(key, name, put_in, error) from error
             except BaseException as error:
                 if cancelled(error):
-                    self.cut.append(f"{key} ({name})")
+                    self.note_cut(key, f"{key} ({name})")
                 raise
             finally:
                 self.journal.doing = None

@@ -37,6 +37,8 @@ from sayso.store.fleet import ALIVE, Worker
 
 if TYPE_CHECKING:
     from sayso.runs.loops import LoopThread
+    from sayso.runs.streams import Listener, Listeners
+    from sayso.store.bell import Bell
 
 _log = logging.getLogger("sayso.runs")
 _TICK = 0.02
@@ -106,6 +108,7 @@ class Crew:
         self.id = os.urandom(8).hex()
         self._shift = Shift()
         self._loops: LoopThread | None = None
+        self._listeners: Listeners | None = None
         self._pulse = Pulse(self.lease, self._still_here)
         self._threads: list[threading.Thread] = []
         self._ears: list[Alarm] = []
@@ -246,7 +249,7 @@ class Crew:
         self._pulse.watch(journal)
         try:
             leader = shift or _UNENDING
-            return carry_on(workflow, journal, leader, opened=self._opened, loops=self.loops)
+            return carry_on(workflow, journal, leader, opened=self._opened, place=self)
         finally:
             self._pulse.leave(journal)
 
@@ -259,6 +262,26 @@ class Crew:
             if self._loops is None:
                 self._loops = LoopThread()
             return self._loops
+
+    @property
+    def listeners(self) -> Listeners:
+        """Who hears what runs stream while they are carried on here."""
+        from sayso.runs.streams import Listeners
+
+        self._check_fork()
+        with self._lock:
+            if self._listeners is None:
+                self._listeners = Listeners()
+            return self._listeners
+
+    def listener(self, run_id: str) -> Listener | None:
+        """Return who hears a run, if anybody does."""
+        return None if self._listeners is None else self._listeners.of(run_id)
+
+    @property
+    def bell(self) -> Bell:
+        """What rings when something changes."""
+        return self._store().bell
 
     def close(self) -> None:
         """Let every run go, and end the event loop if there is one."""

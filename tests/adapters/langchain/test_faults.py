@@ -499,7 +499,7 @@ def test_what_makes_no_sense_is_refused_when_it_is_declared(given: dict[str, Any
         SaysoMiddleware(**given)
 
 
-def test_a_host_that_was_never_tried_is_warned_about(monkeypatch: pytest.MonkeyPatch):
+def test_a_host_that_is_too_old_is_warned_about(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(middleware, "OLDEST", "99.0")
     with pytest.warns(UntestedHost, match="langchain"):
         SaysoMiddleware()

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from langgraph.pregel import Pregel
+from langgraph.types import StreamMode
 
-from sayso.adapters.base import awaited_on, check_loop
+from sayso.adapters.base import Listener, awaited_on, check_loop
+from sayso.errors import BadValue
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
 Compiled = Pregel[Any, Any, Any, Any]
+_STREAMS = {"stream_mode", "subgraphs"}  # what people may say of a stream; the rest is the run's
 
 
 class Driver(Protocol):
@@ -33,8 +36,14 @@ class Driver(Protocol):
         """Says whether the code that runs here awaits its verbs."""
         ...
 
-    def invoke(self, given: Any, config: RunnableConfig, context: Any) -> None:  # noqa: ANN401
-        """Let the graph go on until it asks, or ends."""
+    def invoke(
+        self,
+        given: Any,  # noqa: ANN401 - what LangGraph takes
+        config: RunnableConfig,
+        context: Any,  # noqa: ANN401 - what LangGraph takes
+        heard: Listener | None,
+    ) -> None:
+        """Let the graph go on until it asks, or ends. What it streams goes to those who hear it."""
         ...
 
     def state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
@@ -57,9 +66,21 @@ class Plain:
         """Its code never awaits a verb."""
         return lambda: False
 
-    def invoke(self, given: Any, config: RunnableConfig, context: Any) -> None:  # noqa: ANN401
-        """Let the graph go on until it asks, or ends."""
-        self.graph.invoke(given, config, context=context, durability="sync")
+    def invoke(
+        self,
+        given: Any,  # noqa: ANN401 - what LangGraph takes
+        config: RunnableConfig,
+        context: Any,  # noqa: ANN401 - what LangGraph takes
+        heard: Listener | None,
+    ) -> None:
+        """Let the graph go on until it asks, or ends. What it streams goes to those who hear it."""
+        more: dict[str, Any] = {"context": context, "durability": "sync"}
+        wanted = _wanted(heard)
+        if heard is None or wanted is None:
+            self.graph.invoke(given, config, **more)
+            return
+        for part in self.graph.stream(given, config, **wanted, **more):
+            heard.put(part)
 
     def state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """Return where a thread stands."""
@@ -88,12 +109,26 @@ class Awaiting:
         """Its code awaits verbs on the loop; plain nodes have threads of their own."""
         return lambda: asyncio._get_running_loop() is self.loop  # noqa: SLF001 - the public one raises
 
-    def invoke(self, given: Any, config: RunnableConfig, context: Any) -> None:  # noqa: ANN401
-        """Let the graph go on until it asks, or ends."""
-        awaited_on(
-            self.loop,
-            lambda: self.graph.ainvoke(given, config, context=context, durability="sync"),
-        )
+    def invoke(
+        self,
+        given: Any,  # noqa: ANN401 - what LangGraph takes
+        config: RunnableConfig,
+        context: Any,  # noqa: ANN401 - what LangGraph takes
+        heard: Listener | None,
+    ) -> None:
+        """Let the graph go on until it asks, or ends. What it streams goes to those who hear it."""
+        more: dict[str, Any] = {"context": context, "durability": "sync"}
+
+        wanted = _wanted(heard)
+
+        async def invoked() -> None:
+            if heard is None or wanted is None:
+                await self.graph.ainvoke(given, config, **more)
+                return
+            async for part in self.graph.astream(given, config, **wanted, **more):
+                heard.put(part)
+
+        awaited_on(self.loop, invoked)
 
     def state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """Return where a thread stands."""
@@ -102,6 +137,23 @@ class Awaiting:
     def update(self, config: RunnableConfig, values: Any, as_node: str | None) -> None:  # noqa: ANN401
         """Change where a thread stands."""
         awaited_on(self.loop, lambda: self.graph.aupdate_state(config, values, as_node=as_node))
+
+
+def _wanted(heard: Listener | None) -> Mapping[str, Any] | None:
+    """Return what somebody wants to hear, if LangGraph streams that; else they are told."""
+    if heard is None:
+        return None
+    modes = heard.options.get("stream_mode", "updates")
+    listed = [modes] if isinstance(modes, str) else modes
+    known = get_args(StreamMode)
+    if not set(heard.options) <= _STREAMS or not set(map(str, listed)) <= set(known):
+        error = BadValue(
+            f"stream({', '.join(f'{name}={value!r}' for name, value in heard.options.items())}): "
+            f"LangGraph takes stream_mode, of {', '.join(known)}, and subgraphs."
+        )
+        heard.refuse(error)
+        return None
+    return {"stream_mode": "updates", **heard.options}
 
 
 async def _with_awaited_saver(graph: Compiled) -> Compiled:

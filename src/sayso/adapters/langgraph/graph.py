@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 Making = Compiled | Awaitable[Compiled] | AbstractAsyncContextManager[Compiled]
-OLDEST, NEWEST = "1.2.20", "1.2.20"  # before, all questions of a node have one id
+OLDEST = "1.2.20"  # before, all questions of a node have one id
+FAILS: dict[str, str] = {}  # versions that a test of ours fails with, and what does not work
 # Messages and models may be given as they are; they are stored as JSON, which graphs take, too.
 Input = Annotated[Any, PlainSerializer(to_jsonable_python)]
 
@@ -81,7 +82,7 @@ class Graph:
                 LangGraph cannot be watched.
             BadValue: there is no JSON Schema of the type of answers.
         """
-        check_host("langgraph", OLDEST, NEWEST)
+        check_host("langgraph", OLDEST, FAILS)
         watch_interrupts()
         self.name = name
         self.guarded = guarded
@@ -89,6 +90,7 @@ class Graph:
         self._made: Compiled | None = None
         self._made_on: WeakKeyDictionary[AbstractEventLoop, Compiled] = WeakKeyDictionary()
         self._awaits = awaits
+        self._modes: WeakKeyDictionary[Compiled, bool] = WeakKeyDictionary()
         self._lock = threading.Lock()
         self._tools = _schemas(tools)
         self._answers = Answers(answer)
@@ -128,8 +130,7 @@ class Graph:
             Misuse: it cannot be run; nobody was asked.
         """
         graph = self._made_for(loops)
-        awaits = must_await(graph) if self._awaits is None else self._awaits
-        bound = loop_of(graph)
+        awaits, bound = self._modes[graph], loop_of(graph)
         if not awaits:
             if bound is not None:
                 check_loop(bound)  # its checkpointer waits for that loop
@@ -158,8 +159,7 @@ class Graph:
 
     def _check(self, graph: object) -> Compiled:
         found = _check_saver(graph)
-        if self._awaits is None:
-            must_await(found)
+        self._modes[found] = must_await(found) if self._awaits is None else self._awaits
         return found
 
 

@@ -45,6 +45,27 @@ def tools_of(graph: Compiled) -> list[BaseTool]:
     ]
 
 
+def _all(graph: Compiled) -> list[Compiled]:
+    """Return a graph, those that its nodes are, and those that its nodes and tools hold.
+
+    A subagent is in the closure of the tool that calls it, or of the node.
+    """
+    found = {id(one): one for one in graphs_of(graph)}
+    left = list(found.values())
+    while left:
+        one = left.pop()
+        funcs = [
+            getattr(part, "func", None) for n in one.nodes.values() for part in _parts(n.bound)
+        ]
+        funcs += [getattr(tool, "func", None) for tool in tools_of(one)]
+        for held in _held(funcs, Pregel, _DEPTH):
+            for inner in graphs_of(held):
+                if id(inner) not in found:
+                    found[id(inner)] = inner
+                    left.append(inner)
+    return list(found.values())
+
+
 def loop_of(graph: Compiled) -> asyncio.AbstractEventLoop | None:
     """Return the event loop that its checkpointer or its store belongs to, if they belong to one.
 
@@ -73,12 +94,14 @@ def must_await(graph: Compiled) -> bool:
             two event loops.
     """
     bound = loop_of(graph) is not None
-    middleware = _middleware(graph)
-    awaited = [*_awaited(graph), *_wraps_one_way(middleware, awaited=True)]
+    graphs = _all(graph)
+    middleware = _middleware(graphs)
+    awaited = [*_awaited(graphs), *_wraps_one_way(middleware, awaited=True)]
     called = _wraps_one_way(middleware, awaited=False)
     ours = any(type(one).__module__.startswith("sayso.") for one in middleware)
     if not (ours and called):  # ours lets such a tool be called
-        awaited += [f"the tool {tool.name}" for tool in tools_of(graph) if _only_awaited(tool)]
+        tools = [tool for one in graphs for tool in tools_of(one)]
+        awaited += [f"the tool {tool.name}" for tool in tools if _only_awaited(tool)]
     if awaited and called:
         raise Misuse(
             f"{awaited[0]} can only be awaited, and {called[0]} only called, so LangChain can run "
@@ -88,10 +111,10 @@ def must_await(graph: Compiled) -> bool:
     return bool(awaited) or (bound and not called)
 
 
-def _awaited(graph: Compiled) -> list[str]:
+def _awaited(graphs: list[Compiled]) -> list[str]:
     """Name the nodes, and the conditions behind them, that are only `async def`."""
     found = []
-    for one in graphs_of(graph):
+    for one in graphs:
         for name, node in one.nodes.items():
             if any(_async_alone(part) for part in _parts(node.bound)):
                 found.append(f"the node {name}")
@@ -141,13 +164,13 @@ def _only_awaited(tool: BaseTool) -> bool:
 # --- LangChain's middleware, which its graph holds in closures ---
 
 
-def _middleware(graph: Compiled) -> list[Any]:
-    """Return the middleware of the agents in a graph, as far as it is found."""
+def _middleware(graphs: list[Compiled]) -> list[Any]:
+    """Return the middleware of agents, as far as it is found."""
     types = sys.modules.get("langchain.agents.middleware.types")
     if types is None:
         return []
     found: dict[int, Any] = {}
-    for one in graphs_of(graph):
+    for one in graphs:
         for node in one.nodes.values():
             bound = node.bound
             held = [getattr(bound, name, None) for name in ("func", "_wrap_tool_call")]
@@ -162,6 +185,8 @@ def _held(values: Any, wanted: type, depth: int) -> Iterator[Any]:  # noqa: ANN4
             yield value
         elif isinstance(value, list | tuple):
             yield from _held(value, wanted, depth - 1)
+        elif isinstance(value, dict):
+            yield from _held(value.values(), wanted, depth - 1)
         elif isinstance(value, functools.partial):
             yield from _held((value.func, *value.args), wanted, depth - 1)
         elif inspect.ismethod(value):

@@ -280,7 +280,7 @@ class Turn:
         config["callbacks"] = [*_listed(config.get("callbacks")), watch]
         try:
             with seated(seats, asked, driver.awaits):
-                driver.invoke(given, config, self._thread.host.context)
+                driver.invoke(given, config, self._thread.host.context, self._thread.run.listener)
         except LoopGone:  # as if this process had died: whoever goes on looks at what was kept
             raise
         except Stop:
@@ -404,7 +404,7 @@ def _driver(host: Host, run: Running) -> Driver:
         Stop: it cannot.
     """
     try:
-        return host.driver(run.loops())
+        return host.driver(run.loops)
     except Misuse as error:
         raise refused(run, error) from error
 
