@@ -48,7 +48,7 @@ def typed_freely(schema: object) -> bool:
         return True
     if not isinstance(schema, Mapping) or schema.keys() != {"anyOf"}:
         return False
-    return schema["anyOf"] == [{"type": name} for name in ("string", "object", "array")]
+    return bool(schema["anyOf"] == [{"type": name} for name in ("string", "object", "array")])
 
 
 def read_changes(lines: Iterable[str], ask: Ask) -> dict[str, Any]:

@@ -72,7 +72,9 @@ def read_answer(schema: object, posted: Posted) -> Reading:
         text = Sent(posted).text("=") or ""
         if not text.strip():
             return Reading("", {"=": "is empty"})
-        return Reading(typed.read_answer(_line_feeds(text), schema or None))
+        return Reading(
+            typed.read_answer(_line_feeds(text), schema if isinstance(schema, Mapping) else None)
+        )
     read = read_parts(Taken(schema=schema, sent=Sent(posted), root="="))
     if read.value is MISSING:
         return Reading(None, read.errors or {"=": "is missing"})
