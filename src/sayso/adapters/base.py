@@ -36,6 +36,8 @@ from sayso.errors import SaysoError, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.names import made_plain
+from sayso.model.schema import check_schema
+from sayso.model.text import one_line
 from sayso.model.tool import HIDDEN
 from sayso.runs.calls import asked_for
 from sayso.runs.clearing import (
@@ -47,6 +49,7 @@ from sayso.runs.clearing import (
     errand,
 )
 from sayso.runs.execution import in_a_loop
+from sayso.runs.failures import behind, text_of
 from sayso.runs.lanes import CHAIN, LANE
 from sayso.runs.laters import RunLater
 from sayso.runs.loops import LoopGone, LoopThread, awaited_on, check_loop
@@ -71,10 +74,12 @@ __all__ = [
     "UntestedHost",
     "acting_as",
     "awaited_on",
+    "behind",
     "carried_out",
     "carried_out_async",
     "check_host",
     "check_loop",
+    "check_schema",
     "cleared",
     "distinct",
     "errand",
@@ -82,11 +87,15 @@ __all__ = [
     "hosted",
     "in_a_loop",
     "made_plain",
+    "one_line",
     "prepared",
+    "put_choice",
+    "put_question",
     "refused",
     "review_draft",
     "review_plan",
     "seated",
+    "text_of",
     "told",
 ]
 
@@ -258,6 +267,33 @@ def prepared(
     return run.put_later(
         lambda _, key: opened(key),
         lambda lane, key: run.calling_bound(lane, key, gate, bound, always=always),
+    )
+
+
+def put_question(run: Running, text: str, schema: dict[str, Any], **terms: Any) -> RunLater:  # noqa: ANN401
+    """Ask a question now, for an answer of this schema later; `facts`, `about` as of `run.question`."""
+    return _put(run, run.forms.question(text, schema, **terms))
+
+
+def put_choice(
+    run: Running,
+    text: str,
+    options: Sequence[object],
+    own: dict[str, Any] | None,
+    **terms: Any,  # noqa: ANN401 - as of `run.choose`, and `facts` and `about`
+) -> RunLater:
+    """Ask for one of the options now, or for another answer of the schema `own`.
+
+    Raises:
+        BadValue: the options fit on no buttons, or nobody could tell two apart.
+    """
+    return _put(run, run.forms.choose(text, options, own, **terms))
+
+
+def _put(run: Running, form: Form[Any]) -> RunLater:
+    return run.put_later(
+        lambda _, key: run.asked(key, form.content),
+        lambda lane, key: run.asking(lane, key, form),
     )
 
 

@@ -11,22 +11,23 @@ import inspect
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 from weakref import WeakKeyDictionary
 
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
-from pydantic import PlainSerializer, PydanticUserError, TypeAdapter
+from pydantic import PlainSerializer
 from pydantic_core import to_jsonable_python
 
 from sayso.adapters.base import LoopThread, Running, check_host, check_loop, hosted
+from sayso.adapters.langgraph.answers import Answers, Takes
 from sayso.adapters.langgraph.driver import Awaiting, Compiled, Driver, Plain
 from sayso.adapters.langgraph.modes import loop_of, must_await, tools_of
-from sayso.adapters.langgraph.shapes import Known
+from sayso.adapters.langgraph.raised import Known
 from sayso.adapters.langgraph.turns import Thread
 from sayso.adapters.langgraph.watching import watch_interrupts
-from sayso.errors import BadValue, Misuse
+from sayso.errors import Misuse
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -54,7 +55,7 @@ class Graph:
         *,
         tools: Iterable[Any] = (),
         guarded: bool = False,
-        answer: object = None,
+        answer: Takes = None,
         awaits: bool | None = None,
         config: RunnableConfig | None = None,
         context: object = None,
@@ -69,7 +70,8 @@ class Graph:
             tools: Tools whose calls its interrupts ask about; edits must fit their schemas.
             guarded: Whether its nodes act only through `sayso.effect`, `sayso.step` and gates. Then
                 a turn whose process died is simply repeated; else people are asked first.
-            answer: The type, or JSON Schema, of answers to interrupts that do not say it.
+            answer: The type, or JSON Schema, of answers to interrupts that do not say it; one for each
+                node by its name; or a function of the payload that returns one, or `None`.
             awaits: Whether the graph is awaited (`ainvoke`) on an event loop of its own thread. Unless
                 given, that is seen from its nodes, tools, middleware and checkpointer.
             config: What each `invoke` is given besides.
@@ -91,7 +93,7 @@ class Graph:
         self._modes: WeakKeyDictionary[Compiled, bool] = WeakKeyDictionary()
         self._lock = threading.Lock()
         self._tools = _schemas(tools)
-        self._answer = _schema(answer)
+        self._answers = Answers(answer)
         self.config: RunnableConfig = config or {}
         self.context = context
         if isinstance(graph, Pregel) or not callable(graph):
@@ -153,7 +155,7 @@ class Graph:
 
     def known(self, graph: Compiled) -> Known:
         """What is known of answers beforehand: the tools it was given and those of the graph."""
-        return Known({**_schemas(tools_of(graph)), **self._tools}, self._answer)
+        return Known({**_schemas(tools_of(graph)), **self._tools}, self._answers.to)
 
     def _check(self, graph: object) -> Compiled:
         found = _check_saver(graph)
@@ -192,17 +194,6 @@ def _check_saver(graph: object) -> Compiled:
             "one: builder.compile(checkpointer=SqliteSaver(...)), or PostgresSaver."
         )
     return graph
-
-
-def _schema(answer: object) -> dict[str, Any] | None:
-    """Return the JSON Schema of a type; what people answer reaches the graph as plain JSON."""
-    if answer is None or isinstance(answer, dict):
-        return answer
-    try:
-        made: TypeAdapter[Any] = TypeAdapter(cast("Any", answer))
-        return made.json_schema()
-    except PydanticUserError as error:
-        raise BadValue(f"answer={answer!r} has no JSON Schema: {error}") from error
 
 
 def _schemas(tools: Iterable[Any]) -> dict[str, dict[str, Any]]:

@@ -39,6 +39,7 @@ def seated(seats: Seats, asked: Watch, awaits: Callable[[], bool]) -> Iterator[N
     def place() -> tuple[str, object]:
         found = _place()
         asked.check_here(found[0])
+        asked.acted(found[0])
         return found
 
     with seats.by(place, awaits), asked.watching():
@@ -105,6 +106,8 @@ class PauseWatch(BaseCallbackHandler):
         if place and name == known.get("langgraph_node"):
             if not self._runs(place):
                 self._asked.begun(place)
+            inside = bool(known.get("checkpoint_ns"))
+            self._asked.belongs(place, known.get("lc_agent_name"), inside=inside)
             self._nodes[run_id] = place
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:  # noqa: ANN401
@@ -138,6 +141,7 @@ class PauseWatch(BaseCallbackHandler):
             self._interrupt(error)
         if isinstance(error, GraphInterrupt):
             self._asked.interrupted(place)
+        self._asked.raised(place, error)
         try:
             self._asked.check(place)
         except Stop as stop:
@@ -160,11 +164,13 @@ class PauseWatch(BaseCallbackHandler):
         Raises:
             GraphInterrupt: people were asked about this call, and it did not wait for their word.
         """
-        if not tool_call_id:
-            return
         name, place = tool_call_id, (metadata or {}).get("langgraph_checkpoint_ns", "")
+        self._asked.acted(place)
+        self._asked.uses(place, str((serialized or {}).get("name") or ""))
+        if not name:
+            return
         try:
-            self._asked.calling(place, tool_call_id)
+            self._asked.calling(place, name)
             self._asked.check(place)
         except Stop as stop:
             self._interrupt(stop)
@@ -185,9 +191,35 @@ class PauseWatch(BaseCallbackHandler):
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:  # noqa: ANN401
         """Go back to the node."""
         call = self._calls.get(run_id)
+        if call is not None:
+            self._asked.raised(f"{call[0]} {call[1]}", error)
         if call is not None and SILENT.get() is not None and isinstance(error, GraphInterrupt):
             self._asked.failed(call[0])
         self._leave(run_id)
+
+    def on_llm_start(
+        self,
+        serialized: dict[str, Any],
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **_: Any,  # noqa: ANN401 - what else there is to know
+    ) -> None:
+        """Note that a node goes on with what it was told."""
+        self._asked.acted((metadata or {}).get("langgraph_checkpoint_ns", ""))
+
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any],
+        messages: list[list[Any]],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **_: Any,  # noqa: ANN401 - what else there is to know
+    ) -> None:
+        """Note that a node goes on with what it was told."""
+        self._asked.acted((metadata or {}).get("langgraph_checkpoint_ns", ""))
 
     def _leave(self, run_id: UUID) -> None:
         with self._lock:

@@ -12,7 +12,7 @@ from typing import Any
 from langgraph.types import StateSnapshot
 
 from sayso.adapters.langgraph.driver import Driver
-from sayso.adapters.langgraph.shapes import Raised, cut, plain
+from sayso.adapters.langgraph.raised import Raised, cut, plain
 from sayso.adapters.langgraph.stops import Stops
 
 TAG = "sayso"  # the key in a checkpoint's metadata that says which turn of which run made it
@@ -33,6 +33,8 @@ class Position:
     behind: tuple[str, ...]  # the ids of what is shown as asked and was answered
     paused: bool = False  # a verb in a node waits for people
     refused: Mapping[str, str] = field(default_factory=dict)  # what was said to answers, by id
+    # The interrupts at which a node asked something else than before, with those that they stand for.
+    renewed: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, driver: Driver, state: StateSnapshot, passed: Iterable[str] = ()) -> Position:
@@ -72,7 +74,7 @@ class Position:
         if not isinstance(kept, dict) or kept.keys() != cls.__dataclass_fields__.keys():
             return None
         listed = {name: tuple(one) for name, one in kept.items() if isinstance(one, list)}
-        raised = tuple(Raised(**one) for one in kept["raised"])
+        raised = tuple(Raised(**{**one, "chain": tuple(one["chain"])}) for one in kept["raised"])
         return cls(**{**kept, **listed, "raised": raised})
 
     @property
@@ -108,6 +110,15 @@ class Position:
     def refusing(self, refused: Mapping[str, str]) -> Position:
         """Return it as one at which the graph did not take some answers."""
         return replace(self, refused=refused)
+
+    def chained(self, chains: Mapping[str, tuple[str, ...]]) -> Position:
+        """Return it with the agents through which its interrupts came, as far as they are known."""
+        raised = [replace(one, chain=chains.get(one.id, one.chain)) for one in self.raised]
+        return replace(self, raised=tuple(raised))
+
+    def renewing(self, renewed: Mapping[str, list[str]]) -> Position:
+        """Return it as one at which a node asks something else than what people answered."""
+        return replace(self, renewed=renewed)
 
     def waiting(self) -> Position:
         """Return it as one at which a verb in a node waits for people."""
