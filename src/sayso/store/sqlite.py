@@ -45,11 +45,15 @@ from sayso.store.named import Part
 from sayso.store.pool import Pool
 from sayso.store.private import make_private
 from sayso.store.queries import numbered, read_migrations, read_queries
+from sayso.store.readers import COLUMNS
 
 _MERGED = 200  # pages of an index that an erasure merges at once: a few milliseconds
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
 _WORDS = {
+    "each_row": "json_each(:rows) r",
+    "r": "r.value",
+    **{f"r{n}": f"json_extract(r.value, '$[{n}]')" for n in range(COLUMNS)},
     "served": (
         "exists (select 1 from json_each(:serves) s "
         "where s.value in (r.workflow, r.workflow || '|' || r.path))"
@@ -281,9 +285,6 @@ class SQLiteStore(SqlStore):
         written = written and all(self._put(connection, append, now) for append in appends)
         for stream, seq in erase if written else ():
             self._run(connection, "erase", {"stream": stream, "seq": seq})
-            self._run(connection, "forget", {"stream": stream})
-            self._run(connection, "drop_case", {"id": stream})
-            self._run(connection, "drop_text", {"id": stream})
         for name in ERASED if erase and written else ():
             self._run(connection, name, {"stream": erase[0][0]})
         return written
