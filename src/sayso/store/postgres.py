@@ -53,9 +53,9 @@ Part = tuple[str, Sequence[object]]  # a named query and its values
 # A steered clock (tests) passes its time; otherwise the parameter is null and the server's counts.
 _NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint))"
 _WORDS = {
-    "each_row": "jsonb_array_elements(cast(:rows as jsonb)) with ordinality r (value, key)",
-    "r": "r.value #>> '{}'",
-    **{f"r{n}": f"r.value ->> {n}" for n in range(COLUMNS)},
+    "each_row": "jsonb_array_elements(cast(:rows as jsonb)) with ordinality one (value, key)",
+    "r": "one.value #>> '{}'",
+    **{f"r{n}": f"one.value ->> {n}" for n in range(COLUMNS)},
     "served": (
         "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))"
         " and (r.code = '' or r.workflow || '|=' || r.code = any(:serves) or {left})"

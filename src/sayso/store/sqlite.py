@@ -51,9 +51,9 @@ _MERGED = 200  # pages of an index that an erasure merges at once: a few millise
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
 _WORDS = {
-    "each_row": "json_each(:rows) r",
-    "r": "r.value",
-    **{f"r{n}": f"json_extract(r.value, '$[{n}]')" for n in range(COLUMNS)},
+    "each_row": "json_each(:rows) one",
+    "r": "one.value",
+    **{f"r{n}": f"json_extract(one.value, '$[{n}]')" for n in range(COLUMNS)},
     "served": (
         "exists (select 1 from json_each(:serves) s "
         "where s.value in (r.workflow, r.workflow || '|' || r.path))"

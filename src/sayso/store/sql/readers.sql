@@ -37,7 +37,7 @@ select {r0}, {r1}, {r2}, {r3}, coalesce((select a.team from asks a where a.id = 
        {r4}, cast({r5} as bigint), {r6}, {r7}
   from {each_row} cross join events e
  where e.stream = {r0} and e.seq = 1 and e.payload is not null
- order by r.key {shared}
+ order by one.key {shared}
 on conflict (id) do update
    set kind = excluded.kind, tool = excluded.tool, agent = excluded.agent,
        verdict = excluded.verdict, at = excluded.at, about = excluded.about, said = excluded.said
@@ -53,7 +53,7 @@ insert into texts (id, state, words)
 select {r0}, {r1}, {r2}
   from {each_row} cross join events e
  where e.stream = {r0} and e.seq = 1 and e.payload is not null
- order by r.key {shared}
+ order by one.key {shared}
 on conflict (id) do update set state = excluded.state, words = excluded.words
 
 -- name: drop_texts
@@ -68,7 +68,7 @@ select {r0}, cast({r1} as bigint), {r2}, {r3}, {r4}, {r5}, {r6}, {r7}, {r8}, cas
        cast({r10} as bigint), cast({r11} as bigint)
   from {each_row}
  where true
- order by r.key
+ order by one.key
 on conflict (grain, at, team, agent, tool, tier, person, kind, what, bin) do update
    set n = tallies.n + excluded.n, micros = tallies.micros + excluded.micros
 
@@ -78,7 +78,7 @@ select {r0}, {r1}, {r2}, {r3}, cast({r4} as bigint), cast({r5} as bigint), cast(
        cast({r7} as double precision), cast({r8} as double precision)
   from {each_row}
  where true
- order by r.key
+ order by one.key
 on conflict (team, agent, tool, kind, stated) do update
    set n = labels.n + excluded.n, good = labels.good + excluded.good,
        weight = labels.weight + excluded.weight,
@@ -88,7 +88,7 @@ on conflict (team, agent, tool, kind, stated) do update
 insert into trail (team, at, stream, seq, kind, sort, actor, tool, verdict)
 select {r0}, cast({r1} as bigint), {r2}, cast({r3} as bigint), {r4}, {r5}, {r6}, {r7}, {r8}
   from {each_row}
- order by r.key
+ order by one.key
 
 -- name: change_trail
 -- Once an ask is erased, the index says no more of it than its journal does.
