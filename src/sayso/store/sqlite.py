@@ -52,7 +52,7 @@ POLL = 0.01  # how often a waiting process looks for commits of others; a look c
 
 _WORDS = {
     "each_row": "json_each(:rows) one",
-    "r": "one.value",
+    "r": "(one.value)",
     **{f"r{n}": f"json_extract(one.value, '$[{n}]')" for n in range(COLUMNS)},
     "served": (
         "exists (select 1 from json_each(:serves) s "
