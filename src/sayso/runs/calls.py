@@ -92,8 +92,9 @@ def asked_for(run: Caller, key: str, gate: Gated, bound: Bound) -> Ask:
     key = run.journal.place(key)
     known = run.journal.asks.get(key)
     if known is None:
-        ruled = prepared is not None and prepared[0] is bound
-        return run.asked(key, prepared[1] if ruled else gate.content(run.forms, bound))
+        if prepared is not None and prepared[0] is bound:
+            return run.asked(key, prepared[1])
+        return run.asked(key, gate.content(run.forms, bound))
     differs = call_difference(known, gate.tool.name, frozen(bound.args))
     if differs is not None:
         raise Diverged(key, differs)
