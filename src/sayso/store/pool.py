@@ -13,6 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 
@@ -30,6 +31,16 @@ F = TypeVar("F", bound=Exception)
 # Connections inherited through a fork are parked here, so that the garbage
 # collector does not close what belongs to the parent process.
 _inherited: list[object] = []
+_forks = count()
+_fork = next(_forks)  # another one in each forked child
+
+
+def _forked() -> None:
+    global _fork
+    _fork = next(_forks)
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class Pool(Generic[C, F]):
@@ -54,10 +65,10 @@ class Pool(Generic[C, F]):
         self.door = nullcontext() if door is None else door
         self._keep = keep
         self._idle: deque[C] = deque()
-        self._pid = os.getpid()
+        self._fork = _fork
         self._closings = 0
         # A desk that nobody closed lets go at the end all the same, and without a warning.
-        weakref.finalize(self, _close_all, self._idle, self._pid)
+        weakref.finalize(self, _close_all, self._idle, _fork)
 
     def lend(self) -> Loan[C, F]:
         """Lend a connection for a `with` block; one that saw an error is closed, not kept."""
@@ -65,10 +76,10 @@ class Pool(Generic[C, F]):
 
     def take(self) -> C:
         """Return an idle connection, or a new one."""
-        if self._pid != os.getpid():
+        if self._fork != _fork:
             _inherited.append(self._idle)
             self._idle = deque()
-            self._pid = os.getpid()
+            self._fork = _fork
         try:
             return self._idle.pop()
         except IndexError:
@@ -83,14 +94,14 @@ class Pool(Generic[C, F]):
 
     def close(self) -> None:
         """Close what is idle now, and what is lent out when it comes back."""
-        if self._pid != os.getpid():
+        if self._fork != _fork:
             return
         self._closings += 1
-        _close_all(self._idle, self._pid)
+        _close_all(self._idle, self._fork)
 
 
-def _close_all(idle: deque[C], pid: int) -> None:
-    while idle and pid == os.getpid():
+def _close_all(idle: deque[C], fork: int) -> None:
+    while idle and fork == _fork:
         idle.pop().close()
 
 
