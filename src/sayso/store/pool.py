@@ -63,41 +63,34 @@ class Pool(Generic[C, F]):
         self.failure = failure
         self.explained = explained
         self.door = nullcontext() if door is None else door
-        self._keep = keep
-        self._idle: deque[C] = deque()
+        self.keep = keep
+        self.idle: deque[C] = deque()
         self._fork = _fork
-        self._closings = 0
+        self.closings = 0
         # A desk that nobody closed lets go at the end all the same, and without a warning.
-        weakref.finalize(self, _close_all, self._idle, _fork)
+        weakref.finalize(self, _close_all, self.idle, _fork)
 
     def lend(self) -> Loan[C, F]:
         """Lend a connection for a `with` block; one that saw an error is closed, not kept."""
-        return Loan(self, self._closings)
+        return Loan(self)
 
     def take(self) -> C:
         """Return an idle connection, or a new one."""
         if self._fork != _fork:
-            _inherited.append(self._idle)
-            self._idle = deque()
+            _inherited.append(self.idle)
+            self.idle = deque()
             self._fork = _fork
         try:
-            return self._idle.pop()
-        except IndexError:
+            return self.idle.pop()
+        except IndexError:  # also if another thread was faster
             return self._connect()
-
-    def give_back(self, connection: C, closings: int) -> None:
-        """Keep a connection for the next loan, unless the pool was closed or is full."""
-        if len(self._idle) < self._keep and closings == self._closings:
-            self._idle.append(connection)
-        else:
-            connection.close()
 
     def close(self) -> None:
         """Close what is idle now, and what is lent out when it comes back."""
         if self._fork != _fork:
             return
-        self._closings += 1
-        _close_all(self._idle, self._fork)
+        self.closings += 1
+        _close_all(self.idle, self._fork)
 
 
 def _close_all(idle: deque[C], fork: int) -> None:
@@ -113,9 +106,9 @@ class Loan(Generic[C, F]):
 
     __slots__ = ("_closings", "_connection", "_pool")
 
-    def __init__(self, pool: Pool[C, F], closings: int) -> None:
+    def __init__(self, pool: Pool[C, F]) -> None:
         self._pool = pool
-        self._closings = closings
+        self._closings = pool.closings
 
     def __enter__(self) -> C:
         """Take the connection."""
@@ -131,11 +124,11 @@ class Loan(Generic[C, F]):
         return self._connection
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Give it back, or close it after an error."""
+        """Keep it for the next loan, unless it saw an error, or the pool was closed or is full."""
         pool = self._pool
         try:
-            if error is None:
-                pool.give_back(self._connection, self._closings)
+            if error is None and self._closings == pool.closings and len(pool.idle) < pool.keep:
+                pool.idle.append(self._connection)
             else:
                 self._connection.close()
         finally:
