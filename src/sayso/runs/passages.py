@@ -522,6 +522,8 @@ class Passages:
         free = ruling.effect == "allow" and (said or not stated)
         if free:
             journal.alone[key] = law.mark, law.policy.version
+        else:
+            journal.prepared[key] = bound, content
         return free
 
     def nesting(

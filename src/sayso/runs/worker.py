@@ -147,7 +147,8 @@ class Crew:
 
     def workflows(self) -> tuple[str, ...]:
         """Return the names of the workflows whose runs are carried on here."""
-        return tuple(name for name in self._serves if self._chosen is None or name in self._chosen)
+        chosen = self._chosen
+        return tuple([name for name in self._serves if chosen is None or name in chosen])
 
     def _claims(self) -> tuple[str, ...]:
         flows = [self._serves[name] for name in self.workflows()]
@@ -177,10 +178,15 @@ class Crew:
             law=self._law,
         )
 
-    def take(self, only: str | None = None, shift: Shift | None = None) -> RunStatus | None:
+    def take(
+        self,
+        only: str | None = None,
+        shift: Shift | None = None,
+        serves: tuple[str, ...] | None = None,
+    ) -> RunStatus | None:
         """Claim one run and carry it on; `None` if there was none to claim."""
         self._check_fork()
-        serves = self._claims()
+        serves = self._claims() if serves is None else serves
         if not serves:
             return None
         self._count(1)  # before the claim: what is claimed is never nobody's work
@@ -400,9 +406,10 @@ class Crew:
     def _round(self, shift: Shift, only: str | None) -> bool:
         try:
             self._keep_time()
-            if only is None and not self._store().claimable(self._claims()):
+            serves = self._claims()
+            if only is None and not self._store().claimable(serves):
                 return False
-            return self.take(only, shift) is not None
+            return self.take(only, shift, serves) is not None
         except SaysoError as error:
             _log.warning("Looking for runs failed; trying again: %s", error)
             shift.over.wait(0.5)
