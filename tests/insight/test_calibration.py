@@ -372,6 +372,9 @@ def test_an_agent_that_is_better_than_it_says_gains_nothing(desk: Desk) -> None:
 
 
 def test_where_the_index_is_broken_the_stated_number_stands(desk: Desk, place: Place) -> None:
+    @desk.gate(risk="low")
+    def pay(amount: int) -> None: ...
+
     decided(desk, 60, 20)
     forget(desk.store)
     place.sql("alter table labels rename to gone")
