@@ -167,14 +167,6 @@ def test_e47_a_tool_that_nobody_declared_never_runs_alone_by_a_program_either(
         desk.open("guess", {"n": 1})
 
 
-def test_e47_a_tool_that_nobody_declared_earns_nothing_by_a_tier(sqlite: Place) -> None:
-    tiered = LAW.replace('tool = "guess*"\ntier = "low"', 'tool = "guess*"\ntier = "medium"')
-    law = read(tiered, default=default_policy())
-    with Desk(sqlite.url, agent="till", policy=law) as desk:
-        assert desk.open("guess", {"n": 1}).stake is None
-        assert desk.open("guess_again", {"n": 1}).stake is None
-
-
 def test_e47_what_is_not_declared_can_be_denied(place: Place) -> None:
     law = LAW + '\n[defaults]\nunknown_tools = "deny"\nunknown_arguments = "deny"\n'
     for server in under(place, law):
