@@ -15,12 +15,6 @@ def decided(window: Window, paper: Paper, *verdicts: tuple[str, str]) -> None:
     assert paper.verdicts() == [*verdicts]
 
 
-def test_a_key_decides_the_ask_on_screen(paper: Paper, look: Look) -> None:
-    window = look()
-    window.page.keyboard.press("a")
-    decided(window, paper, ("a-1", "approve"))
-
-
 def test_a_key_that_comes_before_the_next_ask_does_not_decide_the_one_before(
     paper: Paper, look: Look
 ) -> None:
@@ -34,24 +28,6 @@ def test_a_key_that_comes_before_the_next_ask_does_not_decide_the_one_before(
     assert paper.verdicts() == []
     window.page.keyboard.press("a")
     decided(window, paper, ("a-2", "approve"))
-
-
-def test_a_key_right_after_the_next_ask_appeared_decides_nothing(paper: Paper, look: Look) -> None:
-    window = look()
-    # In the very moment in which it is put on the page: no human is that quick, but a key may
-    # have been pressed for the one before.
-    window.page.evaluate(
-        """() => new MutationObserver((_, observer) => {
-             if (!document.querySelector('article[data-ask="a-2"]')) return;
-             observer.disconnect();
-             document.querySelector('#bar-a-2 [value=approve]').click();
-             requestAnimationFrame(() => document.querySelector('#bar-a-2 [value=approve]').click());
-           }).observe(document.querySelector('#detail'), {childList: true})"""
-    )
-    window.page.keyboard.press("j")
-    window.shows("a-2").armed()
-    expect(window("#toast")).to_contain_text("only just appeared")
-    assert paper.verdicts() == []
 
 
 def test_answers_that_overtake_each_other_leave_the_last_ask_on_screen(
@@ -114,33 +90,6 @@ def test_a_key_that_is_held_down_decides_once(paper: Paper, look: Look) -> None:
     assert paper.verdicts() == [("a-1", "approve")]
 
 
-@pytest.mark.parametrize("key", ["a", "r"])
-def test_nothing_of_high_risk_is_decided_with_a_key_before_it_was_read(
-    paper: Paper, look: Look, key: str
-) -> None:
-    paper.sheets[0] = Sheet("a-1", "First", shape="high", waits=2)
-    window = look().stands()
-    window.page.reload()
-    window.painted("a-1").passes(1990).page.keyboard.press(key)
-    expect(window("#toast")).to_contain_text("only just appeared")
-    assert paper.posted == []
-    window.passes(20).page.keyboard.press(key)
-    window.goes_on()
-    decided(window, paper, ("a-1", {"a": "approve", "r": "reject"}[key]))
-
-
-def test_something_critical_is_approved_only_with_its_name(paper: Paper, look: Look) -> None:
-    name = '<input name="confirm" aria-label="Name">'
-    paper.sheets[0] = Sheet("a-1", "First", shape="critical", extra=name)
-    window = look()
-    window("#bar-a-1 [value=approve]").click()
-    expect(window("[name=confirm]")).to_be_focused()
-    assert paper.posted == []
-    window.page.keyboard.type("refund")
-    window("#bar-a-1 [value=approve]").click()
-    decided(window, paper, ("a-1", "approve"))
-
-
 def test_enter_in_a_field_decides_nothing(paper: Paper, look: Look) -> None:
     field = '<div class="field" data-pointer="/x" data-was="1"><input name="/x" value="1"></div>'
     paper.sheets[0] = Sheet("a-1", "First", editor=field)
@@ -189,13 +138,3 @@ def test_whoever_was_signed_out_is_told_and_keeps_what_they_typed(paper: Paper, 
     window("[id^=bar] [value=reject]").click()
     expect(window("#toast")).to_contain_text("no longer signed in")
     expect(window("#note-a-1")).to_have_value("mine")
-
-
-def test_nothing_is_decided_without_a_connection(paper: Paper, look: Look) -> None:
-    window = look()
-    window.forgive("ERR_", "htmx")
-    window.context.set_offline(True)
-    window.page.keyboard.press("a")
-    expect(window("#toast")).to_contain_text("Not connected")
-    window.context.set_offline(False)
-    assert paper.posted == []

@@ -60,55 +60,6 @@ def test_keys_pass_by_what_has_left(paper: Paper, look: Look) -> None:
     window.shows("a-3")
 
 
-def test_an_ask_decided_elsewhere_says_so_and_keeps_what_was_typed(
-    paper: Paper, look: Look
-) -> None:
-    field = '<div class="field" data-pointer="/x" data-was="1"><label>x</label><input name="/x" value="1"></div>'
-    paper.sheets[0] = Sheet("a-1", "First", editor=field)
-    window = listening(look(), paper)
-    window("summary").click()
-    window("#note-a-1").fill("my note")
-    window("[name='/x']").fill("25")
-    window("[name='/x']").evaluate("field => field.setSelectionRange(1, 1)")
-    paper.change("a-1", banner='<p role="alert">Mara approved it.</p>', open=False)
-    expect(window("#banner-a-1")).to_contain_text("Mara approved it.")
-    expect(window("[data-arms]")).to_have_count(0)
-    expect(window("[name='/x']")).to_be_focused()
-    expect(window("[name='/x']")).to_have_value("25")
-    assert window("[name='/x']").evaluate("field => [field.selectionStart, field.readOnly]") == [
-        1,
-        True,
-    ]
-    expect(window("#note-a-1")).to_have_value("my note")
-    paper.change("a-1", banner="", open=True)
-    expect(window("[data-arms]")).to_have_count(3)
-    assert window("[name='/x']").evaluate("field => field.readOnly") is False
-    expect(window("[data-approve-label]")).to_have_text("Approve with 1 edit")
-
-
-def test_somebody_who_writes_a_note_goes_on_writing(paper: Paper, look: Look) -> None:
-    window = listening(look(), paper)
-    window("summary").click()
-    window("#note-a-1").type("half a")
-    paper.change("a-1", banner="<p>Mara said yes, one more is needed.</p>")
-    expect(window("#banner-a-1")).to_contain_text("one more")
-    window.page.keyboard.type(" sentence")
-    expect(window("#note-a-1")).to_have_value("half a sentence")
-    expect(window("#note-a-1")).to_be_visible()
-
-
-def test_after_the_server_was_away_nothing_is_missed(paper: Paper, look: Look) -> None:
-    window = listening(look(), paper)
-    window.forgive("ERR_")
-    paper.up = False
-    for stream in [*paper.streams]:
-        stream.put(None)
-    paper.sheets = [Sheet("a-7", "Meanwhile"), *paper.sheets[1:]]
-    paper.up = True
-    expect(window("#new")).to_have_text("1 new")
-    expect(window('.row[data-ask="a-1"]')).to_have_attribute("data-left", "")
-
-
 def test_a_page_without_a_connection_says_so_and_decides_nothing(paper: Paper, look: Look) -> None:
     window = listening(look(own=True), paper)
     window.forgive("ERR_")
