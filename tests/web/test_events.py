@@ -194,18 +194,6 @@ def test_whoever_comes_back_goes_on_where_they_were(bot: httpx2.Client) -> None:
         assert follower.streams() == missed
 
 
-def test_the_journal_can_be_read_from_its_beginning_to_its_end(
-    server: Served, bot: httpx2.Client
-) -> None:
-    reader = server.agent("reader", team="billing")
-    asked = [opened(reader) for _ in range(3)]
-
-    answer = reader.get("/api/v1/events?after=&follow=false")
-
-    frames = [frame for frame in answer.text.split("\n\n") if "data: " in frame]
-    assert [json.loads(frame.split("data: ")[1])["stream"] for frame in frames] == asked
-
-
 def test_whoever_is_behind_the_ring_reads_from_the_database(shared_place: Place) -> None:
     with (
         Desk(shared_place.url, agent="shop", account="sam@till") as desk,

@@ -13,16 +13,14 @@ from sayso import Desk, File
 from sayso.errors import BadValue, UnknownFile
 from sayso.remote.desk import RemoteDesk
 from tests.asks.test_files import PNG, SVG
-from tests.places import Place
 from tests.served import Served
 
 
 @pytest.fixture
-def server(place: Place) -> Iterator[Served]:
-    with Desk(place.url, agent="shop") as desk:
-        desk.people.add("anna", teams=["billing"])
-        with Served(desk) as server:
-            yield server
+def server(local: Desk) -> Iterator[Served]:
+    local.people.add("anna", teams=["billing"])
+    with Served(local) as server:
+        yield server
 
 
 def posted(client: httpx2.Client, *files: dict[str, Any]) -> httpx2.Response:
