@@ -50,6 +50,8 @@ def test_what_others_decided_is_marked_and_the_order_stays(solo: Office) -> None
     expect(row).to_have_attribute("data-left", "")
     assert here.rows == order
     expect(here("#count")).to_contain_text("3")
+    here("#detail h1").first.hover()
+    expect(row).to_have_count(0)
 
 
 def test_focus_and_typed_text_are_never_touched_while_things_happen(solo: Office) -> None:
@@ -151,7 +153,10 @@ def test_after_the_server_was_killed_and_came_back_nothing_is_missed(
     here.note(first.id).fill("written before")
     expect(here("#queue .row")).to_have_count(2)
 
-    service.end(signal.SIGKILL)
+    with here.page.expect_event("requestfailed", lambda one: "events" in one.url):
+        service.end(signal.SIGKILL)
+    here.page.clock.run_for(10_500)
+    expect(here("#offline")).to_be_visible()
     missed = office.open()
     office.desk.approve(second)
     service.start()

@@ -40,6 +40,9 @@ def test_a_draft_is_shown_rendered_as_source_and_with_its_changes(solo: Office) 
     tab(here, "Changes")
     expect(here("main#detail del").first).to_contain_text("40")
     expect(here("main#detail ins").first).to_contain_text("30")
+    here.page.keyboard.press("ArrowRight")  # round to the first
+    expect(here("main#detail [role=tab]").first).to_be_focused()
+    expect(here("main#detail .prose").first).to_be_visible()
     expect(here("[data-approve-label]").first).to_contain_text("edit")
     sent(here, "button[name=verdict][value=approve]")
 
