@@ -22,24 +22,9 @@ from sayso.web.inbox.filters import Filters
 from sayso.web.problems import UNUSABLE
 from tests.places import Place
 from tests.served import Served
-from tests.web.inbox.browser import FORM, Tab, encoded, tab
+from tests.web.inbox.browser import FORM, Tab, encoded
 
 _numbers = count(1)
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
-def ada(server: Served) -> Tab:
-    return tab(server, "ada")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
 
 
 def call(desk: Desk, **terms: Any) -> Ask:

@@ -10,8 +10,7 @@ import pytest
 
 from sayso import Desk, Option
 from sayso.model.ask import Ask
-from tests.served import Served
-from tests.web.inbox.browser import Tab, filled, tab
+from tests.web.inbox.browser import Tab, filled
 
 SCHEMA = {
     "type": "object",
@@ -28,16 +27,6 @@ SCHEMA = {
 }
 ARGS = {"order": 7, "amount": 40.5, "code": "0042", "urgent": True, "lines": [1, 2], "note": "x\ny"}
 _numbers = count(1)
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
 
 
 def call(desk: Desk, args: dict[str, Any] | None = None, **terms: Any) -> Ask:

@@ -27,21 +27,6 @@ PNG = base64.b64decode(
 
 
 @pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
-def ben(server: Served) -> Tab:
-    return tab(server, "ben")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
 def agent() -> str:
     """An agent of this test alone, whose asks can be listed by themselves."""
     return f"agent{next(_numbers)}"

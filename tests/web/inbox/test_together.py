@@ -20,16 +20,6 @@ _numbers = count(1)
 
 
 @pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
 def agent() -> str:
     return f"crowd{next(_numbers)}"
 

@@ -37,21 +37,6 @@ def server(place: Place) -> Iterator[Served]:
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def root(server: Served) -> Tab:
-    return tab(server, "root")
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def lines(page: Tab) -> list[str]:
     return [node.attrs["id"] for node in page.page.all("li", data_event="")]
 

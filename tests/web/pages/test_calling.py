@@ -53,11 +53,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield served
 
 
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def form(page: Tab) -> Node:
     return next(one for one in page.page.all("form") if one.attrs.get("action") == "/policies")
 

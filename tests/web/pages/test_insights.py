@@ -29,16 +29,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterat
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def figure(page: Node, label: str) -> Node:
     for one in page.all("div", class_="figure"):
         if one.one("dt").text == label:

@@ -31,8 +31,8 @@ from tests.served import Served
 from tests.web.inbox.browser import Node, tab
 
 
-def test_figures_without_anything_to_measure_say_so(desk: Desk) -> None:
-    for figure in figures_of(measure(desk.store, days=7), "7 days"):
+def test_figures_without_anything_to_measure_say_so(local: Desk) -> None:
+    for figure in figures_of(measure(local.store, days=7), "7 days"):
         assert (figure.value, figure.change) == ("-", "")
         assert "nothing to measure" in figure.more
 
@@ -108,18 +108,18 @@ def test_a_policy_that_cannot_be_used_is_the_first_thing_that_needs_somebody(
     assert "policy.toml" not in f"{told} {others}"
 
 
-def test_queue_age_is_that_of_the_asks(desk: Desk, clock: FakeClock) -> None:
+def test_queue_age_is_that_of_the_asks(local: Desk, clock: FakeClock) -> None:
     for wait in ("10m", "20m", "5m"):
-        desk.open("pay", {"wait": wait})
+        local.open("pay", {"wait": wait})
         clock.advance(wait)
-    found = outlook(desk.store, teams=None)
+    found = outlook(local.store, teams=None)
 
     assert (found.waiting.count, found.waiting.oldest, found.waiting.p50) == (
-        desk.inbox().count,
+        local.inbox().count,
         timedelta(minutes=35),
         timedelta(minutes=25),
     )
-    said = desk.outlook()["waiting"]
+    said = local.outlook()["waiting"]
     assert said == {"count": 3, "more": False, "oldest_seconds": 2100, "p50_seconds": 1500}
     words = "3 asks wait for people: half for 25 min or longer, the oldest for 35 min."
     assert waiting_words(found) == words
@@ -160,8 +160,8 @@ def test_what_needs_attention_is_counted_as_python_and_the_api_count_it(
     assert command in shown
 
 
-def test_doubts_parked_runs_and_dead_letters_need_attention(desk: Desk) -> None:
-    store = desk.store
+def test_doubts_parked_runs_and_dead_letters_need_attention(local: Desk) -> None:
+    store = local.store
     stand = Current((), {"parked": 3, "waiting": 0, "running": 0, "ready": 0})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "runs_now", lambda *_: stand)

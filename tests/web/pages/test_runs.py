@@ -64,16 +64,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def clerk(script: Any, **given: Any) -> Agent:
     return Agent("clerk", ScriptedModel(script), [look_up, refund], confirm=["refund"], **given)
 

@@ -35,16 +35,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterat
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def listed(page: Node) -> dict[str, list[str]]:
     """Return the keys of each group."""
     return {

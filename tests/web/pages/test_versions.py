@@ -36,11 +36,6 @@ def server(tmp_path: Path) -> Iterator[Served]:
             yield served
 
 
-@pytest.fixture
-def root(server: Served) -> Tab:
-    return tab(server, "root")
-
-
 def button(page: Tab, words: str) -> Node:
     [found] = [one for one in page.page.all("button") if words in one.text]
     return found
