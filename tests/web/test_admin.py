@@ -157,39 +157,6 @@ def test_the_first_person_is_added_at_the_machine(tmp_path: Path) -> None:
 # --- tokens ------------------------------------------------------------------------------------
 
 
-def test_an_administrator_makes_a_token_for_an_agent_and_sees_its_text_once(
-    house: House, root: httpx2.Client
-) -> None:
-    wanted = {"kind": "agent", "name": "mailer", "team": "billing", "owner": "ben"}
-
-    made = root.post("/api/v1/tokens", json=wanted)
-
-    assert made.status_code == 201
-    text = made.json()["token"]
-    me = house.client(text).get("/api/v1/session").json()
-    assert (me["kind"], me["name"]) == ("agent", "mailer")
-    assert set(me["scopes"]) == {"asks:create", "asks:read", "asks:run"}
-    listed = root.get("/api/v1/tokens")
-    assert text not in listed.text
-    assert made.json()["id"] in {token["id"] for token in listed.json()["tokens"]}
-    assert root.delete(f"/api/v1/tokens/{made.json()['id']}").status_code == 204
-    assert house.client(text).get("/api/v1/session").status_code == 401
-
-
-def test_a_person_makes_a_token_of_their_own_that_reaches_no_further(
-    house: House, anna: httpx2.Client
-) -> None:
-    body = {"kind": "person", "scopes": ["asks:read", "decisions:write"], "expires": "1h"}
-
-    made = anna.post("/api/v1/tokens", json=body)
-
-    assert made.status_code == 201
-    me = house.client(made.json()["token"]).get("/api/v1/session").json()
-    assert (me["name"], me["scopes"]) == ("anna", ["asks:read", "decisions:write"])
-    refused = anna.post("/api/v1/tokens", json=body | {"scopes": ["admin"]})
-    assert refused.status_code == 422
-
-
 def test_nobody_makes_a_token_of_somebody_else_not_even_an_administrator(
     house: House, root: httpx2.Client, anna: httpx2.Client, bot: httpx2.Client
 ) -> None:

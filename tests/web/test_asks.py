@@ -39,22 +39,6 @@ def journal(server: Served, ask: dict[str, Any]) -> list[str]:
 # --- the way of a call ---
 
 
-def test_the_journal_says_who_came_through_which_door(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    decide(anna, ask)
-
-    first, second = server.desk.history(ask["id"])
-
-    assert str(first.actor) == "agent:bot"
-    assert str(second.actor) == "person:anna"
-    assert first.payload is not None
-    assert second.payload is not None
-    assert (first.payload["via"], second.payload["via"]) == ("http", "http")
-    assert second.payload["account"].startswith("anna, token t-")
-
-
 def test_people_who_ask_by_hand_cannot_approve_it_themselves(
     server: Served, anna: httpx2.Client, ada: httpx2.Client
 ) -> None:
@@ -65,19 +49,6 @@ def test_people_who_ask_by_hand_cannot_approve_it_themselves(
     assert ask["content"]["agent"] == "by-hand/anna"
     assert ask["content"]["team"] == "billing"
     assert decide(ada, ask).status_code == 200
-
-
-def test_a_finish_without_a_begin_changes_nothing(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    decide(anna, ask)
-
-    body = {"attempt": 1, "holder": "me", "result": 1}
-    answer = bot.post(f"/api/v1/asks/{ask['id']}/finish", json=body)
-
-    assert (answer.status_code, answer.json()["code"]) == (409, "not-approved")
-    assert journal(server, ask) == ["ask.opened", "ask.decided"]
 
 
 def test_a_result_of_somebody_else_is_refused_while_the_call_is_carried_out(
@@ -125,17 +96,6 @@ def test_the_same_key_finds_the_same_ask(bot: httpx2.Client) -> None:
     assert first.json()["id"] == second.json()["id"] == header.json()["id"]
     assert (other.status_code, other.json()["code"]) == (409, "key-conflict")
     assert other.json()["ask"]["id"] == first.json()["id"]
-
-
-def test_agents_do_not_meet_each_others_keys(server: Served, bot: httpx2.Client) -> None:
-    namesake = server.agent("bot", team="support")
-    rival = server.agent("rival", team="billing")
-    body = {"tool": "refund", "args": {"order": 7}, "key": "shared"}
-
-    answers = [client.post("/api/v1/asks", json=body) for client in (bot, namesake, rival)]
-
-    assert [answer.status_code for answer in answers] == [201, 201, 201]
-    assert len({answer.json()["id"] for answer in answers}) == 3
 
 
 def test_no_key_makes_an_ask_look_like_that_of_a_run(bot: httpx2.Client) -> None:
@@ -334,29 +294,6 @@ def test_a_list_has_pages_and_a_count(server: Served) -> None:
 
     assert [ask["id"] for ask in first["asks"] + rest["asks"]] == ids
     assert (first["count"], first["counted"], rest["next"]) == (5, "5", None)
-
-
-def test_a_list_shows_an_agent_its_own_and_a_person_those_of_their_teams(
-    server: Served,
-    bot: httpx2.Client,
-    rival: httpx2.Client,
-    anna: httpx2.Client,
-    ben: httpx2.Client,
-) -> None:
-    ask = opened(bot, thread="walls")["id"]
-
-    def seen(client: httpx2.Client) -> list[str]:
-        return [one["id"] for one in client.get("/api/v1/asks?thread=walls").json()["asks"]]
-
-    namesake = server.agent("bot", team="support")
-    seers = {"bot": bot, "rival": rival, "namesake": namesake, "anna": anna, "ben": ben}
-    assert {name: seen(client) for name, client in seers.items()} == {
-        "bot": [ask],
-        "rival": [],
-        "namesake": [],
-        "anna": [ask],
-        "ben": [],
-    }
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_desk_behind_http_sends_and_reads_files(server: Served) -> None:
         assert [note.claimed for note in ask.content.files] == ["image/png", None]
         assert [note.image for note in ask.content.files] == [False, True]
         assert (desk.file(ask, 1), desk.file(ask, 2)) == (SVG, PNG)
-        with pytest.raises(UnknownFile):
+        with pytest.raises(UnknownFile, match="file 3"):
             desk.file(ask, 3)
-        with pytest.raises(BadValue):
+        with pytest.raises(BadValue, match="at most 1,048,576 bytes"):
             desk.open("refund", {"n": 2}, files=[File("a", bytes(1024 * 1024 + 1))])

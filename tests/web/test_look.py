@@ -77,8 +77,8 @@ def test_no_text_of_others_hides_or_becomes_an_element(seen: dict[str, Node]) ->
 
 
 def test_an_agent_never_speaks_in_the_banner_or_with_a_button(seen: dict[str, Node]) -> None:
-    for name, page in seen.items():
-        for text, node in texts(page):
+    for name in seen.keys() - {"withdrawn"}:  # why it was taken back stands there, as a line
+        for text, node in texts(seen[name]):
             places = around(node)
             if "alert(1)" in text and not places & FENCES:
                 assert not places & {"banner", "bar-row", "section-head", "rail"}, (name, places)

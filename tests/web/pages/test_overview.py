@@ -87,7 +87,7 @@ def test_a_policy_that_cannot_be_used_is_the_first_thing_that_needs_somebody(
     with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file, agent="shop") as desk:
         desk.people.add("root", roles=["admin"])
         desk.people.add("anna")
-        with pytest.raises(BadPolicy):
+        with pytest.raises(BadPolicy, match="name"):
             desk.open("refund", {"amount": 1})
         with Served(desk) as served:
             root, anna = tab(served, "root"), tab(served, "anna")
