@@ -77,7 +77,7 @@ def test_no_text_of_others_hides_or_becomes_an_element(seen: dict[str, Node]) ->
 
 
 def test_an_agent_never_speaks_in_the_banner_or_with_a_button(seen: dict[str, Node]) -> None:
-    for name in seen.keys() - {"withdrawn"}:  # why it was taken back stands there, as a line
+    for name in (name for name in seen if name.startswith("hostile")):
         for text, node in texts(seen[name]):
             places = around(node)
             if "alert(1)" in text and not places & FENCES:
