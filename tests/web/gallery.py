@@ -164,6 +164,7 @@ class Shop:
         form = desk.forms.draft(lambda guidance: f"We missed *{guidance}*.", title="Reply")
         again = form.outcome(desk.respond(desk.put(form.content), "the target", by="ada"))
         assert again is not None
+        assert not isinstance(again, str)
         yield "draft-again", self.at(desk.put(again.content)).answer.text
         changed = self.refund(needs=["2 senior"], risk=None)
         self.at(changed)

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from sayso.web.look.assets import FOLDER
-from sayso.web.look.marks import bytes_, ticks
+from sayso.web.look.marks import bytes_, icon, ticks
 from sayso.web.look.moments import span
 from tests.hostile import raw_in
 from tests.web.gallery import EVIL, pages
@@ -66,6 +66,13 @@ def test_each_icon_is_one_of_the_sprite(seen: dict[str, Node]) -> None:
     known = set(re.findall(r'<symbol id="([\w-]+)"', (FOLDER / "icons.svg").read_text("utf-8")))
     for name, page in seen.items():
         assert {use.attrs["href"].partition("#")[2] for use in page.all("use")} <= known, name
+
+
+def test_an_icon_that_says_something_is_read_out() -> None:
+    (read_out,) = read(icon("risk-high", "High <risk>")).all("svg")
+
+    assert (read_out.attrs["role"], read_out.attrs["aria-label"]) == ("img", "High <risk>")
+    assert read(icon("check")).one("svg").attrs["aria-hidden"] == "true"
 
 
 def test_no_text_of_others_hides_or_becomes_an_element(seen: dict[str, Node]) -> None:

@@ -334,6 +334,14 @@ def test_a_seal_is_shown_to_be_kept_and_holds_the_journal_to_it(
     assert press(root.go("/audit"), "Verify", seal="no seal").page.one("div", role="alert").text
 
 
+def test_before_the_first_verification_nothing_is_said_of_any(local: Desk) -> None:
+    with Served(local) as server:
+        said = server.signed_in(None, how="link").get("/api/v1/audit/verification").json()
+
+    nothing = dict.fromkeys(("by", "begun_at", "ended_at", "found", "failed"))
+    assert said == {"state": "none", **nothing, "read": 0, "total": 0}
+
+
 def test_what_was_verified_before_a_seal_does_not_speak_against_it(root: Tab, desk: Desk) -> None:
     def proof() -> str:
         return root.page.one("section", id="proof").text

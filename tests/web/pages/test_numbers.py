@@ -6,7 +6,7 @@ What a page draws, what the API answers and what Python says are compared as tex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -453,7 +453,7 @@ OF_PEOPLE: dict[str, Callable[[dict[str, Any]], str]] = {
     ],
 )
 def test_the_tables_of_the_insights(
-    scene: Scene, by: str, name: str, columns: dict[str, Callable[[dict[str, Any]], str]]
+    scene: Scene, by: Any, name: str, columns: dict[str, Callable[[dict[str, Any]], str]]
 ) -> None:
     line = row(scene.go("/insights?days=7"), f"{by}s", name)
     shown = {head: line.one("td", data_head=head).text for head in columns}
@@ -515,7 +515,7 @@ def test_the_numbers_of_runs(scene: Scene) -> None:
 
 
 def told_of_run(
-    far: float | None, usage: Any, events: int, asks: int, marks: list[str], memory: int
+    far: float | None, usage: Any, events: int, asks: int, marks: Sequence[str], memory: int
 ) -> Numbers:
     return {
         "how far in the list": f"{(far or 0) * 100:.0f}",
