@@ -70,6 +70,12 @@ class Screen:
         """Type a line and press Enter."""
         self.press(f"{line}\n".encode())
 
+    def answer(self, *said: str) -> None:
+        """Wait for a prompt and type a line; then for the next prompt, and so on."""
+        for prompt, line in zip(said[::2], said[1::2], strict=True):
+            self.wait_for(prompt)
+            self.type(line)
+
     def press(self, keys: bytes) -> None:
         """Press keys."""
         os.write(self._master, keys)

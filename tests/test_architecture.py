@@ -103,22 +103,10 @@ def test_what_is_in_brackets_is_not_there_yet() -> None:
     assert waiting & rooms() == set()
 
 
-def test_every_import_goes_down_in_the_drawing() -> None:
-    floor = {room: number for number, line in enumerate(drawing()) for room in line}
-    assert len(imports()) > 100
-
-    upwards = [
-        f"{file} imports {there}"
-        for here, there, file in sorted(imports())
-        if DOOR not in (here, there) and floor[here] >= floor[there]
-    ]
-
-    assert upwards == []
-
-
 def test_who_comes_by_the_front_door_stands_above_all_it_opens() -> None:
     floor = {room: number for number, line in enumerate(drawing()) for room in line}
     opened = min(floor[there] for here, there, _ in imports() if here == DOOR)
+    assert len(imports()) > 100
 
     below = [
         f"{file} imports sayso"

@@ -28,19 +28,18 @@ def test_without_a_word_the_desk_is_a_file_in_this_folder(folder: Path) -> None:
     assert (folder / "sayso.db").exists()
 
 
-def test_a_settings_file_names_the_desk(folder: Path) -> None:
-    (folder / "sayso.toml").write_text('[desk]\nurl = "sqlite:///other.db"\n')
-
-    assert find_url() == "sqlite:///other.db"
-
-
-def test_the_environment_comes_before_the_settings_file(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("form", ["sqlite:///{}", "{}", "./{}"])
+def test_the_environment_comes_before_the_settings_file_and_both_before_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    (folder / "sayso.toml").write_text('[desk]\nurl = "sqlite:///other.db"\n')
-    monkeypatch.setenv("SAYSO_URL", "sqlite:///third.db")
+    (folder / "sayso.toml").write_text("[other]\nx = 1\n")
+    assert find_url() == "sqlite:///sayso.db"
 
-    assert find_url() == "sqlite:///third.db"
+    (folder / "sayso.toml").write_text(f'[desk]\nurl = "{form.format("other.db")}"\n')
+    assert Desk().url == "sqlite:///other.db"
+
+    monkeypatch.setenv("SAYSO_URL", form.format("third.db"))
+    assert Desk().url == "sqlite:///third.db"
     assert Desk("sqlite:///fourth.db").url == "sqlite:///fourth.db"
 
 
@@ -57,16 +56,6 @@ def test_a_plain_path_is_the_desk_in_that_file(folder: Path, given: str | Path) 
     with Desk(f"sqlite:///{name}") as same, Desk(folder / name) as absolute:
         assert same.inbox().count == absolute.inbox().count == 1
         assert absolute.url == f"sqlite:///{folder / name}"
-
-
-def test_settings_and_the_environment_take_a_plain_path_too(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "sayso.toml").write_text('[desk]\nurl = "./other.db"\n')
-    assert Desk().url == "sqlite:///other.db"
-
-    monkeypatch.setenv("SAYSO_URL", "third.db")
-    assert Desk().url == "sqlite:///third.db"
 
 
 @pytest.mark.parametrize(
@@ -87,18 +76,11 @@ def test_an_address_that_is_mistyped_makes_no_file(folder: Path, given: str | Pa
     with pytest.raises(BadValue) as refused:
         Desk(given)
 
-    assert "Use sqlite:///sayso.db or postgresql://user@host/name" in str(refused.value)
-    assert list(folder.iterdir()) == []
-
-
-def test_an_address_of_no_known_form_is_said_in_plain_words(folder: Path) -> None:
-    with pytest.raises(BadValue) as refused:
-        Desk("mysql://x")
-
-    assert str(refused.value) == (
-        "Unrecognised database URL 'mysql://x'. Use sqlite:///sayso.db or "
-        "postgresql://user@host/name. A plain path ends in .db, .sqlite or .sqlite3."
+    assert str(refused.value).endswith(
+        "Use sqlite:///sayso.db or postgresql://user@host/name. "
+        "A plain path ends in .db, .sqlite or .sqlite3."
     )
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -126,12 +108,6 @@ def test_a_settings_file_that_cannot_be_read_is_named(folder: Path, text: str) -
 
     with pytest.raises(BadValue, match=r"sayso\.toml"):
         Desk()
-
-
-def test_a_settings_file_without_a_desk_leaves_the_default(folder: Path) -> None:
-    (folder / "sayso.toml").write_text("[other]\nx = 1\n")
-
-    assert find_url() == "sqlite:///sayso.db"
 
 
 def test_a_desk_prints_nothing(folder: Path) -> None:

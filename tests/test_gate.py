@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,9 +21,9 @@ from pydantic import AfterValidator, BaseModel
 
 import sayso
 from sayso import Ask, Desk, current_call
-from sayso.errors import BadValue, CallerGone, InvalidEdit, Misuse, NotApproved
-
-Decide = Callable[[Ask], object]
+from sayso.errors import BadValue, InvalidEdit, Misuse
+from sayso.model.ask import Effect
+from tests.together import until
 
 
 @pytest.fixture
@@ -58,170 +57,48 @@ def in_thread(fn: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-def test_an_approved_call_runs_with_the_arguments_that_were_shown(file_desk: Desk) -> None:
-    @file_desk.gate
-    def refund(order: int, amount: float = 10.0) -> str:
-        return f"{order}:{amount}"
-
-    running = in_thread(lambda: refund(7, amount=40.0))
-    ask = opened(file_desk)
-    assert ask.args == {"order": 7, "amount": 40.0}
-    file_desk.approve(ask)
-
-    assert running.result(10) == "7:40.0"
-    effect = file_desk.get(ask.id).effect
+def effect_of(desk: Desk, ask: Ask) -> Effect:
+    effect = desk.get(ask.id).effect
     assert effect is not None
-    assert (effect.status, effect.result) == ("done", "7:40.0")
+    return effect
 
 
-def test_defaults_are_shown_too(file_desk: Desk) -> None:
-    @file_desk.gate
-    def refund(order: int, amount: float = 10.0) -> None: ...
-
-    running = in_thread(lambda: refund(7))
-    ask = opened(file_desk)
-    assert ask.args == {"order": 7, "amount": 10.0}
-    file_desk.approve(ask)
-    assert running.result(10) is None
-
-
-def test_an_edited_call_runs_with_the_edited_arguments(file_desk: Desk) -> None:
-    seen = []
-
-    @file_desk.gate
-    def refund(order: int, amount: int) -> None:
-        seen.append((order, amount))
-
-    running = in_thread(lambda: refund(7, 40))
-    file_desk.edit(opened(file_desk), {"amount": 30})
-    running.result(10)
-    assert seen == [(7, 30)]
-
-
-def test_what_the_caller_does_to_its_list_while_waiting_changes_nothing(file_desk: Desk) -> None:
+def test_a_call_is_frozen_with_its_defaults_whatever_its_caller_does_meanwhile(
+    file_desk: Desk,
+) -> None:
     seen: list[list[str]] = []
 
     @file_desk.gate
-    def send(to: list[str]) -> None:
+    def send(to: list[str], copies: int = 1) -> None:
         seen.append(to)
 
     people = ["anna"]
     running = in_thread(lambda: send(people))
     ask = opened(file_desk)
+    assert ask.args == {"to": ["anna"], "copies": 1}
     people.append("everybody")
     file_desk.approve(ask)
     running.result(10)
     assert seen == [["anna"]]
 
 
-def test_a_rejection_is_raised_with_note_and_decider(file_desk: Desk) -> None:
-    file_desk.people.add("anna")
-
-    @file_desk.gate
-    def refund(order: int) -> str:
-        raise AssertionError("must not run")
-
-    running = in_thread(lambda: refund(7))
-    file_desk.reject(opened(file_desk), "Not a double charge", by="anna")
-    with pytest.raises(sayso.Rejected) as refusal:
-        running.result(10)
-    assert (refusal.value.note, refusal.value.by) == ("Not a double charge", "anna")
-    assert "Not a double charge" in str(refusal.value)
-
-
-def test_a_response_is_raised_with_its_text(file_desk: Desk) -> None:
-    @file_desk.gate
-    def refund(order: int) -> str:
-        raise AssertionError("must not run")
-
-    running = in_thread(lambda: refund(7))
-    file_desk.respond(opened(file_desk), "Refund half and apologise")
-    with pytest.raises(sayso.Answered) as answer:
-        running.result(10)
-    assert answer.value.text == "Refund half and apologise"
-
-
-def test_on_reject_gives_a_value_instead(file_desk: Desk) -> None:
-    @file_desk.gate(on_reject="cancelled")
-    def refund(order: int) -> str:
-        return "paid"
-
-    running = in_thread(lambda: refund(7))
-    file_desk.reject(opened(file_desk))
-    assert running.result(10) == "cancelled"
-
-
-def test_an_exception_of_the_function_reaches_the_caller_and_the_journal(file_desk: Desk) -> None:
-    @file_desk.gate
-    def refund(order: int) -> str:
-        raise RuntimeError("card expired")
-
-    running = in_thread(lambda: refund(7))
-    ask = opened(file_desk)
-    file_desk.approve(ask)
-    with pytest.raises(RuntimeError, match="card expired"):
-        running.result(10)
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
-    assert effect.status == "failed"
-    assert "card expired" in (effect.error or "")
-
-
-def test_the_intent_is_durable_before_the_function_starts(file_desk: Desk) -> None:
+def test_the_function_finds_its_intent_written_and_a_key_that_is_its_own(file_desk: Desk) -> None:
     found = []
 
     @file_desk.gate
     def refund(order: int) -> None:
-        ask = current_call().ask
-        assert ask is not None
-        found.append(file_desk.get(ask.id).effect)
-
-    running = in_thread(lambda: refund(7))
-    file_desk.approve(opened(file_desk))
-    running.result(10)
-    assert [effect.status for effect in found if effect] == ["intended"]
-
-
-def test_the_function_finds_an_idempotency_key_that_is_its_own(file_desk: Desk) -> None:
-    keys = []
-
-    @file_desk.gate
-    def refund(order: int) -> None:
-        keys.append(current_call().key)
+        call = current_call()
+        assert call.ask is not None
+        found.append((call.key, effect_of(file_desk, call.ask).status))
 
     for _ in range(2):
         running = in_thread(lambda: refund(7))
         file_desk.approve(opened(file_desk))
         running.result(10)
-    assert len(set(keys)) == 2
+    assert [status for _, status in found] == ["intended"] * 2
+    assert len({key for key, _ in found}) == 2
     with pytest.raises(Misuse, match="inside a gated function"):
         current_call()
-
-
-async def test_an_async_function_waits_without_blocking_the_loop(file_desk: Desk) -> None:
-    @file_desk.gate(risk="high")
-    async def refund(order: int) -> str:
-        await asyncio.sleep(0)
-        return f"paid {order} {current_call().tool}"
-
-    running = asyncio.ensure_future(refund(7))
-    ask = await asyncio.to_thread(opened, file_desk)
-    assert ask.risk == "high"
-    await asyncio.to_thread(file_desk.approve, ask)
-    assert await asyncio.wait_for(running, 10) == "paid 7 refund"
-
-
-async def test_cancelling_a_waiting_task_withdraws_its_ask(file_desk: Desk) -> None:
-    @file_desk.gate
-    async def refund(order: int) -> str:
-        raise AssertionError("must not run")
-
-    running = asyncio.ensure_future(refund(7))
-    ask = await asyncio.to_thread(opened, file_desk)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert file_desk.get(ask.id).status == "withdrawn"
 
 
 async def test_cancelling_in_the_middle_of_the_function_leaves_a_doubt(file_desk: Desk) -> None:
@@ -240,8 +117,7 @@ async def test_cancelling_in_the_middle_of_the_function_leaves_a_doubt(file_desk
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
+    effect = effect_of(file_desk, ask)
     assert effect.status == "unknown"
     assert file_desk.get(effect.doubt or "").kind == "doubt"
 
@@ -255,8 +131,7 @@ def test_a_result_that_cannot_be_stored_still_reaches_the_caller(file_desk: Desk
     ask = opened(file_desk)
     file_desk.approve(ask)
     assert running.result(10) == {7}
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
+    effect = effect_of(file_desk, ask)
     assert (effect.status, effect.result) == ("done", None)
     assert "set" in str(file_desk.history(ask)[-1].payload)
 
@@ -301,28 +176,6 @@ def test_an_edit_that_only_the_type_refuses_is_not_run_and_spends_nothing(file_d
     with pytest.raises(InvalidEdit, match="not run"):
         running.result(10)
     assert file_desk.get(ask.id).effect is None
-
-
-def test_secret_arguments_are_never_stored_and_the_ask_says_so(
-    file_desk: Desk, tmp_path: Path
-) -> None:
-    seen = []
-
-    @file_desk.gate(secret=["card"])
-    def charge(card: str, amount: int) -> None:
-        seen.append(card)
-
-    running = in_thread(lambda: charge("4111-1111", 5))
-    ask = opened(file_desk)
-    assert ask.args == {"card": "(hidden)", "amount": 5}
-    assert ask.content.hidden == ("card",)
-    with pytest.raises(InvalidEdit, match="hidden"):
-        file_desk.edit(ask, {"card": "4222"})
-    file_desk.approve(ask)
-    running.result(10)
-    assert seen == ["4111-1111"]
-    for file in tmp_path.iterdir():
-        assert b"4111-1111" not in file.read_bytes()
 
 
 def test_methods_can_be_gated_and_keep_their_object(file_desk: Desk) -> None:
@@ -392,7 +245,11 @@ def test_a_secret_stays_out_of_errors_results_and_previews(file_desk: Desk, tmp_
 
     for fail in (True, False):
         running = in_thread(functools.partial(sign_in, {"password": "hunter22"}, fail))
-        file_desk.approve(opened(file_desk))
+        ask = opened(file_desk)
+        assert ask.args == {"login": "(hidden)", "fail": fail}
+        with pytest.raises(InvalidEdit, match="hidden"):
+            file_desk.edit(ask, {"login": {}})
+        file_desk.approve(ask)
         if fail:
             with pytest.raises(RuntimeError, match="hunter22"):
                 running.result(10)
@@ -420,8 +277,7 @@ def test_a_database_that_is_away_for_a_moment_does_not_hide_the_result(
     ask = opened(file_desk)  # which waits longer for a lock than that one
     file_desk.approve(ask)
     assert running.result(20) == "receipt 77"
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
+    effect = effect_of(file_desk, ask)
     assert (effect.status, effect.result) == ("done", "receipt 77")
     desk.close()
     busy.close()
@@ -450,22 +306,7 @@ def test_what_would_run_later_is_not_called_done(file_desk: Desk, kind: str) -> 
     file_desk.approve(ask)
     with pytest.raises(Misuse, match="directly above"):
         running.result(10)
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
-    assert effect.status == "failed"
-
-
-def test_a_doubt_can_be_run_again_after_more_than_a_lease(file_desk: Desk) -> None:
-    desk = Desk(file_desk.url, lease=1.5)
-    running, runs = unknown_effect(desk)
-    ask = opened(desk)
-    desk.approve(ask)
-    doubt = opened(desk, "doubt")
-    threading.Event().wait(2.0)  # longer than the lease of a program that is alive
-    desk.approve(doubt)
-    assert running.result(10) == "paid 5"
-    assert runs == [5, 5]
-    desk.close()
+    assert effect_of(file_desk, ask).status == "failed"
 
 
 # --- in doubt ---
@@ -485,60 +326,33 @@ def unknown_effect(desk: Desk, **rules: Any) -> tuple[Future[Any], list[int]]:
     return in_thread(lambda: pay(5)), runs
 
 
-def test_in_doubt_a_person_may_say_that_it_happened(file_desk: Desk) -> None:
-    running, runs = unknown_effect(file_desk)
-    ask = opened(file_desk)
-    file_desk.approve(ask)
-    doubt = opened(file_desk, "doubt")
-    assert "no answer from the bank" in doubt.content.sentence
-    assert doubt.content.about == ask.id
-    with pytest.raises(sayso.SaysoError, match="must be text"):
-        file_desk.respond(doubt, 42)
-    file_desk.respond(doubt, "paid 5")
-    assert running.result(10) == "paid 5"
-    assert runs == [5]
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
-    assert (effect.status, effect.result) == ("done", "paid 5")
-
-
-def test_in_doubt_a_person_may_have_it_run_again_with_the_same_key(file_desk: Desk) -> None:
-    running, runs = unknown_effect(file_desk)
-    ask = opened(file_desk)
-    file_desk.approve(ask)
-    file_desk.approve(opened(file_desk, "doubt"))
-    assert running.result(10) == "paid 5"
-    assert runs == [5, 5]
-    intents = [e.payload for e in file_desk.history(ask) if e.kind == "effect.intended"]
-    assert [intent["attempt"] for intent in intents if intent] == [1, 2]
-    assert len({intent["key"] for intent in intents if intent}) == 1
-
-
-def test_in_doubt_a_person_may_leave_it(file_desk: Desk) -> None:
-    running, runs = unknown_effect(file_desk)
-    ask = opened(file_desk)
-    file_desk.approve(ask)
-    file_desk.reject(opened(file_desk, "doubt"))
-    with pytest.raises(sayso.Skipped):
-        running.result(10)
-    assert runs == [5]
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
-    assert effect.status == "failed"
-
-
-def test_an_idempotent_call_is_tried_again_without_asking(file_desk: Desk) -> None:
-    running, runs = unknown_effect(file_desk, idempotent=True)
-    file_desk.approve(opened(file_desk))
-    assert running.result(10) == "paid 5"
+def test_whoever_waits_in_doubt_is_still_there_to_run_it_again(file_desk: Desk) -> None:
+    with Desk(file_desk.url, lease=1.5) as desk:
+        running, runs = unknown_effect(desk)
+        ask = opened(desk)
+        desk.approve(ask)
+        doubt = opened(desk, "doubt")
+        lapse(desk)
+        until(lambda: "approve" in desk.get(doubt.id).allow)  # its program renews what it holds
+        desk.approve(doubt)
+        assert running.result(10) == "paid 5"
     assert runs == [5, 5]
 
 
-def test_verify_can_settle_that_it_happened(file_desk: Desk) -> None:
-    running, runs = unknown_effect(file_desk, verify=lambda amount: sayso.Happened("paid already"))
+@pytest.mark.parametrize(
+    ("rules", "result", "ran"),
+    [
+        ({"idempotent": True}, "paid 5", [5, 5]),
+        ({"verify": lambda amount: sayso.Happened("paid already")}, "paid already", [5]),
+    ],
+)
+def test_where_code_can_tell_or_it_may_be_tried_again_nobody_is_asked(
+    file_desk: Desk, rules: dict[str, Any], result: str, ran: list[int]
+) -> None:
+    running, runs = unknown_effect(file_desk, **rules)
     file_desk.approve(opened(file_desk))
-    assert running.result(10) == "paid already"
-    assert runs == [5]
+    assert running.result(10) == result
+    assert runs == ran
 
 
 def test_did_not_happen_counts_only_after_the_time_limit(file_desk: Desk) -> None:
@@ -607,40 +421,6 @@ def lapse(desk: Desk) -> None:
         database.commit()
 
 
-def test_without_a_terminal_one_line_says_what_waits_and_how_to_decide_it(file_desk: Desk) -> None:
-    with program(file_desk) as running:
-        ask = opened(file_desk)
-        assert running.stderr is not None
-        first = running.stderr.readline()  # before anybody decides: of what is closed nothing waits
-        file_desk.reject(ask)
-        running.communicate(timeout=20)
-    assert ask.id in first
-    assert "pay(amount=5)" in first
-    assert f"sayso inbox approve {ask.id}" in first
-
-
-def test_ctrl_c_withdraws_the_ask(file_desk: Desk) -> None:
-    with program(file_desk) as running:
-        ask = opened(file_desk)
-        running.send_signal(signal.SIGINT)
-        running.communicate(timeout=20)
-    assert file_desk.get(ask.id).status == "withdrawn"
-
-
-def test_once_its_program_was_killed_an_ask_can_only_be_closed(file_desk: Desk) -> None:
-    with program(file_desk) as running:
-        ask = opened(file_desk)
-        running.kill()
-        running.communicate(timeout=20)
-    lapse(file_desk)
-    gone = file_desk.get(ask.id)
-    assert gone.gone
-    assert gone.allow == ("reject",)
-    with pytest.raises(CallerGone, match="has gone"):
-        file_desk.approve(gone)
-    assert file_desk.reject(gone).status == "decided"
-
-
 def test_a_program_killed_in_the_middle_leaves_a_doubt_and_is_not_repeated(file_desk: Desk) -> None:
     with program(file_desk) as running:
         ask = opened(file_desk)
@@ -657,26 +437,8 @@ def test_a_program_killed_in_the_middle_leaves_a_doubt_and_is_not_repeated(file_
     with pytest.raises(sayso.SaysoError, match="spent"):
         file_desk.begin(ask)
     file_desk.respond(doubt, "paid")
-    effect = file_desk.get(ask.id).effect
-    assert effect is not None
+    effect = effect_of(file_desk, ask)
     assert (effect.status, effect.result) == ("done", "paid")
-
-
-def test_nobody_else_can_carry_out_what_a_program_waits_for(file_desk: Desk) -> None:
-    begun = threading.Event()
-
-    @file_desk.gate
-    def pay(amount: int) -> str:
-        begun.set()
-        return "paid"
-
-    running = in_thread(lambda: pay(5))
-    ask = opened(file_desk)
-    with pytest.raises(NotApproved):
-        file_desk.begin(ask)
-    file_desk.approve(ask)
-    assert running.result(10) == "paid"
-    assert begun.is_set()
 
 
 # --- decorating ---

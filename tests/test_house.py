@@ -165,31 +165,25 @@ def test_requirements_are_exact_and_name_no_host(name: str) -> None:
     assert "://" not in "\n".join(lines)
 
 
-def test_importing_sayso_leaves_alone_what_only_some_programs_need() -> None:
-    late = [
-        *(
-            "sayso.adapters",
-            "sayso.agent",
-            "sayso.insight.case",
-            "sayso.policy.reading",
-            "sayso.policy.checking",
-        ),
-        *("sayso.runs.running", "sayso.store.audit", "sayso.store.sqlite"),
-        *("difflib", "importlib.resources", "subprocess", "tempfile", "tomllib"),
-    ]
-    program = f"import sys, sayso; print([name for name in {late} if name in sys.modules])"
-
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-
-    assert done.stdout == "[]\n", done.stderr
+LATE = [
+    *("sayso.adapters", "sayso.agent", "sayso.insight.case", "sayso.policy.reading"),
+    *("sayso.policy.checking", "sayso.runs.running", "sayso.store.audit", "sayso.store.sqlite"),
+    *("difflib", "importlib.resources", "subprocess", "tempfile", "tomllib"),
+]
+LIBRARIES = ["pydantic", "jsonschema", "click", "rich", "psycopg", "pydantic_ai", "argon2"]
+HOSTS = ["langchain", "langchain_core", "langgraph", "smolagents"]
 
 
-def test_no_host_is_loaded_before_its_own_adapter_is() -> None:
-    hosts = ["langchain", "langchain_core", "langgraph", "smolagents"]
-    program = (
-        "import sys, sayso, sayso.adapters.base;"
-        f"print([name for name in {hosts} if name in sys.modules])"
-    )
+@pytest.mark.parametrize(
+    ("module", "late"),
+    [
+        ("sayso", [*LATE, *LIBRARIES]),
+        ("sayso.cli, sayso.channels.console", ["click", "rich"]),
+        ("sayso.adapters.base", HOSTS),
+    ],
+)
+def test_an_import_leaves_alone_what_only_some_programs_need(module: str, late: list[str]) -> None:
+    program = f"import sys, {module}; print([name for name in {late} if name in sys.modules])"
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 

@@ -17,30 +17,18 @@ from sayso.testing import FakeClock, ScriptedReviewer, scripted
 # --- FakeClock ---
 
 
-def test_a_fake_clock_stands_still_until_it_is_moved() -> None:
-    clock = FakeClock()
-
-    assert clock.now() == clock.now()
-    before = clock.now()
-    assert clock.advance("15m") == before + timedelta(minutes=15)
-    assert clock.advance(30) == clock.now() == before + timedelta(minutes=15, seconds=30)
-    assert clock.advance(timedelta(days=1)).tzinfo is UTC
-
-
-def test_a_fake_clock_starts_where_it_is_told_to() -> None:
+def test_a_fake_clock_stands_still_until_it_is_moved_and_tells_whoever_watches() -> None:
     start = datetime(2030, 5, 1, tzinfo=UTC)
-
-    assert FakeClock(start).now() == start
-
-
-def test_a_fake_clock_tells_whoever_watches() -> None:
-    clock = FakeClock()
+    clock = FakeClock(start)
     moves: list[datetime] = []
     clock.watch(lambda: moves.append(clock.now()))
 
-    clock.advance("1h")
-
-    assert moves == [clock.now()]
+    assert clock.now() == clock.now() == start
+    assert clock.advance("15m") == start + timedelta(minutes=15)
+    assert clock.advance(30) == clock.now() == start + timedelta(minutes=15, seconds=30)
+    assert clock.advance(timedelta(days=1)).tzinfo is UTC
+    assert len(moves) == 3
+    assert moves[-1] == clock.now()
 
 
 @pytest.mark.parametrize("by", [0, -1, "later", timedelta(0)])
@@ -212,17 +200,8 @@ def test_the_fixture_works_in_a_project_of_its_own(tmp_path: Path) -> None:
 
     done = subprocess.run(
         [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-W",
-            "error",
-            "-p",
-            "no:randomly",
-            "-p",
-            "no:asyncio",
-            ".",
+            *(sys.executable, "-m", "pytest", "-q", "-W", "error", "."),
+            *("-p", "no:randomly", "-p", "no:asyncio"),
         ],
         cwd=tmp_path,
         capture_output=True,

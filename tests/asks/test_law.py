@@ -334,7 +334,10 @@ def test_an_approval_that_is_not_enough_any_more_is_not_carried_out(office: Offi
 def test_what_the_policy_let_through_is_not_carried_out_once_it_asks(
     office: Office, clock: FakeClock
 ) -> None:
-    then, now = office(), office('[tools]\nlook = "high"')
+    then, now = (
+        office('[tools.look]\nargs = { order = "integer" }\n'),
+        office('[tools]\nlook = "high"'),
+    )
     content = then.forms.action("look", {"order": 7}, risk="low")
     ask = then.put(content, declared=True)
     assert ask.decision
@@ -837,6 +840,26 @@ def test_when_somebody_leaves_only_what_needs_them_stops_e59(
     assert late.law.unmet is None
     assert late.approve(signed, by="law").decision
     late.close()
+
+
+def test_who_leaves_is_not_blamed_for_what_stood_still_before_e59(office: Office) -> None:
+    """Removing a clerk asked whether nobody should be security any more: nobody was before."""
+    desk = office('[groups]\nclerks = ["ben", "jun"]\n[roles]\nben = ["clerk"]')
+    for name in ("sec", "ada"):
+        desk.people.remove(name)
+
+    assert desk.people.stops("ben") == ()
+    assert [one.split(":")[0] for one in desk.people.stops("anna")] == ["The policy, tier high"]
+    desk.people.remove("ben")
+    assert [one.split(":")[0] for one in desk.people.stops("jun")] == ["The policy, group clerks"]
+
+
+def test_the_agents_of_who_leaves_are_said_to_stop_e59(office: Office) -> None:
+    desk = office()
+    desk.tokens.make("till", "agent", owner="ben")
+    desk.tokens.make("bank", "agent", owner="ben")
+
+    assert desk.people.stops("ben") == ("The tokens of their agents end too: bank, till.",)
 
 
 def test_whom_nobody_on_the_desk_is_a_policy_cannot_ask_for_e59(office: Office) -> None:

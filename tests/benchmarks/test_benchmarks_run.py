@@ -11,132 +11,84 @@ import pytest
 from benchmarks.fleet_model import Costs, rate_with_backlog
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTS = [
-    "inbox, as one rank, large by small",
-    "first inbox page, large desk",
-    "inbox, all expiring soon, large by small",
-    "inbox, a tenth not expiring, large by small",
-    "inbox, all for information, large by small",
-    "inbox, everywhere, large by small",
-    "inbox, of another team, large by small",
-    "inbox, a tenth for none, large by small",
-    "inbox, in eleven teams, large by small",
-    "decided, large by small",
-]
-STORE = [
-    "import sayso by import pydantic",
-    "SQLite: open + decide beside bare SQL",
-    "PostgreSQL: open + decide beside bare SQL",
-    *(f"{database}: {figure}" for database in ("SQLite", "PostgreSQL") for figure in LISTS),
-]
-
-
-CYCLE = [
-    "import sayso by import pydantic",
-    "SQLite: question, beside bare SQL",
-    "PostgreSQL: question, beside bare SQL",
-    "SQLite: guarded call, beside bare SQL",
-    "PostgreSQL: guarded call, beside bare SQL",
-    "SQLite: 16 at once by alone, question",
-    "SQLite: 16 at once by alone, instant tool",
-    "SQLite: 16 at once by alone, tool of 5 ms",
-    "paused run by its messages of 1 KB",
-    "turns of two steps by their history",
-    "turns with a person by their history",
-    "growth of the second half by the first",
-    "resume of 40 steps",
-    "a step of the longest run by one of the shortest",
-]
-WAITING = [
-    "memory of serving, many waiting by few",
-    "start-up of serving, many waiting by few",
-    "waking one of many waiting runs",
-]
-AGENTS = [
-    "a late turn of ours by an early one",
-    "bytes that turns add by their messages",
-    "a turn replayed, of many by of few",
-]
-ADAPTERS = [
-    "a gated call, Graph by interrupt()",
-    "a gated call, ours by LangChain's",
-    "a gated call, Smol by a plain one",
-]
-POLICY = [
-    "rulings/s, 200 rules, 20 about the tool",
-    "rulings/s, 4 of the 20 cannot be told",
-    "rulings/s, no rule about the arguments",
-    "a ruling, 2,000 rules by 200, 20 about the tool",
-    "loading 200 rules",
-]
-HTTP = [
-    "SQLite: decisions/s over HTTP by store",
-    "SQLite: p99 over HTTP by store",
-    "PostgreSQL: decisions/s over HTTP by store",
-    "PostgreSQL: p99 over HTTP by store",
-    "SQLite: memory of one who follows",
-    "PostgreSQL: memory of one who follows",
-]
-WEB = [
-    "first load on the wire",
-    "click to visible decision",
-    "click to the next ask",
-    "j or k to the other ask",
-    "SQLite: inbox, many open by few",
-    "PostgreSQL: inbox, many open by few",
-]
-PAGES = [
-    f"{database}: {what}, many by few"
-    for database in ("SQLite", "PostgreSQL")
-    for what in ("overview", "runs", "runs of a workflow", "one run")
-]
-REBUILD = [
-    f"{database}: {what}, many by few"
-    for database in ("SQLite", "PostgreSQL")
-    for what in ("metrics", "metrics by reviewer", "staffing")
-]
-PEOPLE = [
-    f"SQLite: {what}, beside {few}"
-    for what in (
-        *("people", "one person", "sessions", "tokens", "tokens that ended"),
-        *("webhooks and messages", "policies"),
-    )
-    for few in ("of20", "of100")
-]
-AUTONOMY = [
-    "ours: share that ran alone, least",
-    "ours: share that ran alone, most",
-    "ours: unapproved harm, mean",
-    "ours: all harm, mean, least",
-    "ours: all harm, mean, most",
-    "document: unapproved harm by 611",
-    "always ask: all harm",
-    "ours: grants to the poor agent",
-    "ours: worlds in which the drifter was revoked",
-    "ours: calls until it was, median",
-]
-CASE_LAW = [
-    f"{database}: {what}"
-    for database in ("SQLite", "PostgreSQL")
-    for what in ("k = 5 by no learning", "k = 5 by k = 1", "without context by no learning")
-]
-OPERATIONS = ["decide", "claim", "inbox page", "due timers", "looking around"]
-TABLES = [
-    f"{database}: {what}"
-    for database in ("SQLite", "PostgreSQL")
-    for what in (*(f"{each}, 300 waiting" for each in OPERATIONS), "claim of one, 100 ready")
-]
-FLEET = [
-    *(
-        f"wake-up by {engine}, {p}"
-        for engine in ("procrastinate", "threads")
-        for p in ("p50", "p99")
+# Others may be missing; what is measured beside them then is, too.
+BESIDE_OTHERS = re.compile(r"by LangGraph$|by one of ours$")
+# A benchmark, how many figures it comes to, and what else it says so many times.
+QUICK = [
+    (
+        "store --only store",
+        2,
+        {
+            r"round [12]: +\d+ asks/s, bare +\d+/s, ratio \d\.\d\d": 4,
+            r"[\d,]+ bytes on disk an ask": 2,
+        },
     ),
-    *(f"runs/s of {workers} workers beside bare claims" for workers in (1, 2, 4)),
-    "what eight a claim would save of a run of ours",
+    ("store --only import", 1, {}),
+    ("pages --only SQLite", 4, {r"(?:12 runs, 1,203|32 runs, 3,205) events": 2}),
+    ("rebuild --only SQLite", 3, {r"figures of [\d,]+ events are equal: ": 2}),
+    ("waiting", 3, {r"waiting, .+ MB of memory, started in \d+ ms": 2}),
+    (
+        "agents",
+        3,
+        {
+            r"round \d, microseconds a step: ours, SQLite: [\d,]+": 2,
+            r"ours, in memory: ": 2 * Path("/dev/shm").is_dir(),
+            r"ours, resumed after \d turns: \d+ ms": 2,
+            r"ours, SQLite: microseconds a turn [\d, ]+; [\d,]+ bytes": 1,
+        },
+    ),
+    (
+        "adapters",
+        3,
+        {
+            rf"{part}, round [12]: theirs [\d.]+ ms, under a desk [\d.]+ ms, ratio \d+\.\d\d": 2
+            for part in ("graph", "chain", "smol")
+        },
+    ),
+    ("policy", 5, {r"one more rule: -?[\d.]+ microseconds a ruling if it names the tool": 1}),
+    (
+        "autonomy",
+        10,
+        {
+            rf"(?m)^{scheme} +\d+\.\d% +\d+\.\d +\d+\.\d$": 1
+            for scheme in ("ours", "document", "always ask", "wilson", "beta")
+        },
+    ),
+    (
+        "caselaw",
+        6,
+        {
+            rf"(?m)^{arm} +[\d,]+ +\d+\.\d\d +\d+\.\d\d$": 2
+            for arm in ("no learning", "k = 1", "k = 5", "without context")
+        },
+    ),
+    ("fleet --only tables", 12, {r"[\d,]+ bytes on disk a waiting run": 2}),
 ]
-# LangGraph may be missing; its side then is, too.
-BY_LANGGRAPH = re.compile(r"by LangGraph$")
+LONG = [  # from a quarter of a minute to minutes
+    ("store", 23, {"says 1,000\\+": 12}),
+    ("cycle", 14, {r"round \d: +\d+ runs/s, bare +\d+/s, ratio \d\.\d\d": 8}),
+    ("rebuild", 6, {}),
+    ("people --only SQLite", 14, {}),
+    ("pages", 8, {}),
+    ("connections", 0, {r"worker, 4 threads +(?:[5-9]|1[01]) at most\n": 1}),
+    (
+        "http",
+        6,
+        {
+            r"round 1: +\d+ decisions/s over HTTP, +\d+/s at the store": 2,
+            r"\b(?:0|40|60) follow: [\d.]+ MB": 6,
+        },
+    ),
+    (
+        "web",
+        6,
+        {
+            r"Document: 1 answers, [\d.]+ KB": 1,
+            r"60 open: [\d.]+ ms; 200 open: [\d.]+ ms": 2,
+        },
+    ),
+    ("fleet", 20, {r"bare: p50 [\d.]+ ms, p99 [\d.]+ ms": 1}),
+]
 
 
 def run(name: str, *arguments: str) -> str:
@@ -144,43 +96,30 @@ def run(name: str, *arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
-def figures(output: str) -> list[str]:
+def figures(output: str) -> set[str]:
     """Return what the lines with a figure, its target and a word about it are about."""
     line = re.compile(
         r"(.+?) +-?\d+\.\d\d( ms| KB)? +"
         r"(?:at (?:least|most) [\d.]+(?: ms| KB)? +(?:met|missed)|no target)"
     )
-    return [found[1] for found in map(line.fullmatch, output.splitlines()) if found]
+    named = {found[1] for found in map(line.fullmatch, output.splitlines()) if found}
+    return {name for name in named if not BESIDE_OTHERS.search(name)}
 
 
-def test_the_store_shows_every_round_the_bytes_of_an_ask_and_a_figure_beside_its_target() -> None:
-    printed = run("store", "--only", "store")
-    rounds = re.findall(r"round (\d): +\d+ asks/s, bare +\d+/s, ratio \d\.\d\d", printed)
+@pytest.mark.parametrize(
+    ("command", "count", "says"),
+    [
+        *(pytest.param(*one, id=one[0]) for one in QUICK),
+        *(pytest.param(*one, id=one[0], marks=pytest.mark.soak) for one in LONG),
+    ],
+)
+def test_a_benchmark_prints_every_figure_beside_its_target_and_what_it_saw(
+    command: str, count: int, says: dict[str, int]
+) -> None:
+    printed = run(*command.split())
 
-    assert rounds == ["1", "2", "1", "2"]
-    assert len(re.findall(r"[\d,]+ bytes on disk an ask", printed)) == 2
-    assert figures(printed) == STORE[1:3]
-
-
-@pytest.mark.soak  # a quarter of a minute
-def test_every_figure_is_printed_and_the_large_inbox_counts_to_a_thousand_and_no_further() -> None:
-    printed = run("store")
-
-    assert figures(printed) == STORE
-    assert printed.count("says 1,000+") == 12
-
-
-def test_one_part_can_be_run_alone() -> None:
-    assert figures(run("store", "--only", "import")) == STORE[:1]
-
-
-@pytest.mark.soak  # half a minute
-def test_the_cycle_of_a_run_is_measured_beside_bare_sql_even_without_langgraph() -> None:
-    printed = run("cycle")
-    found = [figure for figure in figures(printed) if not BY_LANGGRAPH.search(figure)]
-
-    assert found == CYCLE
-    assert len(re.findall(r"round \d: +\d+ runs/s, bare +\d+/s, ratio \d\.\d\d", printed)) == 8
+    assert len(figures(printed)) == count, printed
+    assert {words: len(re.findall(words, printed)) for words in says} == says, printed
 
 
 # What each part of the faults finds on our sides, of six races and of two trials of anything else.
@@ -210,129 +149,6 @@ def test_the_known_faults_are_tried_and_ours_have_none_of_them() -> None:
     alone = {(row[0], row[1]) for row in graphs}  # without the adapter, whatever chance does
     assert {("question asked again", "2 of 2"), ("action ran twice", "2 of 2")} <= alone
     assert ("a mail was sent twice", "2 of 2") in alone
-
-
-def test_pages_are_measured_with_many_runs_beside_few() -> None:
-    printed = run("pages", "--only", "SQLite")
-
-    assert figures(printed) == PAGES[:4]
-    assert re.findall(r"[\d,]+ runs, [\d,]+ events", printed) == [
-        "12 runs, 1,203 events",
-        "32 runs, 3,205 events",
-    ]
-
-
-def test_figures_are_rebuilt_and_are_equal() -> None:
-    printed = run("rebuild", "--only", "SQLite")
-
-    assert figures(printed) == REBUILD[:3]
-    assert len(re.findall(r"figures of [\d,]+ events are equal: ", printed)) == 2
-
-
-@pytest.mark.soak  # half a minute
-def test_figures_are_rebuilt_on_both_databases() -> None:
-    assert figures(run("rebuild")) == REBUILD
-
-
-@pytest.mark.soak  # three servers
-def test_the_pages_about_people_are_measured_with_many_beside_few() -> None:
-    assert figures(run("people", "--only", "SQLite")) == PEOPLE
-
-
-@pytest.mark.soak  # half a minute
-def test_pages_are_measured_on_both_databases() -> None:
-    assert figures(run("pages")) == PAGES
-
-
-def test_waiting_runs_are_served_by_a_process_that_says_what_it_took() -> None:
-    printed = run("waiting")
-
-    assert figures(printed) == WAITING
-    assert len(re.findall(r"waiting, .+ MB of memory, started in \d+ ms", printed)) == 2
-
-
-def test_the_loop_of_an_agent_is_measured_in_memory_and_on_disk_even_without_others() -> None:
-    printed = run("agents")
-    found = [figure for figure in figures(printed) if not figure.startswith("a step of ")]
-
-    assert found == AGENTS
-    assert len(re.findall(r"round \d, microseconds a step: ours, SQLite: [\d,]+", printed)) == 2
-    assert ("ours, in memory: " in printed) is Path("/dev/shm").is_dir()
-    assert len(re.findall(r"ours, resumed after \d turns: \d+ ms", printed)) == 2
-    assert len(re.findall(r"ours, SQLite: microseconds a turn [\d, ]+; [\d,]+ bytes", printed)) == 1
-
-
-def test_a_gated_call_is_measured_beside_the_host_s_own_way_to_ask() -> None:
-    printed = run("adapters")
-    line = r"(\w+), round \d: theirs [\d.]+ ms, under a desk [\d.]+ ms, ratio \d+\.\d\d"
-
-    assert figures(printed) == ADAPTERS
-    assert re.findall(line, printed) == [part for part in ("graph", "chain", "smol") for _ in "12"]
-
-
-def test_the_policy_is_measured_by_rulings_by_rules_and_by_loading() -> None:
-    printed = run("policy")
-
-    assert figures(printed) == POLICY
-    assert re.search(r"one more rule: -?[\d.]+ microseconds a ruling if it names the tool", printed)
-
-
-def test_earned_autonomy_is_measured_beside_other_ways_to_trust() -> None:
-    printed = run("autonomy")
-
-    assert figures(printed) == AUTONOMY
-    for scheme in ("ours", "document", "always ask", "wilson", "beta"):
-        assert re.search(rf"^{scheme} +\d+\.\d% +\d+\.\d +\d+\.\d$", printed, re.MULTILINE)
-
-
-def test_learning_from_cases_is_measured_by_what_people_still_change() -> None:
-    printed = run("caselaw")
-
-    assert figures(printed) == CASE_LAW
-    for arm in ("no learning", "k = 1", "k = 5", "without context"):
-        assert (
-            len(re.findall(rf"^{arm} +[\d,]+ +\d+\.\d\d +\d+\.\d\d$", printed, re.MULTILINE)) == 2
-        )
-
-
-@pytest.mark.soak  # processes that are busy for a while
-def test_connections_are_counted_while_a_process_is_busy() -> None:
-    assert re.fullmatch(r"worker, 4 threads +([5-9]|1[01]) at most\n", run("connections"))
-
-
-@pytest.mark.soak  # half a minute
-def test_http_is_measured_beside_the_store_and_by_who_follows() -> None:
-    printed = run("http")
-
-    assert figures(printed) == HTTP
-    assert (
-        len(re.findall(r"round 1: +\d+ decisions/s over HTTP, +\d+/s at the store", printed)) == 2
-    )
-    assert re.findall(r"(\d+) follow: [\d.]+ MB", printed) == ["0", "40", "60"] * 2
-
-
-@pytest.mark.soak  # minutes
-def test_the_inbox_is_measured_in_a_browser_and_with_many_asks() -> None:
-    printed = run("web")
-
-    assert figures(printed) == WEB
-    assert re.search(r"Document: 1 answers, [\d.]+ KB", printed)
-    assert len(re.findall(r"60 open: [\d.]+ ms; 200 open: [\d.]+ ms", printed)) == 2
-
-
-def test_many_waiting_runs_are_measured_on_both_databases() -> None:
-    printed = run("fleet", "--only", "tables")
-
-    assert figures(printed) == TABLES
-    assert len(re.findall(r"[\d,]+ bytes on disk a waiting run", printed)) == 2
-
-
-@pytest.mark.soak  # a minute
-def test_a_fleet_is_measured_by_wake_ups_and_by_workers() -> None:
-    printed = run("fleet")
-
-    assert figures(printed) == [*FLEET, *TABLES]
-    assert re.search(r"bare: p50 [\d.]+ ms, p99 [\d.]+ ms", printed)
 
 
 def test_the_model_agrees_with_what_follows_without_a_queue() -> None:

@@ -1,4 +1,4 @@
-"""Receivers for webhooks."""
+"""Desks and receivers: cards and prompts on SQLite, webhooks on both databases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,25 @@ from collections.abc import Iterator
 
 import pytest
 
+from sayso import Desk
+from sayso.testing import FakeClock
 from tests.channels.receivers import Receiver, receiving
+from tests.conftest import Close
+from tests.places import Place
+
+
+@pytest.fixture
+def desk(local: Desk) -> Desk:
+    """What a card or a prompt shows depends on Python, and not on the database."""
+    return local
+
+
+@pytest.fixture
+def everywhere(place: Place, clock: FakeClock, closing: Close) -> Iterator[Desk]:
+    """The same on each database, for what is sent and kept."""
+    desk = Desk(place.url, clock=clock, agent="shop", account="sam@till")
+    yield desk
+    closing(desk)
 
 
 @pytest.fixture

@@ -247,9 +247,6 @@ def test_many_disguised_words_are_counted(desk: Desk) -> None:
 
 
 def test_a_gate_shows_what_it_declares_and_that_something_is_hidden(desk: Desk) -> None:
-    seen: list[Ask] = []
-    desk.on("ask.opened", lambda event: seen.append(desk.withdraw(event.stream)))
-
     @desk.gate(
         reversible=False,
         affects="customers",
@@ -258,10 +255,10 @@ def test_a_gate_shows_what_it_declares_and_that_something_is_hidden(desk: Desk) 
     )
     def send(to: str, card: str, copies: int = 1) -> None: ...
 
-    with pytest.raises(Exception, match="withdrawn"):
-        send("ada", "4111 1111")
+    gate = send.__sayso_gate__  # type: ignore[attr-defined]
+    ask = desk.put(gate.content(desk.forms, gate.tool.bind(("ada", "4111 1111"), {})))
 
-    text = card(desk, seen[0])
+    text = card(desk, ask)
     assert row(text, "What").split("\n") == [
         "send",
         'to      "ada"',
@@ -347,14 +344,6 @@ def test_a_doubt_shows_the_call_what_is_known_and_what_came_late(
 
 
 # --- who must agree, and what came of it -------------------------------------------------------
-
-
-def test_alone_at_a_desk_the_card_says_what_a_team_would_need(desk: Desk) -> None:
-    ask = desk.open("f", needs=["1 senior", "1 security"])
-
-    said = row(card(desk, ask), "Who").replace("\n", " ")
-
-    assert "in a team it would need 1 senior and 1 security" in said
 
 
 def test_in_a_team_the_card_says_who_voted_and_who_is_missing(desk: Desk) -> None:
@@ -461,6 +450,7 @@ def test_an_erased_ask_can_still_be_shown(desk: Desk) -> None:
 
     assert "secret" not in text
     assert row(text, "Code") == "(erased)"
+    assert summary(desk.get(ask.id)) == Content.erased().title
 
 
 # --- what must not deceive ---------------------------------------------------------------------
@@ -505,22 +495,6 @@ def test_hostile_text_is_labelled_and_never_reaches_the_left_edge(desk: Desk, wi
         labels = [line[:10].strip() for line in edge if line.strip()]
         assert labels == [label for label in OURS if label in labels], text
         assert not hostile.raw_in(summary(shown) + outcome(shown))
-
-
-def test_markup_is_text_like_any_other(desk: Desk) -> None:
-    later = desk.later
-    ask = desk.open(
-        "pay", {"to": "[bold]x[/bold]", "page": f"{hostile.MARKUP}\n2"}, why=hostile.MARKUP
-    )
-
-    text = card(desk, ask)
-
-    assert f"│ {hostile.MARKUP}" in row(text, "Why")
-    assert '"[bold]x[/bold]"' in row(text, "What")
-    assert f"│ {hostile.MARKUP}" in row(text, "What")
-    assert hostile.MARKUP in row(card(desk, later.draft(hostile.MARKUP).ask), "What")
-    assert hostile.MARKUP in row(card(desk, later.plan([hostile.MARKUP]).ask), "What")
-    assert hostile.MARKUP in row(card(desk, later.choose("?", [hostile.MARKUP]).ask), "What")
 
 
 @pytest.mark.parametrize("width", [80, 40])
@@ -649,13 +623,6 @@ def test_a_summary_is_one_line_drawn_from_the_call(desk: Desk) -> None:
     long = summary(desk.open("refund", {"why": "x" * 200}), 40)
     assert len(long) == 40
     assert long.endswith("…")
-
-
-def test_erased_content_has_a_summary_too(desk: Desk) -> None:
-    ask = desk.open("pay", {"amount": 40})
-    desk.reject(ask)
-
-    assert summary(desk.erase(ask, "asked for")) == Content.erased().title
 
 
 def test_all_who_agreed_to_what_was_decided_are_named(desk: Desk) -> None:

@@ -32,12 +32,6 @@ SOLO = Roster({})
 
 
 @pytest.fixture
-def desk(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
-    with Desk(sqlite.url, clock=clock, agent="shop", account="sam@till") as desk:
-        yield desk
-
-
-@pytest.fixture
 def earning(sqlite: Place, clock: FakeClock) -> Iterator[Desk]:
     """A desk whose policy places refunds in a tier, so that trust is earned by them."""
     policy = read_policy(LAW, source="law.toml", default=default_policy())
@@ -79,6 +73,21 @@ def prompted(console: Console) -> Iterator[Prompt]:
             yield start
         finally:
             gone.set()  # a failed test must not leave somebody waiting for a key
+
+
+Talk = Callable[..., Ballot | None]
+
+
+@pytest.fixture
+def talk(screen: Screen, prompted: Prompt) -> Talk:
+    """Put the question, type a line at each of these prompts, and return what came of it."""
+
+    def talk(ask: Ask, *lines: str) -> Ballot | None:
+        answer = prompted(ask)
+        screen.answer(*lines)
+        return said(answer)
+
+    return talk
 
 
 def said(future: Future[Ballot | None]) -> Ballot | None:
@@ -148,56 +157,41 @@ def test_a_plan_keeps_its_numbers_whatever_is_allowed(
     assert said(answer) is None
 
 
+CHOSEN: dict[Verdict, list[str]] = {
+    "approve": ["1", "a", "A", "approve", " 1. "],
+    "respond": ["Answer instead", "c"],
+    "reject": ["r", "Cancel", "3"],
+    "edit": ["e"],
+}
+
+
 @pytest.mark.parametrize(
-    ("typed", "verdict"),
-    [
-        ("1", "approve"),
-        ("a", "approve"),
-        ("A", "approve"),
-        ("approve", "approve"),
-        (" 1. ", "approve"),
-        ("Answer instead", "respond"),
-        ("c", "respond"),
-        ("r", "reject"),
-        ("Cancel", "reject"),
-        ("3", "reject"),
-        ("e", "edit"),
-    ],
+    ("typed", "verdict"), [(typed, verdict) for verdict in CHOSEN for typed in CHOSEN[verdict]]
 )
 def test_a_choice_is_made_by_number_letter_or_word(
-    desk: Desk, screen: Screen, prompted: Prompt, typed: str, verdict: Verdict
+    desk: Desk, talk: Talk, typed: str, verdict: Verdict
 ) -> None:
-    answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice (1-4): ")
-    screen.type(typed)
-    if verdict == "edit":
-        screen.wait_for("change: ")
-        screen.type("amount=30")
-        screen.wait_for("change: ")
-        screen.type("")
-    elif verdict != "approve":
-        screen.wait_for(": ")
-        screen.type("because")
+    rest = {"approve": [], "edit": ["change: ", "amount=30", "change: ", ""]}
+    more = rest.get(verdict, [": ", "because"])
 
-    ballot = said(answer)
+    ballot = talk(desk.open("pay", {"amount": 40}), "Your choice (1-4): ", typed, *more)
 
     assert ballot is not None
     assert ballot.verdict == verdict
 
 
-def test_only_what_is_allowed_can_be_chosen(desk: Desk, screen: Screen, prompted: Prompt) -> None:
-    answer = prompted(desk.open("pay", allow=("approve", "reject")))
-    shown = screen.wait_for("Your choice (1-2): ")
+def test_only_what_is_allowed_can_be_chosen(desk: Desk, talk: Talk, screen: Screen) -> None:
+    refused = "Please type one of 1-2, or the letter behind it; Ctrl-C leaves it open."
+    wrong = [
+        word for one in ("3", "e", "edit", "", "approve it all", "0") for word in (one, refused)
+    ]
+
+    ballot = talk(desk.open("pay", allow=("approve", "reject")), "Your choice (1-2): ", *wrong, "1")
+
+    assert ballot == Ballot(verdict="approve")
+    shown = screen.text.partition("Your choice")[0]
     assert "Edit" not in shown
     assert "Answer" not in shown
-
-    for refused in ("3", "e", "edit", "", "approve it all", "0"):
-        screen.type(refused)
-        screen.wait_for("Please type one of 1-2, or the letter behind it; Ctrl-C leaves it open.")
-        screen.wait_for("Your choice (1-2): ")
-
-    screen.type("1")
-    assert said(answer) == Ballot(verdict="approve")
 
 
 def test_the_end_of_the_run_is_offered_where_there_is_one_and_a_no_does_not_end_it_anyway(
@@ -254,13 +248,9 @@ def test_e50_running_a_doubtful_call_again_is_asked_once_more(
     answer = prompted(doubt)
     shown = screen.wait_for("Your choice")
     screen.type("2")
-    screen.wait_for("Type again to run it again: ")
-    screen.type("y")
+    screen.answer("Type again to run it again: ", "y")
     screen.wait_for("It was not run again.")
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("Type again to run it again: ")
-    screen.type("again")
+    screen.answer("Your choice", "2", "Type again to run it again: ", "again")
 
     said = answer.result(timeout=5)
     assert said is not None
@@ -273,8 +263,7 @@ def test_e50_an_idempotent_call_is_run_again_without_a_second_question(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(_in_doubt(desk, idempotent=True))
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
 
     said = answer.result(timeout=5)
     assert said is not None
@@ -337,59 +326,108 @@ def test_hostile_text_cannot_draw_on_the_screen(
 # --- what goes with a verdict ------------------------------------------------------------------
 
 
-def test_a_rejection_takes_a_reason_or_none(desk: Desk, screen: Screen, prompted: Prompt) -> None:
-    ask = desk.open("pay")
-    for typed, note in (("Not a double charge", "Not a double charge"), ("", None)):
-        answer = prompted(ask)
-        screen.wait_for("Your choice")
-        screen.type("r")
-        screen.wait_for("Enter for none): ")
-        screen.type(typed)
-        assert said(answer) == Ballot(verdict="reject", note=note)
+YOURS, CHANGE = "Your choice", "change: "
+NUMBERS = {
+    "type": "object",
+    "properties": {name: {"type": "integer"} for name in ("order", "amount")},
+    "additionalProperties": False,
+}
+TYPES = {"amount": 40, "code": "7", "urgent": False}
+DETAILED = {"title": "Search", "tool": "web", "detail": "the last week"}
+APPROVED, REJECTED = Ballot(verdict="approve"), Ballot(verdict="reject")
+RENUMBERED = Ballot(verdict="edit", args={"order": 8})
+OPENED: dict[str, Callable[[Desk], Ask]] = {
+    "a call": lambda desk: desk.open("pay", TYPES),
+    "of numbers": lambda desk: desk.open("pay", {"order": 7, "amount": 40}, schema=NUMBERS),
+    "a draft": lambda desk: desk.later.draft("Dear Sir").ask,
+    "a plan": lambda desk: desk.later.plan([{"title": "Search", "tool": "web"}, "Write"]).ask,
+    "a number": lambda desk: desk.later.question("How?", int).ask,
+    "yes or no": lambda desk: desk.later.question("How?", bool).ask,
+    "a text": lambda desk: desk.later.question("How?", str).ask,
+    "anything": lambda desk: desk.later.question("How?").ask,
+    "options": lambda desk: desk.later.choose("Which?", ["Red", "Blue"], own=True).ask,
+    "odd options": lambda desk: desk.later.choose("Which?", ["reject", "2"]).ask,
+}
+SAID: dict[str, tuple[str, list[str], Ballot]] = {
+    "a reason goes with a rejection": (
+        *("a call", [YOURS, "r", "Enter for none): ", "Not a double charge"]),
+        Ballot(verdict="reject", note="Not a double charge"),
+    ),
+    "a rejection needs no reason": ("a call", [YOURS, "r", "Enter for none): ", ""], REJECTED),
+    "changes are typed by name and keep their types": (
+        "a call",
+        [
+            *(YOURS, "2", CHANGE, "amount=30", CHANGE, "code=8", CHANGE, "urgent=yes"),
+            *(CHANGE, "nonsense", "write name=value", ""),
+        ],
+        Ballot(verdict="edit", args={"amount": 30, "code": "8", "urgent": True}),
+    ),
+    **{
+        f"{typed} is told at its line and the others are kept": (
+            *("of numbers", [YOURS, "2", CHANGE, "order=8", CHANGE, typed, told, ""]),
+            RENUMBERED,
+        )
+        for typed, told in {
+            "amount=lots": 'amount must be a whole number, not the text "lots". Not changed.',
+            "foo=1": "foo is not a field here; the fields are: amount, order",
+            "amount=NaN": "NaN",
+        }.items()
+    },
+    "changing nothing leads back to the choices": (
+        *("a call", [YOURS, "2", CHANGE, "", "Nothing was changed.", "1"]),
+        APPROVED,
+    ),
+    "leaving the changes leads back to the choices": (
+        "a plan",
+        [YOURS, "2", CHANGE, "d 1", CHANGE, "q", "Nothing was changed.", "3", "none): ", ""],
+        REJECTED,
+    ),
+    "a draft is typed until a dot": (
+        "a draft",
+        [YOURS, "e", "only a dot", "Dear Madam,\n\nbye\n."],
+        Ballot(verdict="edit", args="Dear Madam,\n\nbye"),
+    ),
+    **{
+        f"{asked} is read as the question wants it": (
+            *(asked, ["Your choice (1-2)", "1", "Your answer (", typed]),
+            Ballot(verdict="respond", answer=value),
+        )
+        for asked, typed, value in (
+            *(("a number", "3", 3), ("yes or no", "yes", True), ("a text", "3", "3")),
+        )
+    },
+    "enter alone answers nothing": (
+        "anything",
+        [
+            *("Your choice (1-2)", "1", "Your answer (text): ", ""),
+            *("Nothing was answered.", "With a spoon"),
+        ],
+        Ballot(verdict="respond", answer="With a spoon"),
+    ),
+    "words answer a question without a choice before": (
+        *("anything", ["Your choice (1-2), or your answer: ", "With a spoon"]),
+        Ballot(verdict="respond", answer="With a spoon"),
+    ),
+    "an option is chosen by its number": (
+        *("options", ["Your choice (1-4): ", "1"]),
+        Ballot(verdict="approve", option="Red"),
+    ),
+    "other words come after the options": (
+        *("options", ["Your choice (1-4): ", "3", "Your answer (text): ", "Green"]),
+        Ballot(verdict="respond", answer="Green"),
+    ),
+    "an option called like a verdict is still only its number": (
+        *("odd options", ["Your choice (1-3): ", "reject", "Enter for none): ", ""]),
+        REJECTED,
+    ),
+}
 
 
-def test_changes_are_typed_by_name_and_keep_their_types(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
-    answer = prompted(desk.open("pay", {"amount": 40, "code": "7", "urgent": False}))
-    screen.wait_for("Your choice")
-    screen.type("2")
-    for line in ("amount=30", "code=8", "urgent=yes"):
-        screen.wait_for("change: ")
-        screen.type(line)
-    screen.wait_for("change: ")
-    screen.type("nonsense")
-    screen.wait_for("write name=value")
-    screen.wait_for("change: ")
-    screen.type("")
+@pytest.mark.parametrize("promise", SAID)
+def test_what_is_said_at_the_prompt_becomes_a_word(desk: Desk, talk: Talk, promise: str) -> None:
+    opened, lines, ballot = SAID[promise]
 
-    assert said(answer) == Ballot(verdict="edit", args={"amount": 30, "code": "8", "urgent": True})
-
-
-@pytest.mark.parametrize(
-    ("typed", "said_to_it"),
-    [
-        ("amount=lots", 'amount must be a whole number, not the text "lots". Not changed.'),
-        ("foo=1", "foo is not a field here; the fields are: amount, order"),
-        ("amount=NaN", "NaN"),
-    ],
-)
-def test_a_change_that_does_not_fit_is_told_at_its_line_and_the_others_are_kept(
-    desk: Desk, screen: Screen, prompted: Prompt, typed: str, said_to_it: str
-) -> None:
-    numbers = {name: {"type": "integer"} for name in ("order", "amount")}
-    schema = {"type": "object", "properties": numbers, "additionalProperties": False}
-    answer = prompted(desk.open("pay", {"order": 7, "amount": 40}, schema=schema))
-    screen.wait_for("Your choice")
-    screen.type("2")
-    for line in ("order=8", typed):
-        screen.wait_for("change: ")
-        screen.type(line)
-    screen.wait_for(said_to_it)
-    screen.wait_for("change: ")
-    screen.type("")
-
-    assert said(answer) == Ballot(verdict="edit", args={"order": 8})
+    assert talk(OPENED[opened](desk), *lines) == ballot
 
 
 def refunding(desk: Desk) -> Ask:
@@ -405,82 +443,59 @@ def refunding(desk: Desk) -> Ask:
     return ask
 
 
-def test_what_is_hidden_is_refused_at_its_line(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
+def test_the_options_are_offered_by_their_numbers(desk: Desk, talk: Talk, screen: Screen) -> None:
+    talk(OPENED["options"](desk), "Your choice (1-4): ", "1")
+
+    menu = screen.text.partition("Choose an option:\n")[2].partition("Your choice")[0]
+    assert menu.splitlines() == [
+        "1-2. The option of that number",
+        "3. Something else (c)",
+        "4. None of these (r)",
+    ]
+
+
+def test_what_is_hidden_is_refused_at_its_line(desk: Desk, talk: Talk) -> None:
     @desk.gate(secret=["token"])
     def pay(amount: int, token: str) -> str:
         return f"{amount} {token}"
 
     gate = pay.__sayso_gate__  # type: ignore[attr-defined]
-    answer = prompted(desk.put(gate.content(desk.forms, gate.tool.bind((40, "abc"), {}))))
-    screen.wait_for("Your choice")
-    screen.type("2")
-    for line in ("amount=30", "token=def"):
-        screen.wait_for("change: ")
-        screen.type(line)
-    screen.wait_for("token is hidden on this ask and cannot be edited.")
-    screen.wait_for("change: ")
-    screen.type("")
+    ask = desk.put(gate.content(desk.forms, gate.tool.bind((40, "abc"), {})))
+    refused = "token is hidden on this ask and cannot be edited."
 
-    assert said(answer) == Ballot(verdict="edit", args={"amount": 30})
+    ballot = talk(ask, YOURS, "2", CHANGE, "amount=30", CHANGE, "token=def", refused, "")
+
+    assert ballot == Ballot(verdict="edit", args={"amount": 30})
 
 
 @pytest.mark.parametrize(("typed", "harmful"), [("y", True), ("n", False), ("", None)])
 def test_an_edit_of_what_matters_asks_whether_there_would_have_been_harm(
-    earning: Desk, screen: Screen, prompted: Prompt, typed: str, harmful: bool | None
+    earning: Desk, talk: Talk, typed: str, harmful: bool | None
 ) -> None:
-    future = prompted(refunding(earning))
-    screen.wait_for("Your choice")
-    screen.type("e")
-    screen.wait_for("change: ")
-    screen.type("amount=30")
-    screen.wait_for("change: ")
-    screen.type("")
-    screen.wait_for("Would it have done harm as it was proposed? (y/n, Enter: don't know) ")
-    screen.type("perhaps")
-    screen.wait_for("Please type y or n, or nothing.")
-    screen.type(typed)
+    asked = "Would it have done harm as it was proposed? (y/n, Enter: don't know) "
+    edited = (YOURS, "e", CHANGE, "amount=30", CHANGE, "")
 
-    ballot = said(future)
+    ballot = talk(
+        refunding(earning),
+        *edited,
+        *(asked, "perhaps", "Please type y or n, or nothing.", typed),
+    )
 
     assert ballot == Ballot(verdict="edit", args={"amount": 30}, harmful=harmful)
 
 
 def test_nobody_is_asked_about_harm_where_nothing_that_matters_changes(
-    earning: Desk, screen: Screen, prompted: Prompt
+    earning: Desk, talk: Talk
 ) -> None:
-    future = prompted(refunding(earning))
-    screen.wait_for("Your choice")
-    screen.type("e")
-    screen.wait_for("change: ")
-    screen.type("memo=sorry")
-    screen.wait_for("change: ")
-    screen.type("")
+    ballot = talk(refunding(earning), YOURS, "e", CHANGE, "memo=sorry", CHANGE, "")
 
-    assert said(future) == Ballot(verdict="edit", args={"memo": "sorry"})
-
-
-def test_changing_nothing_leads_back_to_the_choices(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
-    answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type("")
-    screen.wait_for("Nothing was changed.")
-    screen.wait_for("Your choice")
-    screen.type("1")
-
-    assert said(answer) == Ballot(verdict="approve")
+    assert ballot == Ballot(verdict="edit", args={"memo": "sorry"})
 
 
 def test_a_plan_is_changed_by_short_commands(desk: Desk, screen: Screen, prompted: Prompt) -> None:
     detailed = {"title": "Search", "tool": "web", "detail": "the last week"}
     answer = prompted(desk.later.plan([detailed, "Write", "Send"]).ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
     screen.wait_for("change: ")
     for typed, shown in (
         ("2 Write a page", "1. Search [web]\n   │ the last week\n2. Write a page\n3. Send\n"),
@@ -523,145 +538,20 @@ def test_a_plan_is_changed_by_short_commands(desk: Desk, screen: Screen, prompte
     ],
 )
 def test_a_command_that_cannot_be_followed_changes_nothing_and_says_why(
-    desk: Desk, screen: Screen, prompted: Prompt, typed: str, said_to_it: str
+    desk: Desk, talk: Talk, typed: str, said_to_it: str
 ) -> None:
-    answer = prompted(desk.later.plan([{"title": "Search", "tool": "web"}, "Write"]).ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type(typed)
-    screen.wait_for(said_to_it)
-    screen.wait_for("change: ")
-    screen.type("")
-    screen.wait_for("Nothing was changed.")
-    screen.wait_for("Your choice")
-    screen.type("1")
+    unchanged = (said_to_it, "", "Nothing was changed.", "1")
 
-    assert said(answer) == Ballot(verdict="approve")
+    assert talk(OPENED["a plan"](desk), YOURS, "2", CHANGE, typed, *unchanged) == APPROVED
 
 
-def test_leaving_the_changes_leads_back_to_the_choices(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
-    answer = prompted(desk.later.plan(["Search", "Write"]).ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type("d 1")
-    screen.wait_for("change: ")
-    screen.type("q")
-    screen.wait_for("Nothing was changed.")
-    screen.wait_for("Your choice")
-    screen.type("3")
-    screen.wait_for("Enter for none): ")
-    screen.type("")
-
-    assert said(answer) == Ballot(verdict="reject")
-
-
-def test_what_was_made_of_a_plan_is_there_again_after_a_refusal(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
+def test_what_was_made_of_a_plan_is_there_again_after_a_refusal(desk: Desk, talk: Talk) -> None:
     ask = desk.later.plan(["Search", "Write"]).ask
-    ballot = None
-    for typed in ("d 1", "+ Send"):
-        answer = prompted(ask)
-        screen.wait_for("Your choice")
-        screen.type("2")
-        screen.wait_for("change: ")
-        screen.type(typed)
-        screen.wait_for("change: ")
-        screen.type("")
-        ballot = said(answer)
+
+    talk(ask, YOURS, "2", CHANGE, "d 1", CHANGE, "")
+    ballot = talk(ask, YOURS, "2", CHANGE, "+ Send", CHANGE, "")
 
     assert ballot == Ballot(verdict="edit", args=["Write", "Send"])
-
-
-def test_a_draft_is_typed_until_a_dot(desk: Desk, screen: Screen, prompted: Prompt) -> None:
-    answer = prompted(desk.later.draft("Dear Sir").ask)
-    screen.wait_for("Your choice")
-    screen.type("e")
-    screen.wait_for("only a dot")
-    for line in ("Dear Madam,", "", "bye", "."):
-        screen.type(line)
-
-    assert said(answer) == Ballot(verdict="edit", args="Dear Madam,\n\nbye")
-
-
-@pytest.mark.parametrize(
-    ("type_", "typed", "value"), [(int, "3", 3), (bool, "yes", True), (str, "3", "3")]
-)
-def test_an_answer_is_read_as_the_question_wants_it(
-    desk: Desk, screen: Screen, prompted: Prompt, type_: type, typed: str, value: object
-) -> None:
-    answer = prompted(desk.later.question("How?", type_).ask)
-    screen.wait_for("Your choice (1-2)")
-    screen.type("1")
-    screen.wait_for("Your answer (")
-    screen.wait_for("): ")
-    screen.type(typed)
-
-    assert said(answer) == Ballot(verdict="respond", answer=value)
-
-
-def test_enter_alone_answers_nothing(desk: Desk, screen: Screen, prompted: Prompt) -> None:
-    answer = prompted(desk.later.question("How?").ask)
-    screen.wait_for("Your choice (1-2)")
-    screen.type("1")
-    screen.wait_for("Your answer (text): ")
-    screen.type("")
-    screen.wait_for("Nothing was answered.")
-    screen.wait_for("Your choice (1-2)")
-    screen.type("With a spoon")
-
-    assert said(answer) == Ballot(verdict="respond", answer="With a spoon")
-
-
-def test_words_answer_a_question_without_a_choice_before(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
-    answer = prompted(desk.later.question("How?").ask)
-    screen.wait_for("Your choice (1-2), or your answer: ")
-    screen.type("With a spoon")
-
-    assert said(answer) == Ballot(verdict="respond", answer="With a spoon")
-
-
-def test_options_are_chosen_by_their_number_and_other_words_come_after(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
-    options = [Option("Red", "#f00"), "Blue"]
-    ask = desk.later.choose("Which?", options, own=True).ask
-
-    answer = prompted(ask)
-    shown = screen.wait_for("Your choice (1-4): ")
-    screen.type("1")
-    assert said(answer) == Ballot(verdict="approve", option="Red")
-    menu = shown[shown.index("Choose an option:") :].splitlines()[1:-1]
-    assert menu == [
-        "1-2. The option of that number",
-        "3. Something else (c)",
-        "4. None of these (r)",
-    ]
-
-    answer = prompted(ask)
-    screen.wait_for("Your choice (1-4): ")
-    screen.type("3")
-    screen.wait_for("Your answer (text): ")
-    screen.type("Green")
-    assert said(answer) == Ballot(verdict="respond", answer="Green")
-
-
-def test_an_option_called_like_a_verdict_is_still_only_its_number(
-    desk: Desk, screen: Screen, prompted: Prompt
-) -> None:
-    answer = prompted(desk.later.choose("Which?", ["reject", "2"]).ask)
-    screen.wait_for("Your choice (1-3): ")
-    screen.type("reject")
-    screen.wait_for("Enter for none): ")
-    screen.type("")
-
-    assert said(answer) == Ballot(verdict="reject")
 
 
 # --- the editor --------------------------------------------------------------------------------
@@ -691,8 +581,7 @@ def test_an_editor_gets_a_plan_one_step_a_line(
         "2. Write\n\nLook around [web] (needs approval)\n# nothing\n1. Search [web]\n"
     )
     answer = prompted(ask)
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
 
     look = {"title": "Look around", "tool": "web", "needs_approval": True}
     assert said(answer) == Ballot(verdict="edit", args=[{"title": "Write"}, look, search])
@@ -708,8 +597,7 @@ def test_what_was_written_in_the_editor_is_there_again_after_a_mistake(
 ) -> None:
     editor.write_text('{"amount": 30, oops')
     answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice")
-    screen.type("2")
+    screen.answer("Your choice", "2")
     screen.wait_for("That is not JSON")
     screen.wait_for("Your choice")
     editor.write_text('{"amount": 30}')
@@ -736,11 +624,8 @@ def test_the_end_of_input_in_the_middle_of_an_edit_is_no_decision(
     desk: Desk, screen: Screen, prompted: Prompt
 ) -> None:
     answer = prompted(desk.open("pay", {"amount": 40}))
-    screen.wait_for("Your choice")
-    screen.type("2")
-    screen.wait_for("change: ")
-    screen.type("amount=30")
-    screen.wait_for("change: ")
+    screen.answer(YOURS, "2", CHANGE, "amount=30")
+    screen.wait_for(CHANGE)
     screen.hang_up()
 
     assert said(answer) is None
@@ -777,10 +662,7 @@ def test_what_was_typed_before_the_card_was_drawn_decides_nothing(
 ) -> None:
     screen.type("1")  # meant for the question before, or for nobody
     answer = prompted(desk.open("wire", {"amount": 1_000_000}))
-    screen.wait_for("Your choice")
-    screen.type("r")
-    screen.wait_for("Enter for none): ")
-    screen.type("")
+    screen.answer("Your choice", "r", "Enter for none): ", "")
 
     assert said(answer) == Ballot(verdict="reject")
 
@@ -790,8 +672,7 @@ def test_after_a_refused_edit_the_card_is_not_drawn_again(
 ) -> None:
     ask = desk.open("pay", {"amount": 40})
     answer = prompted(ask)
-    screen.wait_for("Your choice")
-    screen.type("1")
+    screen.answer("Your choice", "1")
     said(answer)
     console.complain("The edit does not fit.")
     answer = prompted(ask)

@@ -28,6 +28,11 @@ from tests.places import Place
 from tests.together import until
 
 
+@pytest.fixture
+def desk(everywhere: Desk) -> Desk:
+    return everywhere
+
+
 def hooked(desk: Desk, receiver: Receiver, *kinds: str) -> Webhook:
     return desk.webhooks.add(receiver.url, kinds or ("ask.opened",), allow_private=True)
 
@@ -134,15 +139,6 @@ def test_one_that_failed_holds_up_none_behind_it(
     assert receiver.about() == [asks[n].id for n in (0, 1, 2, 0)]
 
 
-def test_messages_come_in_the_order_of_the_journal(live: Desk, receiver: Receiver) -> None:
-    hooked(live, receiver)
-    with carrying(live):
-        asks = [live.open("refund", {"order": n}) for n in range(60)]
-        receiver.after(60)
-
-    assert receiver.about() == [ask.id for ask in asks]
-
-
 @pytest.mark.parametrize("status", [100, 199, 300, 302, 400, 401, 404, 429, 500, 503])
 def test_only_a_2xx_is_a_delivery(desk: Desk, receiver: Receiver, status: int) -> None:
     receiver.answer = lambda _: status
@@ -236,21 +232,6 @@ def test_receivers_that_never_answer_delay_nobody_else(live: Desk, receiver: Rec
                 one.ended.set()
 
     assert receiver.about() == [ask.id for ask in asks]
-
-
-def test_one_that_never_answers_from_the_start_delays_nobody_else(
-    live: Desk, receiver: Receiver, other: Receiver
-) -> None:
-    other.answer = other.silent
-    hooked(live, other)
-    hooked(live, receiver)
-
-    with carrying(live, senders=2, timeout=60):
-        for n in range(5):
-            live.open("refund", {"order": n})
-        receiver.after(5)
-        assert len(other.got) == 1
-        other.ended.set()
 
 
 # --- several couriers, and death ---
@@ -442,27 +423,3 @@ def test_a_stop_does_not_wait_for_a_receiver_that_never_answers(
 def test_the_number_of_senders_is_bounded(desk: Desk, senders: Any) -> None:
     with pytest.raises(BadValue):
         Courier(lambda: desk.store, senders=senders)
-
-
-def test_a_desk_restored_on_another_server_goes_on_where_it_was(
-    postgres: Place, receiver: Receiver
-) -> None:
-    """Its transactions are numbered ahead of the new server, and so were the cursors."""
-    with Desk(postgres.url, agent="shop", account="sam@till") as desk:
-        hooked(desk, receiver)
-        desk.open("refund", {"order": 1})
-        assert desk.deliver() == 1
-        told = desk.open("refund", {"order": 2})
-        ahead = "cast((cast(cast(xid as text) as bigint) + 1000000000) as text)"
-        postgres.sql(f"update events set xid = cast({ahead} as xid8)")
-        postgres.sql(
-            "update webhooks set cursor = (cast(split_part(cursor, '.', 1) as bigint) + 1000000000)"
-            " || '.' || split_part(cursor, '.', 2)"
-        )
-    with Desk(postgres.url) as restored:
-        with restored.store.putting_right():
-            pass
-        assert restored.deliver() == 1
-
-    assert receiver.about()[-1] == told.id
-    assert len(receiver.got) == 2

@@ -6,17 +6,13 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from sayso.channels.posting import NotPublic, Postbox, check_url, reachable, seconds_asked
 from sayso.errors import BadValue
+from tests.certificates import certified
 from tests.channels.receivers import Receiver
 from tests.together import in_thread
 
@@ -262,11 +258,11 @@ def test_an_answer_that_is_no_http_is_a_failure_and_nothing_worse(
 def test_over_tls_the_certificate_must_be_of_the_name_not_of_the_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: socket.socket
 ) -> None:
-    certificate = certified(tmp_path, "hooks.example")
+    certificate, key = certified(tmp_path, "hooks.example")
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     monkeypatch.setattr(socket, "getaddrinfo", resolving("127.0.0.1"))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
+    context.load_cert_chain(certificate, key)
     names: list[str | None] = []
     context.sni_callback = lambda _, name, __: names.append(name)
 
@@ -290,33 +286,6 @@ def test_over_tls_the_certificate_must_be_of_the_name_not_of_the_address(
     assert names[0] == "hooks.example"
     assert bad.code is None
     assert "certificate" in str(bad.error).lower()
-
-
-def certified(folder: Path, name: str) -> Path:
-    """Make a certificate that vouches for itself, with its key, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "certificate.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
-    return file
 
 
 @pytest.mark.parametrize(

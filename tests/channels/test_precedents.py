@@ -21,36 +21,6 @@ def drawn(desk: Desk, ask: Ask, width: int = 80) -> str:
     return out.getvalue()
 
 
-def test_conflicts_stand_behind_a_bar_whoever_states_them(desk: Desk) -> None:
-    @sayso.tool(risk="low", conflicts=["The site says 9", "The sign says 10"])
-    def publish(hours: str) -> str:
-        return hours
-
-    @desk.workflow
-    def publishes(run):
-        return run.call(publish, "9 to 5")
-
-    asks = [
-        ask_of(begun(desk, publishes)),
-        desk.open("publish", {"hours": "9"}, conflicts=["The site says 9", "The sign says 10"]),
-        desk.later.question("When?", conflicts=["The site says 9", "The sign says 10"]).ask,
-    ]
-
-    for ask in asks:
-        card = drawn(desk, ask)
-        assert "it names a conflict:" in card
-        assert "│ The site says 9" in card
-        assert "│ The sign says 10" in card
-    assert "contradicts itself" in asks[0].content.sentence
-
-
-def test_without_conflicts_and_without_looking_there_is_no_such_row(desk: Desk) -> None:
-    card = drawn(desk, desk.open("refund", {"amount": 40}))
-
-    assert "Conflicts" not in card
-    assert "Cases" not in card
-
-
 @pytest.mark.parametrize("width", [40, 80])
 def test_hostile_cases_and_conflicts_are_made_visible(desk: Desk, width: int) -> None:
     @sayso.tool(risk="low", unseen=1.0, conflicts=[ALL, FAKED])
@@ -70,20 +40,3 @@ def test_hostile_cases_and_conflicts_are_made_visible(desk: Desk, width: int) ->
     assert max(map(len, card.splitlines())) <= width
     if width == 80:
         assert LABELS[0] in " ".join(card.split())
-
-
-def test_the_record_for_scripts_says_the_same(desk: Desk) -> None:
-    from sayso.channels.record import ask_record
-
-    @sayso.tool(risk="low", unseen=True)
-    def note(text: str) -> str:
-        return text
-
-    @desk.workflow
-    def notes(run):
-        return run.call(note, "anything")
-
-    record = ask_record(ask_of(begun(desk, notes)))
-
-    assert record["unseen"] == {"bound": 0.35, "of": 0, "unseen": True, "nearest": []}
-    assert record["conflicts"] == []

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-
-import pytest
 
 from sayso import Desk, Option
 from sayso.channels.record import ask_record, event_record
 from sayso.model.event import GENESIS
 from tests import hostile
-from tests.places import Place
-
-
-@pytest.fixture
-def desk(sqlite: Place) -> Iterator[Desk]:
-    with Desk(sqlite.url, agent="shop", account="sam@till") as desk:
-        yield desk
 
 
 def test_an_ask_as_data_holds_all_that_the_card_shows(desk: Desk) -> None:
@@ -87,12 +77,6 @@ def test_the_explanation_is_data_too(desk: Desk) -> None:
     assert (record["requester"], record["owner"], record["tags"]) == ("carl", "ben", ["mail"])
     assert record["conflicts"] == ["40 or 41"]
     assert record["look_alikes"] == ["p\u0430y"]
-
-
-def test_what_nobody_stated_is_low_and_said_to_be_not_stated(desk: Desk) -> None:
-    sure = ask_record(desk.open("f"))["sure"]
-
-    assert (sure["level"], sure["confidence"], sure["rests_on"]) == ("low", None, "not stated")
 
 
 def test_an_open_ask_says_what_is_offered_and_who_is_missing(desk: Desk) -> None:

@@ -48,35 +48,45 @@ def test_one_good_signature_of_several_is_enough() -> None:
     assert verify(SECRET, {**headers, "webhook-signature": both}, BODY, now=NOW)
 
 
+OTHERS = signed(make_secret(), "d-7f3k", NOW, BODY)["webhook-signature"]
+
+
 @pytest.mark.parametrize(
-    "changed",
+    ("header", "values"),
     [
-        {"webhook-id": "d-8888"},
-        {"webhook-timestamp": str(int(NOW.timestamp()) + 1)},
-        {"webhook-signature": "v1,AAAA"},
-        {"webhook-signature": ""},
-        {"webhook-signature": "v1"},
-        {"webhook-signature": "v1,\u00e4"},
-        {"webhook-signature": signed(make_secret(), "d-7f3k", NOW, BODY)["webhook-signature"]},
-        {"webhook-signature": signed(SECRET, "d-7f3k", NOW, BODY)["webhook-signature"][3:]},
+        ("webhook-id", [None, "d-8888"]),
+        (
+            "webhook-timestamp",
+            [
+                *(None, str(int(NOW.timestamp()) + 1), "", "soon", "1e9", "-5", "nan", "inf"),
+                *("9" * 40, "\u0663"),
+            ],
+        ),
+        (
+            "webhook-signature",
+            [
+                *(None, "v1,AAAA", "", "v1", "v1,\u00e4", OTHERS),
+                signed(SECRET, "d-7f3k", NOW, BODY)["webhook-signature"][3:],
+            ],
+        ),
     ],
 )
-def test_a_forged_or_altered_message_is_refused(changed: dict[str, str]) -> None:
-    with pytest.raises(BadSignature):
-        verify(SECRET, {**message(), **changed}, BODY, now=NOW)
+def test_a_message_without_a_header_or_with_another_one_is_refused(
+    header: str, values: list[str | None]
+) -> None:
+    for value in values:
+        headers = {**message(), header: value}
+        with pytest.raises(BadSignature, match=header if value is None else None):
+            verify(SECRET, {k: v for k, v in headers.items() if v is not None}, BODY, now=NOW)
 
 
-def test_an_altered_body_is_refused() -> None:
+def test_another_body_and_what_is_signed_but_no_message_is_refused() -> None:
     for body in (BODY + b" ", BODY.replace(b"7f3k", b"7f3m"), b"", b"\xff\xfe"):
         with pytest.raises(BadSignature):
             verify(SECRET, message(), body, now=NOW)
-
-
-@pytest.mark.parametrize("missing", ["webhook-id", "webhook-timestamp", "webhook-signature"])
-def test_a_message_without_a_header_is_refused(missing: str) -> None:
-    headers = {name: value for name, value in message().items() if name != missing}
-    with pytest.raises(BadSignature, match=missing):
-        verify(SECRET, headers, BODY, now=NOW)
+    for body in (b"[]", b"nonsense", b"null"):
+        with pytest.raises(BadSignature):
+            verify(SECRET, message(body=body), body, now=NOW)
 
 
 @pytest.mark.parametrize("late", [timedelta(seconds=301), timedelta(days=400)])
@@ -86,19 +96,6 @@ def test_a_message_that_was_recorded_and_sent_again_is_refused(late: timedelta) 
         verify(SECRET, message(), BODY, now=NOW + late)
     with pytest.raises(BadSignature, match="future"):
         verify(SECRET, message(), BODY, now=NOW - late)
-
-
-@pytest.mark.parametrize("stamp", ["", "soon", "1e9", "-5", "nan", "inf", "9" * 40, "\u0663"])
-def test_a_time_that_is_none_is_refused(stamp: str) -> None:
-    headers = {**signed(SECRET, "d-7f3k", NOW, BODY), "webhook-timestamp": stamp}
-    with pytest.raises(BadSignature):
-        verify(SECRET, headers, BODY, now=NOW)
-
-
-@pytest.mark.parametrize("body", [b"[]", b"nonsense", b"null"])
-def test_what_is_signed_but_no_message_is_refused(body: bytes) -> None:
-    with pytest.raises(BadSignature):
-        verify(SECRET, message(body=body), body, now=NOW)
 
 
 @pytest.mark.parametrize("secret", ["", "whsec_", "whsec_?", "\u00e4", None])

@@ -11,14 +11,6 @@ from sayso import Desk
 from sayso.channels.typed import in_words, read_answer, read_changes
 from sayso.errors import BadValue
 from sayso.model.schema import schema_of
-from tests.places import Place
-
-
-@pytest.fixture
-def desk(sqlite: Place):
-    with Desk(sqlite.url) as desk:
-        yield desk
-
 
 ARGS = {
     "amount": 40,

@@ -17,6 +17,11 @@ from tests.hostile import ALL, FAKED, raw_in
 from tests.places import Place
 
 
+@pytest.fixture
+def desk(everywhere: Desk) -> Desk:
+    return everywhere
+
+
 def hooked(desk: Desk, receiver: Receiver, *kinds: str, **given: Any) -> Webhook:
     return desk.webhooks.add(receiver.url, kinds or KINDS, allow_private=True, **given)
 

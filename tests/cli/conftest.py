@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sayso import Ask, Desk
 from sayso.cli.front import front
 from sayso.runs.ambient import AMBIENT
 from sayso.runs.workflow import load
+from tests.forked import Forked
 from tests.terminal import Program, running
 
 COMMAND = Path(sys.executable).with_name("sayso")
@@ -42,6 +43,7 @@ class Came:
 
 Sayso = Callable[..., Came]
 AtTerminal = Callable[..., AbstractContextManager[Program]]
+Started = Callable[..., Forked]
 
 
 @pytest.fixture(autouse=True)
@@ -64,8 +66,8 @@ def desk(here: Path) -> Iterator[Desk]:
 def sayso(here: Path) -> Sayso:
     """Run a command and return what came of it."""
 
-    def run(*args: str, env: Mapping[str, str] | None = None) -> Came:
-        done = CliRunner().invoke(front, args, prog_name="sayso", env=env)
+    def run(*args: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> Came:
+        done = CliRunner().invoke(front, args, prog_name="sayso", env=env, input=stdin)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return Came(done.exit_code, done.stdout, done.stderr)
@@ -75,13 +77,42 @@ def sayso(here: Path) -> Sayso:
 
 @pytest.fixture
 def at_terminal(here: Path) -> AtTerminal:
-    """Run a command, or a program in this folder, at a real terminal."""
+    """Run a command, or a program in this folder, at a real terminal, and see how it ends."""
 
-    def run(*args: str, columns: int = 80, env: Mapping[str, str] | None = None):
+    @contextmanager
+    def run(
+        *args: str, columns: int = 80, env: Mapping[str, str] | None = None, ends: int | None = 0
+    ) -> Iterator[Program]:
         first = sys.executable if args[0].endswith(".py") else str(COMMAND)
         around = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-        return running((first, *args), cwd=here, env={**around, **(env or {})}, columns=columns)
+        command, env = (first, *args), {**around, **(env or {})}
+        with running(command, cwd=here, env=env, columns=columns) as program:
+            yield program
+            assert ends is None or program.ended() == ends
 
+    return run
+
+
+@pytest.fixture
+def started(here: Path) -> Iterator[Started]:
+    """Run a command without a terminal, as a script or a supervisor does; killed at the end."""
+    processes: list[Forked] = []
+
+    def start(*args: str, **env: str) -> Forked:
+        processes.append(Forked([COMMAND, *args], cwd=here, env={**os.environ, **env}))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def begun(app: Any, *args: Any, workflow: str = "support", **given: Any) -> Any:
+    """Start a run and carry it on until it waits or is over."""
+    run = app.desk.start(getattr(app, workflow), *args, **given)
+    app.desk.work(until="idle", only=run.id)
     return run
 
 
@@ -123,10 +154,6 @@ WHICH = "Which words?"
 def words(run):
     return run.question(WHICH)
 
-@desk.workflow
-def pair(run):
-    return bool(run.confirm("Both of you?", needs=["senior", "security"]))
-
 def break_down():
     try:
         with open("mended") as file:
@@ -143,14 +170,6 @@ def steps(run, count, each):
     for number in range(count):
         run.step(time.sleep, each)
         run.progress((number + 1) / count)
-
-@desk.gate(unknown=TimeoutError)
-def wire(amount: int) -> str:
-    raise TimeoutError("no answer")
-
-@desk.workflow
-def transfer(run):
-    return run.call(wire, 40)
 
 def hold():
     open("held", "w").close()

@@ -105,14 +105,3 @@ def test_on_a_desk_with_people_somebody_says_who_they_are(sayso: Sayso, desk: De
         sayso("preferences", "edit", ask.id, "less", "--as", "anna", "--json").json["by"] == "anna"
     )
     assert sayso("preferences", "remove", ask.id, "--as", "anna", "--json").json == {"id": ask.id}
-
-
-@pytest.mark.parametrize("words", [("edit", "a-nope", "x"), ("remove", "a-nope")])
-def test_an_ask_that_nobody_knows_is_said_to_be_so(
-    sayso: Sayso, desk: Desk, words: tuple[str, ...]
-) -> None:
-    desk.sweep()
-
-    done = sayso("preferences", *words)
-
-    assert (done.code, "a-n0pe" in done.err or "a-nope" in done.err) == (1, True)

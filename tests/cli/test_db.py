@@ -9,9 +9,7 @@ from tests.cli.conftest import Sayso
 from tests.places import Place
 
 
-def test_a_backup_is_refused_with_the_command_that_puts_it_right(
-    sayso: Sayso, desk: Desk, here: Path
-) -> None:
+def test_a_backup_is_refused_with_the_command_that_puts_it_right(sayso: Sayso, desk: Desk) -> None:
     desk.open("refund")
     token, _ = desk.tokens.make("bot")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
 import sayso as package
 from sayso.cli.front import front
+from tests import forked
 from tests.cli.conftest import COMMAND, Sayso
 
 
@@ -35,30 +38,13 @@ def test_every_command_has_help_with_an_example_of_itself(
     assert max(map(len, done.out.splitlines())) <= 80
 
 
-def test_the_version_is_the_package_s(sayso: Sayso) -> None:
-    assert package.__version__ in sayso("--version").out
+def test_the_installed_command_starts(sayso: Sayso, here: Path) -> None:
+    alone = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
+    module = forked.run([sys.executable, "-m", "sayso", "--version"], cwd=here, env=os.environ)
 
-
-@pytest.mark.parametrize(
-    "command", [(COMMAND,), (sys.executable, "-m", "sayso")], ids=["sayso", "-m"]
-)
-def test_the_installed_command_starts(command: tuple[str, ...]) -> None:
-    version, short, long = (
-        subprocess.run([*command, *args], capture_output=True, text=True, check=True).stdout
-        for args in (("--version",), ("inbox", "show", "-h"), ("inbox", "show", "--help"))
-    )
-
-    assert package.__version__ in version
-    assert short == long
-
-
-@pytest.mark.parametrize("module", ["sayso", "sayso.cli", "sayso.channels.console"])
-def test_loading_the_library_loads_neither_click_nor_rich(module: str) -> None:
-    code = f"import sys, {module}; print(sorted({{'click', 'rich'}} & set(sys.modules)))"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "[]"
+    assert package.__version__ in alone.stdout
+    assert alone.stdout == module.stdout == sayso("--version").out
+    assert sayso("inbox", "show", "-h").out == sayso("inbox", "show", "--help").out
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.cli.conftest import Sayso
 from tests.trusted import written
 
 
-def test_a_desk_on_which_nobody_decided_shows_dashes(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+def test_a_desk_on_which_nobody_decided_shows_dashes(sayso: Sayso, ask: Ask) -> None:
     out = sayso("metrics").out
 
     assert out.splitlines()[1].split() == ["-", "approved"]
@@ -39,7 +39,7 @@ def test_a_window_that_is_none_is_refused(sayso: Sayso, ask: Ask) -> None:
     assert "days=0.0" in failed.err
 
 
-def test_what_ran_alone_is_never_said_without_its_harm(sayso: Sayso, desk: Desk, ask: Ask) -> None:
+def test_what_ran_alone_is_never_said_without_its_harm(sayso: Sayso, ask: Ask) -> None:
     lines = sayso("metrics").out.splitlines()
     alone = next(number for number, line in enumerate(lines) if "ran without asking" in line)
 

@@ -24,3 +24,8 @@ def test_what_is_no_such_number_is_said_in_plain_words(
     assert done.code == 2
     assert said in done.err
     assert "range" not in done.err
+
+
+def test_the_ends_of_a_range_belong_to_it(sayso: Sayso) -> None:
+    for limit in ("1", "500"):
+        assert sayso("inbox", "list", "--limit", limit).code == 0

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ from sayso import Ask, Desk, Running
 from sayso.asks.standing import standing
 from sayso.asks.stuck import unused
 from tests.cli.conftest import AtTerminal, Sayso
+from tests.forked import Forked
+from tests.places import place_at
 from tests.together import until
 
 PROGRAM = """
@@ -40,21 +41,19 @@ send("customers", sys.argv[1])
 
 
 @contextmanager
-def program(here: Path, how: str) -> Iterator[subprocess.Popen[bytes]]:
+def program(here: Path, how: str) -> Iterator[Forked]:
     """The program that asks, in a process of its own without a terminal."""
     (here / "mailer.py").write_text(PROGRAM)
-    process = subprocess.Popen(
-        [sys.executable, "mailer.py", how],
-        cwd=here,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = Forked([sys.executable, "mailer.py", how], cwd=here, env=os.environ)
     try:
         yield process
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
+
+
+def half_a_minute_later(here: Path) -> None:
+    place_at(f"sqlite:///{here}/sayso.db").sql("update asks set lease_until = 1")
 
 
 def asked(desk: Desk) -> Ask:
@@ -75,11 +74,9 @@ def test_whoever_approves_hears_how_it_ended(
     with program(here, how):
         ask = asked(desk)
         with at_terminal("inbox", "approve", ask.id) as terminal:
-            terminal.wait_for("Approve this? [y/N] ")
-            terminal.type("y")
+            terminal.answer("Approve this? [y/N] ", "y")
             terminal.wait_for("It is for the program that asked, which has not begun yet.")
             terminal.wait_for(told)
-            assert terminal.ended() == 0
 
     assert shown in sayso("inbox", "show", ask.id).out
 
@@ -90,12 +87,10 @@ def test_e60_of_what_takes_longer_is_said_what_is_known_and_where_to_look(
     with program(here, "hangs") as process:
         ask = asked(desk)
         with at_terminal("inbox", "approve", ask.id) as terminal:
-            terminal.wait_for("Approve this? [y/N] ")
-            terminal.type("y")
+            terminal.answer("Approve this? [y/N] ", "y")
             terminal.wait_for(
                 f"{ask.id} was begun, and has no result yet. Look later: sayso inbox show {ask.id}"
             )
-            assert terminal.ended() == 0
         process.kill()  # of which nobody knows before its lease has run out (E60)
         process.wait()
         shown = sayso("inbox", "show", ask.id).out
@@ -109,13 +104,11 @@ def test_ctrl_c_ends_the_waiting_and_not_the_decision(
 ) -> None:
     with program(here, "hangs"):
         ask = asked(desk)
-        with at_terminal("inbox", "approve", ask.id, *options) as terminal:
-            terminal.wait_for("Approve this? [y/N] ")
-            terminal.type("y")
+        with at_terminal("inbox", "approve", ask.id, *options, ends=code) as terminal:
+            terminal.answer("Approve this? [y/N] ", "y")
             terminal.wait_for("which has not begun yet.")
             terminal.press(b"\x03")
             terminal.wait_for(f"What you said is recorded. Look later: sayso inbox show {ask.id}")
-            assert terminal.ended() == code
 
     assert desk.get(ask.id).status == "decided"
 
@@ -133,9 +126,7 @@ def test_a_program_that_died_before_it_began_is_named_as_the_reason(
         )
         process.kill()
         process.wait()
-    with sqlite3.connect(here / "sayso.db") as database:  # half a minute later
-        database.execute("update asks set lease_until = 1 where id = ?", (ask.id,))
-    database.close()
+    half_a_minute_later(here)
 
     out = sayso("inbox", "show", ask.id).out
 
@@ -181,9 +172,7 @@ def test_e60_nothing_is_said_of_a_killed_program_that_is_not_known(
     until = standing(desk.store, ask.id).until
     assert until is not None
     assert f"If it is not heard of by {until:%H:%M:%S %Z}, it has gone." in said
-    with sqlite3.connect(here / "sayso.db") as database:  # half a minute later
-        database.execute("update asks set lease_until = 1 where id = ?", (ask.id,))
-    database.close()
+    half_a_minute_later(here)
 
     checks = {check["name"]: check for check in sayso("doctor", "--json").json["checks"]}
     assert checks["unused"]["level"] == "warn"

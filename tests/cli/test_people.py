@@ -91,7 +91,7 @@ def test_removing_says_what_it_would_stop_and_asks_e59(
     assert len(desk.people) == 3
 
     for answer, left in (("n", 3), ("y", 2)):
-        with at_terminal("people", "remove", "sec") as terminal:
+        with at_terminal("people", "remove", "sec", ends=None) as terminal:
             terminal.wait_for("Remove sec all the same?")
             assert "1 open ask could then be decided by nobody." in terminal.text
             terminal.type(answer)

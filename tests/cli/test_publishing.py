@@ -86,7 +86,11 @@ def test_versions_are_listed_printed_and_put_in_force_again(
         (2, "milder", None),
         (1, None, None),
     ]
-    assert "version 3 of the policy is in force" in sayso("policy", "log").out
+    told = sayso("policy", "log", env={"COLUMNS": "160"}).out
+    assert "version 3 of the policy is in force" in told
+    first, second, third = told.splitlines()[-3:]
+    assert ["version 1 again" in line for line in (first, second, third)] == [True, False, False]
+    assert "milder" in second
     assert sayso("policy", "rollback", "9", "--yes").code == 1
 
 

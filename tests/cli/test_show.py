@@ -17,9 +17,7 @@ from tests import hostile
 from tests.cli.conftest import COMMAND, AtTerminal, Sayso
 
 
-def test_show_prints_the_card_and_the_command_that_decides(
-    sayso: Sayso, desk: Desk, ask: Ask
-) -> None:
+def test_show_prints_the_card_and_the_command_that_decides(sayso: Sayso, ask: Ask) -> None:
     done = sayso("inbox", "show", ask.id)
 
     assert done.code == 0
@@ -80,7 +78,7 @@ def test_history_tells_what_happened_in_order(sayso: Sayso, desk: Desk, ask: Ask
 
 
 @pytest.mark.parametrize("form", ["{}", "A-{}", "a-{}", " a-{} "])
-def test_an_id_may_be_typed_carelessly(sayso: Sayso, desk: Desk, ask: Ask, form: str) -> None:
+def test_an_id_may_be_typed_carelessly(sayso: Sayso, ask: Ask, form: str) -> None:
     symbols = ask.id.removeprefix("a-")
 
     for typed in (form.format(symbols), form.format(symbols.upper())):
@@ -96,7 +94,7 @@ def test_letters_that_are_read_as_digits_are_taken_as_such(sayso: Sayso, desk: D
 
 
 def test_whoever_mistypes_an_id_is_told_what_is_open_under_one_like_it(
-    sayso: Sayso, desk: Desk, ask: Ask
+    sayso: Sayso, ask: Ask
 ) -> None:
     symbols = ask.id.removeprefix("a-")
     wrong = symbols[:-1] + ("2" if symbols[-1] != "2" else "3")
@@ -114,23 +112,13 @@ def test_whoever_forgets_the_id_or_the_group_is_told_where_it_is(sayso: Sayso, d
 
 
 @pytest.mark.parametrize("typed", ["a-zzzz", "x", "../../etc", "\x1b[31m", "\u202e", "a" * 5000])
-def test_an_unknown_id_is_said_to_be_unknown(
-    sayso: Sayso, desk: Desk, ask: Ask, typed: str
-) -> None:
+def test_an_unknown_id_is_said_to_be_unknown(sayso: Sayso, ask: Ask, typed: str) -> None:
     done = sayso("inbox", "show", typed)
 
     assert done.code == 1
     assert "There is no ask" in done.err
     assert not hostile.raw_in(done.err)
     assert sayso("inbox", "show", typed, "--json").error["error"] == "unknown-ask"
-
-
-def test_a_desk_that_is_not_there_is_said_so_and_not_made(sayso: Sayso, here) -> None:
-    done = sayso("inbox", "show", "a-7f3k")
-
-    assert done.code == 1
-    assert "no desk at ./sayso.db" in done.err
-    assert list(here.iterdir()) == []
 
 
 def test_what_its_program_left_behind_can_only_be_closed(sayso: Sayso, desk: Desk) -> None:
@@ -164,9 +152,9 @@ def test_a_screen_that_cannot_show_a_character_gets_its_code(desk: Desk, here: P
 
 
 def test_on_a_terminal_there_are_colours_and_words_beside_them(
-    at_terminal: AtTerminal, desk: Desk, ask: Ask
+    at_terminal: AtTerminal, ask: Ask
 ) -> None:
-    with at_terminal("inbox", "show", ask.id) as terminal:
+    with at_terminal("inbox", "show", ask.id, ends=None) as terminal:
         assert terminal.ended() == 0
 
     assert "\x1b[31m" in terminal.raw
@@ -178,7 +166,7 @@ def test_a_narrow_terminal_is_kept_to(at_terminal: AtTerminal, desk: Desk, colum
     evil = hostile.FAKED + hostile.ALL
     ask = desk.open("pay", {"to": evil}, why=evil)
 
-    with at_terminal("inbox", "show", ask.id, columns=columns) as terminal:
+    with at_terminal("inbox", "show", ask.id, columns=columns, ends=None) as terminal:
         assert terminal.ended() == 0
 
     card = terminal.text[: terminal.text.index("Decide it:")]

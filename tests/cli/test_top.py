@@ -13,19 +13,12 @@ import pytest
 from sayso import Ask, Desk
 from sayso.cli.keys import keys_of
 from tests import hostile
-from tests.cli.conftest import COMMAND, AtTerminal, Sayso
+from tests.cli.conftest import COMMAND, AtTerminal, Sayso, begun
 from tests.places import Place
 from tests.terminal import Program
 from tests.together import until
 
 UP, DOWN, ENTER = b"\x1b[A", b"\x1b[B", b"\r"
-
-
-def begun(app: Any, *args: Any, workflow: str = "support", **given: Any) -> Any:
-    """Start a run and carry it on until it waits or is over."""
-    run = app.desk.start(getattr(app, workflow), *args, **given)
-    app.desk.work(until="idle", only=run.id)
-    return run
 
 
 def marked(terminal: Program, ask: Ask) -> None:
@@ -83,7 +76,7 @@ def test_a_frame_is_the_same_on_both_databases(place: Place, sayso: Sayso) -> No
     assert f"asked {ask.id}, question: Which words?" in story
 
 
-def test_without_a_terminal_it_prints_once_and_ends(desk: Desk, ask: Ask, sayso: Sayso) -> None:
+def test_without_a_terminal_it_prints_once_and_ends(ask: Ask, sayso: Sayso) -> None:
     assert ask.id in sayso("top").out
 
 
@@ -123,7 +116,6 @@ def test_it_shows_what_changes_elsewhere_as_it_changes(app: Any, at_terminal: At
         app.desk.work(until="idle")
         terminal.wait_for("✓ done")
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
 
 def test_the_mark_moves_and_a_approves_what_is_marked_after_its_card(
@@ -145,7 +137,6 @@ def test_the_mark_moves_and_a_approves_what_is_marked_after_its_card(
         terminal.wait_for("No worker serves `support`; start one:")
         marked(terminal, first)
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
     assert re.search(r"order   8\n +amount  40", card)
     assert second.digest[:12] in card
@@ -159,23 +150,25 @@ def test_the_mark_moves_and_a_approves_what_is_marked_after_its_card(
     assert desk.get(first.id).open
 
 
-def test_r_asks_for_a_note_and_rejects(desk: Desk, ask: Ask, at_terminal: AtTerminal) -> None:
+def test_r_asks_for_a_note_and_rejects_and_nothing_hostile_reaches_the_screen(
+    desk: Desk, at_terminal: AtTerminal
+) -> None:
+    ask = desk.open("pay", {"to": hostile.ALL}, why=hostile.ALL, risk="high")
     with at_terminal("top") as terminal:
         marked(terminal, ask)
         terminal.press(b"r")
-        terminal.wait_for("Why? Your words go to the agent")
-        terminal.type("Not a double charge")
-        terminal.wait_for("Reject this? [y/N] ")
-        terminal.type("y")
+        terminal.answer("Why? Your words go to the agent", "Not a double charge")
+        terminal.answer("Reject this? [y/N] ", "y")
         terminal.wait_for(f"{ask.id} rejected by ")
         terminal.wait_for("nothing waits for people")
         terminal.wait_for('"Not a double charge"')
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
     decision = desk.get(ask.id).decision
     assert decision is not None
     assert decision.note == "Not a double charge"
+    assert "\u202e" not in terminal.raw
+    assert "\x07" not in terminal.raw
 
 
 def test_e_opens_the_editor_and_approves_what_was_saved(
@@ -187,11 +180,9 @@ def test_e_opens_the_editor_and_approves_what_was_saved(
         marked(terminal, ask)
         terminal.press(b"e")
         terminal.wait_for("amount  40 -> 20")
-        terminal.wait_for("Approve it with these changes? [y/N] ")
-        terminal.type("y")
+        terminal.answer("Approve it with these changes? [y/N] ", "y")
         terminal.wait_for(f"{ask.id} approved with edits by ")
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
     assert desk.get(ask.id).args == {"order": 7, "amount": 20}
 
@@ -206,13 +197,9 @@ def test_enter_shows_the_whole_card_and_enter_goes_back(
         terminal.type("")
         marked(terminal, ask)
         terminal.press(ENTER)
-        terminal.wait_for("Enter goes back: ")
-        terminal.type("a")
-        terminal.wait_for("Approve this? [y/N] ")
-        terminal.type("n")
+        terminal.answer("Enter goes back: ", "a", "Approve this? [y/N] ", "n")
         terminal.wait_for("Nothing was decided.")
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
     assert "│ Charged twice" in card
     assert desk.get(ask.id).open
@@ -227,13 +214,9 @@ def test_a_question_is_answered_and_keys_that_do_not_fit_say_which_do(
         terminal.press(b"a")
         terminal.wait_for(f"{run.asks[0].id} takes: r no answer  c answer")
         terminal.press(b"c")
-        terminal.wait_for("Your answer (text): ")
-        terminal.type("kind ones")
-        terminal.wait_for("Send this answer? [y/N] ")
-        terminal.type("y")
+        terminal.answer("Your answer (text): ", "kind ones", "Send this answer? [y/N] ", "y")
         terminal.wait_for(f"{run.asks[0].id} answered by ")
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
     app.desk.work(until="idle")
     assert run.output == "kind ones"
@@ -247,7 +230,6 @@ def test_somebody_faster_ends_the_prompt(desk: Desk, ask: Ask, at_terminal: AtTe
         desk.reject(ask, "Not this one")
         terminal.wait_for(f"{ask.id} was rejected by ")
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
 
 def test_what_changed_since_the_card_was_shown_is_not_decided(
@@ -264,7 +246,6 @@ def test_what_changed_since_the_card_was_shown_is_not_decided(
         terminal.type("y")
         terminal.wait_for("is not what was shown to you")
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
     assert [vote.by.id for vote in desk.get(ask.id).votes] == ["ben"]
 
@@ -278,14 +259,13 @@ def test_on_a_desk_with_people_somebody_has_to_say_who_they_are(
         terminal.press(b"a")
         terminal.wait_for("Say who decides: --as NAME")
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
     assert desk.get(ask.id).open
 
 
 @pytest.mark.parametrize("end", [b"q", b"\x03", b"\x04", "terminate"])
 def test_however_it_ends_the_terminal_is_as_it_was(
-    desk: Desk, ask: Ask, here: Path, at_terminal: AtTerminal, end: bytes | str
+    ask: Ask, here: Path, at_terminal: AtTerminal, end: bytes | str
 ) -> None:
     (here / "around.py").write_text(
         "import subprocess, sys, termios\n"
@@ -305,26 +285,8 @@ def test_however_it_ends_the_terminal_is_as_it_was(
         else:
             os.kill(pid, signal.SIGTERM)
         terminal.wait_for("CODE 0 SAME True")
-        assert terminal.ended() == 0
 
     assert terminal.raw.count("\x1b[?1049h") == terminal.raw.count("\x1b[?1049l") == 1
-
-
-def test_nothing_hostile_reaches_the_screen(desk: Desk, at_terminal: AtTerminal) -> None:
-    ask = desk.open("pay", {"to": hostile.ALL}, why=hostile.ALL, risk="high")
-    with at_terminal("top") as terminal:
-        marked(terminal, ask)
-        terminal.press(b"r")
-        terminal.wait_for("Why? Your words")
-        terminal.type("no")
-        terminal.wait_for("Reject this?")
-        terminal.type("y")
-        terminal.wait_for("rejected by")
-        terminal.press(b"q")
-        assert terminal.ended() == 0
-
-    assert "\u202e" not in terminal.raw
-    assert "\x07" not in terminal.raw
 
 
 def test_a_small_screen_shows_what_fits_with_the_mark_on_it(
@@ -338,7 +300,6 @@ def test_a_small_screen_shows_what_fits_with_the_mark_on_it(
         terminal.press(b"j" * 30)
         marked(terminal, asks[30])
         terminal.press(b"q")
-        assert terminal.ended() == 0
 
 
 def test_keys_are_told_apart_however_they_arrive() -> None:

@@ -177,9 +177,7 @@ def test_somebody_at_a_terminal_is_asked(at_terminal: AtTerminal, desk: Desk) ->
     book = granted(desk, lambda: call(desk))
 
     with at_terminal("trust", "revoke", book.id) as program:
-        program.wait_for("Ask people again for every call of refund by shop? [y/N]")
-        program.type("y")
-        assert program.ended() == 0
+        program.answer("Ask people again for every call of refund by shop? [y/N]", "y")
 
     assert not desk.trust.alone(book.id)
 
@@ -210,13 +208,6 @@ def test_an_incident_says_what_it_ended(sayso: Sayso, desk: Desk) -> None:
     assert call(desk).open
 
 
-def test_an_incident_of_what_never_ran_is_refused(sayso: Sayso, desk: Desk) -> None:
-    done = sayso("incident", call(desk).id, "Paid twice")
-
-    assert done.code == 1
-    assert "was never carried out" in done.err
-
-
 def test_an_incident_of_what_earns_nothing_says_so(sayso: Sayso, desk: Desk) -> None:
     ask = desk.approve(desk.open("drop", {}))
     desk.finish(desk.begin(ask), result=1)
@@ -240,40 +231,6 @@ def test_a_script_says_whether_an_edit_prevented_harm(
 
     assert done.code == 0
     assert [row.marks for row in desk.trust] == marks
-
-
-@pytest.mark.parametrize(("typed", "marks"), [("y", ["x"]), ("n", ["+"]), ("", [])])
-def test_somebody_who_edits_what_matters_is_asked_whether_it_would_have_done_harm(
-    at_terminal: AtTerminal, desk: Desk, typed: str, marks: list[str]
-) -> None:
-    @desk.gate(risk="low", matters=["order"])
-    def refund(order: int) -> int:
-        return order
-
-    gate = refund.__sayso_gate__  # type: ignore[attr-defined]
-    ask = desk.put(gate.content(desk.forms, gate.tool.bind((1,), {})), declared=True)
-
-    with at_terminal("inbox", "edit", ask.id, "--set", "order=0") as program:
-        program.wait_for("Approve it with these changes? [y/N]")
-        program.type("y")
-        program.wait_for("Would it have done harm as it was proposed? (y/n, Enter: don't know)")
-        program.type(typed)
-        assert program.ended() == 0
-
-    assert desk.get(ask.id).decision
-    assert [row.marks for row in desk.trust] == marks
-
-
-def test_nobody_is_asked_where_it_would_not_count(at_terminal: AtTerminal, desk: Desk) -> None:
-    ask = desk.open("drop", {"order": 1})
-
-    with at_terminal("inbox", "edit", ask.id, "--set", "order=0") as program:
-        program.wait_for("Approve it with these changes? [y/N]")
-        program.type("y")
-        assert program.ended() == 0
-        assert "done harm" not in program.text
-
-    assert desk.get(ask.id).decision
 
 
 # --- the policy in words -----------------------------------------------------------------------

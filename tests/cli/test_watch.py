@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,32 +12,23 @@ import pytest
 from sayso import Ask, Desk
 from sayso.testing import FakeClock
 from tests import hostile
-from tests.cli.conftest import COMMAND, AtTerminal
+from tests.cli.conftest import AtTerminal, Started
+from tests.forked import Forked
 
 
 @pytest.fixture
-def lines(here: Path) -> Iterator[subprocess.Popen[str]]:
+def lines(started: Started) -> Forked:
     """The command as a script runs it."""
-    watching = subprocess.Popen(
-        [COMMAND, "inbox", "watch", "--json"],
-        cwd=here,
-        env=dict(os.environ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    yield watching
-    watching.kill()
-    watching.communicate()
+    return started("inbox", "watch", "--json")
 
 
-def following(watching: subprocess.Popen[str]) -> Any:
+def following(watching: Forked) -> Any:
     assert watching.stdout is not None
     return json.loads(watching.stdout.readline())
 
 
 def test_a_script_gets_one_object_a_line_as_things_happen(
-    desk: Desk, ask: Ask, lines: subprocess.Popen[str]
+    desk: Desk, ask: Ask, lines: Forked
 ) -> None:
     waiting = following(lines)
     assert (waiting["event"], waiting["ask"]["id"]) == ("waiting", ask.id)
@@ -58,13 +45,13 @@ def test_a_script_gets_one_object_a_line_as_things_happen(
     assert last["ask"]["args"] == {"to": hostile.ALL}
 
 
-def test_ctrl_c_ends_it_cleanly(desk: Desk, ask: Ask, lines: subprocess.Popen[str]) -> None:
+def test_ctrl_c_ends_it_cleanly(ask: Ask, lines: Forked) -> None:
     following(lines)
 
     lines.send_signal(signal.SIGINT)
 
     _, err = lines.communicate(timeout=30)
-    assert (lines.returncode, err) == (0, "")
+    assert (lines.wait(), err) == (0, "")
 
 
 def test_a_person_sees_what_opens_how_to_decide_it_and_how_it_ends(
@@ -90,16 +77,14 @@ def test_a_person_sees_what_opens_how_to_decide_it_and_how_it_ends(
         terminal.wait_for("failed: no money")
 
         terminal.press(b"\x03")
-        assert terminal.ended() == 0
 
     assert "\u202e" not in terminal.raw
 
 
-def test_cards_may_be_shown_as_asks_open(at_terminal: AtTerminal, desk: Desk, ask: Ask) -> None:
+def test_cards_may_be_shown_as_asks_open(at_terminal: AtTerminal, ask: Ask) -> None:
     with at_terminal("inbox", "watch", "--cards") as terminal:
         shown = terminal.wait_for(ask.digest[:12])
         terminal.press(b"\x03")
-        assert terminal.ended() == 0
 
     assert "│ Charged twice" in shown
 
@@ -113,4 +98,3 @@ def test_deadlines_pass_while_somebody_watches(at_terminal: AtTerminal) -> None:
             terminal.wait_for(f"{ask.id}  opened")
             terminal.wait_for(f"{ask.id}  rejected by the clock")
         terminal.press(b"\x03")
-        assert terminal.ended() == 0

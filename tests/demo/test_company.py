@@ -195,29 +195,6 @@ def test_a_plan_is_approved_and_then_each_of_its_steps(company: Desk) -> None:
     )
 
 
-def test_a_summary_that_is_called_bad_is_made_again_with_what_was_said(company: Desk) -> None:
-    company.reject(of(company, "summary of May"), "Name them")
-    go_on(company)
-    assert "(Name them)" in str(of(company, "summary of May").facts)
-    company.approve(of(company, "summary of May"))
-    go_on(company)
-
-    assert output(company, "summary of May").endswith("(Name them)")
-
-
-def test_a_tool_asks_while_it_runs_and_its_backup_is_made_once(company: Desk) -> None:
-    thread = "customers of 2019"
-    ask = of(company, thread)
-    assert ask.facts["rows"] == 48_210
-    company.approve(ask)
-    go_on(company)
-
-    assert output(company, thread).startswith("The database customers_2019 is deleted")
-    run = company.runs(thread=thread, limit=1)[0]
-    made = [event for event in run.events if (event.payload or {}).get("name") == "back_up"]
-    assert [event.kind for event in made].count("step.done") == 1
-
-
 def test_vouchers_wait_while_the_report_is_written(company: Desk) -> None:
     run = company.runs(thread="broken parcels", limit=1)[0]
     calls = [step for step in run.memory.steps if isinstance(step, ActionStep)]
@@ -247,67 +224,9 @@ def test_mail_that_was_to_be_answered_after_all_is_answered_as_people_say(compan
     assert "30 minutes with dpo@example.org" in output(company, thread)
 
 
-def test_an_answer_goes_back_through_both_agents(company: Desk) -> None:
-    ask = of(company, "a slow shop")
-    assert ask.content.chain == "front-desk > expert"
-    company.respond(ask, "The cache is off")
-    go_on(company)
-
-    assert output(company, "a slow shop") == "The cache is off"
-
-
-def test_an_unsure_answer_is_refined_by_whoever_knows_better(company: Desk) -> None:
-    company.respond(of(company, "size of the market"), "Count online shops too")
-    go_on(company)
-    company.approve(of(company, "size of the market"))
-    go_on(company)
-
-    assert output(company, "size of the market").endswith("Count online shops too")
-
-
-def test_a_press_release_is_read_twice_and_published_as_edited(company: Desk) -> None:
-    company.edit(of(company, "press release"), "Tea without plastic")
-    go_on(company)
-    second = of(company, "press release")
-    assert second.facts["text"] == "Tea without plastic"
-    company.approve(second)
-    go_on(company)
-
-    assert output(company, "press release") == "Published: Tea without plastic"
-
-
-def test_whatever_is_said_to_a_draft_another_version_comes(company: Desk) -> None:
-    texts = [of(company, "apology for Monday").args["text"]]
-    for guidance in ("Make it shorter still", "Say who is responsible"):
-        company.respond(of(company, "apology for Monday"), guidance)
-        go_on(company)
-        texts.append(of(company, "apology for Monday").args["text"])
-
-    assert len(set(texts)) == 3
-
-
-def test_the_same_customer_again_is_known_from_the_thread(company: Desk) -> None:
-    ask = of(company, "order 1101")
-    assert "EUR 29.00 paid back to Jonas Weber" in str(ask.content.why)
-    company.approve(ask)
-    go_on(company)
-
-    assert output(company, "order 1101").startswith("EUR 5.00 paid back to Jonas Weber")
-    assert len(company.runs(thread="order 1101")) == 2
-
-
 def test_a_case_that_people_approved_before_runs_alone_and_another_asks(company: Desk) -> None:
     second, first = company.runs(thread="ticket 5504")
     assert [ask.decision.by.kind for ask in first.asks if ask.decision] == ["person"]
     assert (second.asks, second.status) == ([], "done"), "nobody was asked"
 
     assert of(company, "ticket 5541").content.unseen
-
-
-def test_an_optional_draft_says_so_and_can_be_approved_before_its_time(company: Desk) -> None:
-    ask = of(company, "note to the team")
-    assert ask.content.optional
-    company.approve(ask)
-    go_on(company)
-
-    assert output(company, "note to the team").startswith("Sent: This week")

@@ -91,8 +91,7 @@ def test_the_plan_review_goes_on_after_its_program_was_killed_at_the_pause(tmp_p
         sayso_command = Path(sys.executable).with_name("sayso")
         resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, PLAN_REVIEW]
         with running(resume, cwd=tmp_path, env=env) as program:
-            program.wait_for("Your choice (1-4): ")
-            program.type("1")
+            program.answer("Your choice (1-4): ", "1")
             assert program.ended() == 0
 
         assert program.text.count("searching: recent AI developments") == 1
@@ -101,89 +100,6 @@ def test_the_plan_review_goes_on_after_its_program_was_killed_at_the_pause(tmp_p
             event for event in waiting.events if (event.payload or {}).get("verb") == "model"
         ]
         assert len(replies) == 3, "a plan, a call, an answer: none of them was asked for twice"
-
-
-def test_a_plan_that_is_cancelled_at_the_terminal_calls_nothing(tmp_path: Path) -> None:
-    with running([sys.executable, PLAN_REVIEW], cwd=tmp_path, env=at_a_terminal()) as program:
-        program.wait_for("Your choice (1-4): ")
-        program.type("3")
-        program.wait_for("Why?")
-        program.type("Too expensive")
-        assert program.ended() == 0
-
-    assert "cancelled: anna rejected" in program.text
-    assert "searching" not in program.text
-
-
-def test_a_draft_that_is_sent_back_goes_on_after_its_program_was_killed(tmp_path: Path) -> None:
-    env, example = at_a_terminal(), FOLDER / "15_draft_review.py"
-    with running([sys.executable, example], cwd=tmp_path, env=env) as program:
-        program.wait_for("we regret any inconvenience")
-        program.wait_for("Your choice (1-5): ")
-        program.type("4")
-        program.wait_for("In which way?")
-        program.type("in plain words")
-        program.wait_for("that is our fault")
-        program.wait_for("Your choice (1-5): ")
-        program.kill()
-    with sayso.Desk(f"sqlite:///{tmp_path}/sayso.db") as desk:
-        waiting = desk.runs()[0]
-        sayso_command = Path(sys.executable).with_name("sayso")
-        resume: list[str | Path] = [sayso_command, "runs", "resume", waiting.id, example]
-        with running(resume, cwd=tmp_path, env=env) as program:
-            program.wait_for("that is our fault")
-            program.wait_for("Your choice (1-5): ")
-            program.type("1")
-            assert program.ended() == 0
-
-        assert "that is our fault" in waiting.result()
-        versions = desk.versions(waiting.asks[-1])
-        assert [one.guidance for one in versions] == [None, "in plain words"]
-
-
-def test_a_flight_is_booked_at_the_terminal_with_one_key_and_a_yes(tmp_path: Path) -> None:
-    example = FOLDER / "18_choices.py"
-    with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
-        for _ in ("anna", "ben"):
-            program.wait_for("Your choice (1-6): ")
-            program.type("3")
-            program.wait_for("Your choice (1-4): ")
-            program.type("1")
-        program.wait_for("Your choice (1-6): ")
-        program.type("5")
-        program.wait_for("Why?")
-        program.type("")
-        assert program.ended() == 0
-
-    assert "booked: BB1, BB1" in program.text
-
-
-def test_a_plan_and_each_step_of_it_are_approved_at_the_terminal(tmp_path: Path) -> None:
-    example = FOLDER / "12_plan_and_steps.py"
-    with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
-        for shown in ("3. drop customers", "step 1 of the plan", "step 2 of the plan"):
-            program.wait_for(shown)
-            program.wait_for("Your choice (")
-            program.wait_for(": ")
-            program.type("1")
-        program.wait_for("step 3 of the plan")
-        program.wait_for("Your choice (")
-        program.kill()
-
-    with sayso.Desk(f"sqlite:///{tmp_path}/sayso.db") as desk:
-        (run,) = desk.runs()
-        assert [ask.status for ask in run.asks] == ["decided"] * 3 + ["open"]
-
-
-def test_a_call_is_explained_at_the_terminal_before_it_is_approved(tmp_path: Path) -> None:
-    example = FOLDER / "20_explanation.py"
-    with running([sys.executable, example], cwd=tmp_path, env=at_a_terminal()) as program:
-        card = program.wait_for("Your choice (1-4): ")
-        program.type("1")
-        assert program.ended() == 0
-
-    assert all(f"\n{row} " in card for row in ("Why", "Sure", "Who", "What", "Risk"))
-    assert "sent to 12 people: Meeting tomorrow at 2pm" in program.text
 
 
 def test_every_example_has_its_place_on_the_page() -> None:

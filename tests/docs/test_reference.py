@@ -100,11 +100,6 @@ def test_every_error_is_on_its_page_with_its_code_and_what_to_do_next(
     assert any(row.startswith(f"| `{error.__name__}`<br>`{error.code}` |") for row in rows)
 
 
-def test_codes_of_errors_are_distinct() -> None:
-    codes = [error.code for error in public_errors()]
-    assert len(codes) == len(set(codes))
-
-
 def test_pages_to_read_on_are_of_errors_that_there_are() -> None:
     assert set(READ_ON) <= {error.__name__ for error in public_errors()}
 

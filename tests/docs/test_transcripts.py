@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from sayso.cli.front import front
-from tests.cli.test_serve import certificate
+from tests.certificates import certified
 from tests.docs.pages import DOCS, PAGES, ROOT, Block, blocks, name_of
 from tests.docs.reader import Reader
 from tests.docs.typist import TYPED, Typist, lines
@@ -103,7 +103,7 @@ def around(request: pytest.FixtureRequest, page: Path, typist: Typist) -> Iterat
                 named = "http://127.0.0.1:8700"
                 typist.standing[named] = f"http://127.0.0.1:{typist.env['SAYSO_PORT']}"
             case "service":
-                certificate(typist.folder)
+                certified(typist.folder)
                 typist.standing["10.0.0.7"] = "127.0.0.2"
             case _:
                 pass

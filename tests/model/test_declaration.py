@@ -192,6 +192,7 @@ def test_a_declaration_is_written_from_the_calls_that_were_seen() -> None:
     ]
 
     assert sketched("refund", seen) == (
+        '# 1 of 2 calls had "a b": leave it out if it does not belong there.\n'
         "[tools.refund]\n"
         'args = { order = "integer", amount = "number", note = { type = ["null", "string"] }, '
         '"a b" = { type = "object", optional = true } }\n'

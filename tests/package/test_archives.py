@@ -38,12 +38,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: Built) 
     [
         "sayso/py.typed",
         "sayso/policy/default.toml",
-        "sayso/store/sql/common.sql",
         "sayso/store/sql/sqlite/0001_asks_and_journal.sql",
-        "sayso/store/sql/postgres/0001_asks_and_journal.sql",
-        "sayso/web/templates/kinds/action.html",
-        "sayso/web/static/app.css",
-        "sayso/web/static/htmx.min.js",
         "sayso/web/static/geist-latin.woff2",
     ],
 )

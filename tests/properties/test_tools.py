@@ -27,7 +27,7 @@ from tests.served import Served
 API = "/api/v1"
 LAW = """
 [tools.pay]
-args = { amount = { type = "number", minimum = 0, maximum = 5000 }, iban = "string", card = { type = "string", optional = true } }
+args = { amount = { type = "number", minimum = 0, maximum = 5000 }, iban = "string", card = { type = "string", optional = true }, meta = { type = "object", optional = true, properties = { memo = { type = "string" } } } }
 secret = ["card"]
 
 [tools.note]
@@ -39,7 +39,7 @@ args = { path = "string" }
 
 [[rules]]
 name = "small"
-tool = "pay"
+tool = "pa*"
 when = "args.amount <= 20"
 tier = "low"
 
@@ -48,7 +48,12 @@ name = "never"
 tool = "wipe"
 effect = "deny"
 """
-NAMES = {"pay": ("amount", "iban", "card"), "note": ("text",), "wipe": ("path",)}
+NAMES = {
+    "pay": ("amount", "iban", "card", "meta"),
+    "note": ("text",),
+    "wipe": ("path",),
+    "drop": ("table",),  # which code declares
+}
 SECRET = {"card"}
 # Cyrillic and Greek letters that look like ASCII ones.
 ALIKE = str.maketrans({"a": "а", "e": "е", "p": "р", "i": "і", "o": "ο", "n": "п"})  # noqa: RUF001
@@ -74,20 +79,28 @@ VALUES = {
     "amount": st.just(20) | st.sampled_from([0, 20.01, 5000, 5001, -1, "20", True]) | JSON,
     "iban": st.just("DE1") | st.just("DE2") | JSON,
     "card": st.just("4111") | JSON,
+    "meta": st.just({"memo": "x"})
+    | st.just({"memo": "x", "cents": 9})
+    | st.just({"of": [{"a": 1}]}),
     "text": st.just("hello") | st.text(max_size=30),
     "path": st.just("/tmp"),
+    "table": st.just("orders"),
 }
 
 
 @st.composite
 def calls(draw: st.DrawFn) -> dict[str, Any]:
     """A body of `POST /asks` that calls something like a declared tool."""
-    tool = draw(st.sampled_from(sorted(NAMES)))
-    args = {name: draw(VALUES[name]) for name in NAMES[tool] if draw(st.integers(0, 5))}
-    for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
+    tool = draw(st.sampled_from([*sorted(NAMES), "pay", "pay"]))  # has most that can go wrong
+    args = {name: draw(VALUES[name]) for name in NAMES[tool] if draw(st.integers(0, 3))}
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
         near = draw(st.sampled_from([*NAMES[tool], "amount_cents"]))
         args[draw(spellings(near))] = draw(JSON)
-    return {"tool": draw(st.just(tool) | st.just(tool) | spellings(tool)), "args": args}
+    left_out = [name for name in NAMES[tool] if name not in args]
+    hides = {"hidden": left_out} if draw(st.integers(0, 3)) and left_out else {}
+    others = st.sampled_from([f"{tool}s", tool[:-1]])  # which the pattern of a rule may mean
+    called = draw(st.just(tool) | st.just(tool) | others | spellings(tool))
+    return {"tool": called, "args": args, **hides}
 
 
 def fields(document: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -113,7 +126,9 @@ def fields(document: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
         set(known) - set(said) - {"tool", "args", "agent", "run", "about", "files", "lease", "key"}
     )
     said |= {name: of_type(known[name]) for name in sorted(left)}
-    few = st.lists(st.sampled_from(sorted(said)), max_size=2, unique=True)
+    few: st.SearchStrategy[list[str]] = st.just([]) | st.lists(
+        st.sampled_from(sorted(said)), max_size=2, unique=True
+    )
     return few.flatmap(lambda names: st.fixed_dictionaries({name: said[name] for name in names}))
 
 
@@ -139,6 +154,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         desk.people.add("anna", roles=["senior"])
         desk.people.add("ada", roles=["senior", "security"])
         desk.people.add("jo", roles=["junior"])
+
+        @desk.gate(risk="critical")
+        def drop(table: str) -> str:
+            return table
+
+        desk.law.current(desk.store)
         with Served(desk) as served:
             yield served
 
@@ -167,7 +188,8 @@ def may_run_alone(body: dict[str, Any]) -> bool:
         return False
     amount, iban = args["amount"], args["iban"]
     number = isinstance(amount, int | float) and not isinstance(amount, bool)
-    return number and 0 <= amount <= 20 and isinstance(iban, str)
+    known = set(args.get("meta", {})) <= {"memo"}
+    return number and 0 <= amount <= 20 and isinstance(iban, str) and known
 
 
 @settings(
@@ -215,6 +237,8 @@ def check_shown(body: dict[str, Any], ask: Any) -> None:
         assert set(ask.content.hidden) <= SECRET
         assert set(declared) <= set(ask.proposal.schema["properties"])
         assert ask.content.needs.factors or ask.decision
+    if ask.tool == "drop":
+        assert {"senior", "security"} <= set(ask.needs.roles), "whatever risk is stated"
 
 
 @example(name="amount")

@@ -13,7 +13,6 @@ import sayso
 from sayso import Desk
 from tests.places import Place
 from tests.remote.kept import Kept, kept
-from tests.together import at_once
 
 
 @contextmanager
@@ -119,32 +118,6 @@ def test_every_other_change_is_found_again_too(local: Desk, tmp_path: Path) -> N
         answering.join(30)
         assert server.deaths == len(words)
         assert local.verify()
-
-
-def test_two_desks_behind_http_and_one_beside_it_decide_once(local: Desk, tmp_path: Path) -> None:
-    with kept(local, tmp_path) as server:
-        bot = server.desk("bot", "agent")
-        anna, ben = server.desk("anna", "person"), server.desk("ben", "person")
-        for number in range(10):
-            ask = bot.open("refund", {"order": number})
-
-            def approve(desk: Desk, by: str | None, ask: sayso.Ask = ask) -> str:
-                try:
-                    decision = desk.approve(ask, by=by).decision
-                except sayso.AskClosed as error:
-                    decision = error.decision  # type: ignore[assignment]
-                assert decision is not None
-                return f"{decision.by.id} {decision.origin.via}"
-
-            said = at_once(
-                [
-                    lambda: approve(anna, None),
-                    lambda: approve(ben, None),
-                    lambda: approve(local, "anna"),
-                ]
-            )
-            assert len(set(said)) == 1
-            assert kinds(local, ask.id) == ["ask.opened", "ask.decided"]
 
 
 async def test_whoever_waits_does_so_through_restarts(local: Desk, tmp_path: Path) -> None:

@@ -29,10 +29,10 @@ Behind = Callable[..., Desk]
 
 
 @pytest.fixture
-def local(place: Place) -> Iterator[Desk]:
+def local(sqlite: Place) -> Iterator[Desk]:
     """The desk of the server, where anna and ada decide what tools of low risk do."""
     policy = read_policy(LAW, source="law.toml", default=default_policy())
-    with Desk(place.url, policy=policy) as desk:
+    with Desk(sqlite.url, policy=policy) as desk:
         desk.law.coin = lambda: 0.999
         desk.people.add("anna", roles=["senior"])
         desk.people.add("ada", roles=["senior"])

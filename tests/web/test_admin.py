@@ -77,6 +77,22 @@ def test_an_administrator_adds_changes_and_removes_people(place: Place) -> None:
             assert said[-1].payload["account"] == "root, password"
 
 
+def test_somebody_removed_is_out_with_their_agents(house: House, root: httpx2.Client) -> None:
+    house.person("dora")
+    dora = house.signed_in("dora")
+    agent = house.client(house.desk.tokens.make("helper", owner="dora")[1])
+    assert agent.get("/api/v1/session").status_code == 200
+
+    refused = root.delete("/api/v1/people/dora")
+    assert refused.status_code == 409
+    assert "The tokens of their agents end too: helper." in refused.json()["detail"]
+    assert agent.get("/api/v1/session").status_code == 200
+    assert root.delete("/api/v1/people/dora?sure=true").status_code == 204
+
+    assert dora.get("/api/v1/session").status_code == 401
+    assert agent.get("/api/v1/session").status_code == 401
+
+
 def test_removing_somebody_answers_what_it_would_stop_e59(
     house: House, root: httpx2.Client
 ) -> None:

@@ -31,7 +31,7 @@ def test_tools_are_listed_with_what_declares_them_and_how_they_were_called(
     )
     assert found["arguments"] == ["what"]
     assert (found["risk"], found["reversible"]) == ("low", True)
-    assert found["declared"][0]["source"].startswith("test_tools.py:"), "and not where it lies"
+    assert found["declared"][0]["source"].startswith("web/test_tools.py:"), "not where it lies"
     assert found["calls"] == {"called": 1, "alone": 1, "granted": 0, "asked": 0}
     zipped = next(one for one in listed if one["name"] == "zip")
     assert (zipped["declared"], zipped["calls"]["asked"]) == ([], 1)

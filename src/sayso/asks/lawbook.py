@@ -244,7 +244,8 @@ class Lawbook:
         try:
             return read_text(published.text, self._shown(published))
         except BadPolicy as error:
-            said = f"{_put_by(published)} This sayso cannot read it: {error}. {_UPGRADE}"
+            why = str(error).rstrip(".")
+            said = f"{_put_by(published)} This sayso cannot read it: {why}. {_UPGRADE}"
             raise BadPolicy(said) from error
 
     def _of_code(self, published: Published) -> Policy:
@@ -286,8 +287,10 @@ class Lawbook:
 
     def _compared(self, seen: _Seen, policy: Policy, text: str | None) -> _Seen:
         """Put in force what the program brings, if that was changed where it was put in force from."""
+        before, published = seen.brought, seen.law.policy
         seen = self._seen = replace(seen, brought=policy)
-        published = seen.law.policy
+        if before is not None and before.version == policy.version:
+            return seen  # the same text, read again
         if policy is default_policy() or (published and published.digest == policy.version):
             return seen
         if published is None or (self._changed(seen.law, published, policy) and self._alone()):

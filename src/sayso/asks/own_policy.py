@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -19,6 +20,24 @@ from sayso.errors import BadPolicy, StoreError
 from sayso.policy.rules import Policy
 
 _log = logging.getLogger("sayso.policy")
+
+
+class _Unheard(logging.Handler):
+    """Say on stderr what a program would not hear, because it listens to no log.
+
+    Nobody finds out from a log that is not kept that another policy is in force (E48).
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        heard: logging.Logger | None = _log
+        while heard is not None:
+            if any(not isinstance(one, _Unheard | logging.NullHandler) for one in heard.handlers):
+                return
+            heard = heard.parent if heard.propagate else None
+        sys.stderr.write(f"sayso: {record.getMessage()}\n")
+
+
+_log.addHandler(_Unheard(logging.WARNING))
 FILE = "sayso.toml"
 VARIABLE = "SAYSO_POLICY"  # says where the file is
 SETTLE = 0.05  # seconds for which a changed file stays as it is before it is read

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "Nothing is declared of this tool, and no rule allows the call."
 _ITSELF = "The program asks for people itself."
+_SPARES_NOTHING = "What a request says of itself spares nobody a question."
 
 
 def facts_of(
@@ -96,13 +97,15 @@ def rule(
     `always` is a gate that asks whatever is declared; `requested` a call that somebody
     asks for in so many words, whose own word on its risk lowers nothing (E23).
     """
-    policy, undeclared, differing = law.policy, False, ""
+    policy, unknown, undeclared, differing = law.policy, False, False, ""
     strays: tuple[str, ...] = ()
+    declared: Declaration | None = None
     if content.proposal.tool is not None and content.kind == "action":
         declared = law.law.about(policy)[content.proposal.tool]
-        if declared is None:
-            undeclared = content.posted is not None
-        elif not declared.covers(content):
+        unknown = declared is None
+        # People who are asked anyway hear of it where the words of the call are the agent's own.
+        undeclared = unknown and (content.posted is not None or policy.unknown_tools == "deny")
+        if declared is not None and not declared.covers(content):
             from sayso.asks.declared import as_ruled, fitting  # most calls are put as declared
 
             found = fitting(declared, content)
@@ -116,6 +119,11 @@ def rule(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
     )
     ruling = policy.ruling(facts, now)
+    if unknown and not undeclared and ruling.effect == "allow":
+        facts = facts._replace(undeclared=True)
+        ruling = policy.ruling(facts, now)
+    if content.posted:
+        ruling = _whatever_is_said(policy, facts, declared, ruling, now)
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = policy.ruling(facts._replace(unseen=False), now)
@@ -144,6 +152,32 @@ def as_asked(law: InForce, content: Content) -> Content:
     from sayso.asks.declared import as_declared
 
     return as_declared(declared, content)
+
+
+def _whatever_is_said(
+    policy: Policy, facts: Facts, declared: Declaration | None, ruling: Ruling, now: datetime
+) -> Ruling:
+    """Return the ruling joined with that on the same call, had its request said nothing of itself.
+
+    A rule may name a milder tier for calls that an agent is sure of, or has tagged. Over the network
+    that is the word of whoever asks, which adds and spares nothing (E23).
+    """
+    unsaid = facts._replace(
+        risk=None if declared is None else declared.worst,
+        reversible=None if declared is None else declared.reversible,
+        affects=None if declared is None else declared.affects,
+        confidence=None,
+        conflict=False,
+        tags=(),
+    )
+    if unsaid == facts:
+        return ruling
+    bare = policy.ruling(unsaid, now)
+    if bare is ruling or bare == ruling:  # what most say of themselves no rule is about
+        return ruling
+    spared = ruling.effect == "allow" and bare.effect != "allow"
+    joint = joined([ruling, _beside(bare, ruling)])
+    return replace(joint, sentence=f"{joint.sentence} {_SPARES_NOTHING}") if spared else joint
 
 
 def _misfit(declared: Declaration, found: Fit, policy: Policy) -> Ruling:
@@ -296,9 +330,7 @@ def unchanged(law: InForce, content: Content) -> bool:
     if not policy.settled(tool):
         return False
     declared = None if tool is None else law.law.about(policy)[tool]
-    if declared is None:
-        return content.posted is None or tool is None
-    return declared.covers(content)
+    return tool is None if declared is None else declared.covers(content)
 
 
 def other_version(law: InForce | None, content: Content) -> str | None:

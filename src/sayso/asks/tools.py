@@ -195,7 +195,7 @@ def listed(store: Store, law: Lawbook, teams: Teams = None) -> list[ToolRecord]:
                 alone=0 if count is None else count.alone - count.granted,
                 granted=0 if count is None else count.granted,
                 asked=0 if count is None else count.asked,
-                rules=tuple(rule.name for rule in _letting(found.policy, name)),
+                rules=tuple(rule.name for rule in _letting(found.policy, name)) if declared else (),
                 keys=tuple(granted.get(name, ())),
                 changes=tuple(changed.get(name, ())),
             )
@@ -209,9 +209,9 @@ def _tier(policy: Policy, name: str) -> str | None:
 
 
 def _letting(policy: Policy, name: str) -> Iterator[Rule]:
-    """Yield the rules that name a tool and may let it run alone."""
+    """Yield the rules that may let a tool run alone, those that are about every tool among them."""
     for rule in policy.rules:
-        if rule.tools and rule.names(name):
+        if rule.names(name):
             alone = rule.tier is not None and policy.tiers[rule.tier].alone
             if alone or rule.effect == "allow":
                 yield rule

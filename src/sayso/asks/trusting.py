@@ -46,6 +46,9 @@ def staked(law: InForce, content: Content, ruling: Ruling) -> Stake | None:
         return None
     if content.needs != ONE_REVIEWER or content.risk == CRITICAL:
         return None
+    tool = content.proposal.tool
+    if tool is None or law.law.about(law.policy)[tool] is None:  # what nothing declares
+        return None
     tier = ruling.tier or ""
     if content.stakes is None:  # what nobody sorted is asked for always
         return None

@@ -67,7 +67,7 @@ def list_tools(*, undeclared: bool, as_json: bool) -> None:
         show("", *_row(tool))
     if missing and wanted:
         say("")
-        say("No undeclared tool runs alone over HTTP. Declare it: sayso tools sketch NAME")
+        say("No undeclared tool runs alone. Declare it: sayso tools sketch NAME")
 
 
 def _row(tool: ToolRecord) -> Iterator[RenderableType]:

@@ -81,11 +81,8 @@ class Declaration:
 
     @property
     def spoken(self) -> str:
-        """The same for a sentence that agents read too: of each file its folder and its name."""
-        shown = {POLICY: "the policy"}
-        return " and ".join(
-            shown.get(source) or "/".join(source.split("/")[-2:]) for source in self.sources
-        )
+        """The same for a sentence that agents read too."""
+        return " and ".join(shortened(source) for source in self.sources)
 
     @property
     def digest(self) -> str:
@@ -103,11 +100,18 @@ class Declaration:
             name for name in listed if all(name in one.get("properties", {}) for one in known)
         )
 
+    @property
+    def worst(self) -> str | None:
+        """The gravest risk that a call may have: one that only code can tell may be the worst."""
+        return CRITICAL if self.risk == COMPUTED else self.risk
+
     def covers(self, content: Content) -> bool:
         """Whether a call is put as its tool is declared: then nothing has to be looked at again."""
         shapes, posted = (content.proposal.shape,), content.posted
         if self.shapes != shapes and (self.shapes or posted):
             return False
+        if posted and strays(self, content.proposal.args):
+            return False  # inside an argument: beside it the schema would be another one
         if content.reversible is not False and (
             self.reversible is False or (posted and content.reversible is not self.reversible)
         ):
@@ -151,6 +155,14 @@ class Declaration:
             matters=None if matters is None else tuple(matters),
             asks=said.get("asks", False),
         )
+
+
+def shortened(source: str) -> str:
+    """Return a source as all may read it: of a file its folder and its name.
+
+    The name alone would not do: programs are often called alike.
+    """
+    return "the policy" if source == POLICY else "/".join(source.split("/")[-2:])
 
 
 @lru_cache(maxsize=1024)
@@ -272,20 +284,24 @@ def fit(declared: Declaration, args: Mapping[str, Any]) -> Fit:
 
     A name that one of them does not know is a stray; the others must fit.
     """
-    if not declared.shapes:
-        return Fit(tuple(args), {})
-    strays: dict[str, None] = {}
     wrong: dict[str, str] = {}
     for shape in declared.shapes:
         schema = read(shape)
-        unknown = list(_strays([schema], args, schema, ()))
-        strays |= dict.fromkeys(path_text(path) for path in unknown)
-        top = {path[0] for path in unknown if len(path) == 1}
+        top = {path[0] for path in _strays([schema], args, schema, ()) if len(path) == 1}
         try:
             wrong |= violations(shape, {n: v for n, v in args.items() if n not in top})
         except BadValue as error:
             wrong |= {error.path or "args": str(error)}
-    return Fit(tuple(strays), wrong)
+    return Fit(strays(declared, args), wrong)
+
+
+def strays(declared: Declaration, args: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ways to what one of the schemas of a tool does not know, at any depth."""
+    if not declared.shapes:
+        return tuple(args)
+    schemas = map(read, declared.shapes)
+    ways = (path_text(path) for one in schemas for path in _strays([one], args, one, ()))
+    return tuple(dict.fromkeys(ways))
 
 
 def widened(shape: str, args: Mapping[str, Any]) -> str:
@@ -399,7 +415,13 @@ def sketched(name: str, calls: Sequence[Mapping[str, Any]]) -> str:
         f"{_key(arg)} = {_sketch(kinds, optional=not all(arg in args for args in calls))}"
         for arg, kinds in seen.items()
     )
-    return f"[tools.{_key(name)}]\nargs = {{ {listed} }}\n" if listed else ""
+    rare = {arg: sum(arg in args for args in calls) for arg in seen}
+    notes = "".join(
+        f"# {count} of {len(calls)} calls had {_key(arg)}: leave it out if it does not belong there.\n"
+        for arg, count in rare.items()
+        if count < len(calls)
+    )
+    return f"{notes}[tools.{_key(name)}]\nargs = {{ {listed} }}\n" if listed else ""
 
 
 def _key(name: str) -> str:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from sayso.access.caller import ADMIN, Caller
 from sayso.asks.tools import ToolRecord, Tools
-from sayso.model.declaration import POLICY
+from sayso.model.declaration import POLICY, shortened
 from sayso.web.callers import Door, needs
 from sayso.web.documents import Document, answers
 from sayso.web.service import service_of
@@ -97,9 +97,5 @@ def shown(visit: Visit, tool: ToolRecord) -> dict[str, Any]:
     said = tool.to_json()
     if ADMIN not in visit.caller.scopes:
         for one in (*said["declared"], *said["changes"]):
-            one["source"] = _name(one["source"])
+            one["source"] = one["source"] if one["source"] == POLICY else shortened(one["source"])
     return said
-
-
-def _name(source: str) -> str:
-    return source if source == POLICY else source.rpartition("/")[2]

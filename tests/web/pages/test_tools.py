@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 
 import httpx2
 import pytest
@@ -105,6 +107,44 @@ def test_a_declared_tool_says_who_declares_it_how_it_is_ruled_and_why_it_may_run
     assert "never" in search
 
 
+def test_all_that_may_let_a_tool_run_alone_is_named_and_nothing_else(
+    server: Served, root: Tab
+) -> None:
+    """A rule about every tool is one of them; without a rule, a call from elsewhere never is."""
+    server.desk.policies.publish('[tools.crm]\nargs = { customer = "integer" }\n', by="root")
+    root.go("/tools")
+    assert line_of(root, "crm").text.endswith("nothing")
+
+    server.desk.policies.publish(
+        '[tools.crm]\nargs = { customer = "integer" }\n'
+        '[[rules]]\nname = "whatever"\nwhen = "args.customer < 9"\ntier = "low"\n',
+        by="root",
+    )
+    put(server.agent("bot"), "fax", {"to": "ada"})
+    root.go("/tools")
+    assert "the rule 'whatever'" in line_of(root, "crm").text
+    assert "whatever" not in line_of(root, "fax").text
+    assert server.desk.tools.get("fax").rules == ()
+
+
+def test_two_programs_whose_files_are_called_alike_are_told_apart(
+    server: Served, root: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("till", "shop"):
+        program = ModuleType(folder)
+        program.__file__ = f"/srv/{folder}/main.py"
+        monkeypatch.setitem(sys.modules, folder, program)
+        exec("def refund(amount: int) -> int:\n    return amount\n", vars(program))
+        server.desk.gate(risk="low")(program.refund)
+    server.desk.law.current(server.desk.store)
+
+    for who in (root, tab(server, "anna")):
+        who.go("/tools")
+        assert "till/main.py:refund" in line_of(who, "refund").text
+        assert "shop/main.py:refund" in line_of(who, "refund").text
+        assert "/srv" not in line_of(who, "refund").text
+
+
 def test_a_tool_is_found_by_a_part_of_its_name(root: Tab) -> None:
     page = root.go("/tools?q=FUN").page
 
@@ -146,6 +186,7 @@ def test_a_declaration_is_written_from_the_calls_and_put_in_force_after_its_diff
 ) -> None:
     root.go("/tools/declare?name=crm")
     assert area(root, "declaration").strip() == (
+        "# 1 of 2 calls had note: leave it out if it does not belong there.\n"
         '[tools.crm]\nargs = { customer = "integer", note = { type = "string", optional = true } }'
     )
 

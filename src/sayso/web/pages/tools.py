@@ -19,7 +19,7 @@ from starlette.responses import RedirectResponse, Response
 from sayso.access.caller import ADMIN, Caller
 from sayso.asks.tools import ToolRecord
 from sayso.errors import SaysoError, UnknownTool
-from sayso.model.declaration import COMPUTED, POLICY, Declaration
+from sayso.model.declaration import COMPUTED, POLICY, Declaration, shortened
 from sayso.model.ruled import UNSTATED, word_at
 from sayso.policy.appending import tier_line, with_declaration
 from sayso.policy.rules import Policy
@@ -129,7 +129,7 @@ def tool_line(policy: Policy, tool: ToolRecord) -> ToolLine:
         name=tool.name,
         href=_at("/tools/tool", name=tool.name),
         declare=_at("/tools/declare", name=tool.name),
-        declared_by=tuple(_short(one.source) for one in tool.declared),
+        declared_by=tuple(shortened(one.source) for one in tool.declared),
         differs=tool.differs,
         arguments=() if tool.joined is None else tool.joined.arguments,
         ruled=risk,
@@ -143,10 +143,6 @@ def tool_line(policy: Policy, tool: ToolRecord) -> ToolLine:
 
 def _at(path: str, **said: str) -> str:
     return f"{path}?{urlencode(said, quote_via=quote)}"
-
-
-def _short(source: str) -> str:
-    return "the policy" if source == POLICY else source.rpartition("/")[2]
 
 
 def _ruled(policy: Policy, tool: ToolRecord) -> tuple[str, str]:
@@ -192,8 +188,8 @@ def _alone(policy: Policy, tool: ToolRecord) -> tuple[str, ...]:
     if tool.tier is not None or whole.asks:
         return rules
     lowest = [name for name, tier in policy.tiers.items() if tier.alone]
-    if whole.risk is None:
-        return (*rules, "no rule asks for people")
+    if whole.risk is None:  # what the policy alone declares is called from elsewhere
+        return rules if whole.sources == (POLICY,) else (*rules, "no rule asks for people")
     if whole.risk == COMPUTED and lowest:
         return (*rules, f"its risk, where {' or '.join(lowest)}")
     return (*rules, f"its risk {whole.risk}") if whole.risk in lowest else rules
@@ -222,7 +218,7 @@ async def one_tool(request: Request, who: Caller = _READS, name: Name = "") -> R
                 ToldChange(
                     at=one.at,
                     by=one.by.partition(":")[2] or one.by,
-                    source=one.source if admin else _short(one.source),
+                    source=one.source if admin else shortened(one.source),
                     said="; ".join(one.said),
                 )
                 for one in tool.changes[:_TOLD]
@@ -238,7 +234,7 @@ def _sourced(one: Declaration, *, admin: bool) -> Sourced:
     policy = one.source == POLICY
     return Sourced(
         source=one.source,
-        shown=one.source if admin and not policy else _short(one.source),
+        shown=one.source if admin and not policy else shortened(one.source),
         arguments=tuple(arguments_told(one)),
         said=tuple(_said(one)),
         forgettable=admin and not policy,
@@ -383,14 +379,14 @@ def forgetting_of(visit: Visit, name: str, source: str) -> Sure:
     sources = [one.source for one in tool.declared if one.source != POLICY]
     if source not in sources:
         raise UnknownTool(name, sources, source=source)
-    rest = [_short(one.source) for one in tool.declared if one.source != source]
+    rest = [shortened(one.source) for one in tool.declared if one.source != source]
     left = (
         f"{' and '.join(rest)} still declares it."
         if rest
         else "Nothing declares it then, so no call of it runs alone over HTTP."
     )
     return Sure(
-        title=f"Forget what {_short(source)} declares?",
+        title=f"Forget what {shortened(source)} declares?",
         follows=(
             left,
             "A program that still has this code declares it again when it starts the next time.",
