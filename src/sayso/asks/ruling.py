@@ -119,11 +119,17 @@ def rule(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
     )
     ruling = policy.ruling(facts, now)
-    if unknown and not undeclared and ruling.effect == "allow":
-        facts = facts._replace(undeclared=True)
-        ruling = policy.ruling(facts, now)
+    if unknown and ruling.effect == "allow":
+        ruling = policy.ruling(facts._replace(undeclared=True), now)
     if content.posted:
         ruling = _whatever_is_said(policy, facts, declared, ruling, now)
+    return _by_the_past(policy, content, facts, ruling, now, differing)
+
+
+def _by_the_past(
+    policy: Policy, content: Content, facts: Facts, ruling: Ruling, now: datetime, differing: str
+) -> Ruling:
+    """Return the ruling joined with what the past says of such calls, and with what a call asks itself."""
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = policy.ruling(facts._replace(unseen=False), now)
