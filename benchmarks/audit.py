@@ -24,9 +24,8 @@ import httpx2
 from benchmarks.store import AFTER, BEFORE, Database, Result, databases
 from benchmarks.web import WHO, site
 from sayso import Desk
-from sayso.insight.trailing import read_trail
+from sayso.insight.reader import catch_up
 from sayso.model.verdicts import Verdict
-from sayso.store.readers import ReaderName
 
 # Two who decide much on tools that never meet, and one of whom there is a single decision.
 CALLS: tuple[tuple[str, str, Verdict], ...] = (
@@ -66,9 +65,6 @@ class Sizes:
 FULL = Sizes((100, 1_000, 1_000_000), looks=20)
 QUICK = Sizes((100, 200, 400), looks=2)
 
-# What a server reads on in the background; a desk has long done so when it has a million events.
-OTHERS: tuple[ReaderName, ...] = ("cases", "texts", "tallies", "labels")
-
 NUMBERS = {
     "SQLite": "with recursive n(n) as (select 1 union all select n + 1 from n where n < {total})"
     " select n, 'a-u' || n as id, n % {kinds} as place from n",
@@ -86,10 +82,8 @@ def filled(database: Database, name: str, events: int) -> float:
         _decided(desk, "pay", "rita", "approve", None)
         _copy(database, name, samples, events // 2 - len(samples) - 1)
         begun = time.perf_counter()
-        read_trail(desk.store)
-        took = time.perf_counter() - begun
-    _reached(database, name)
-    return took
+        catch_up(desk.store)
+        return time.perf_counter() - begun
 
 
 def _decided(desk: Desk, tool: str, by: str, verdict: Verdict, team: str | None) -> str:
@@ -122,17 +116,6 @@ def _copy(database: Database, name: str, samples: list[str], total: int) -> None
         )
     for sql in AFTER[database.name]:
         connection.execute(sql)
-    connection.close()
-
-
-def _reached(database: Database, name: str) -> None:
-    """Say that the other indexes have been read as far: no page of the journal asks them."""
-    connection = database.connect(name)
-    for reader in OTHERS:
-        connection.execute(
-            f"insert into readers (name, cursor) select '{reader}', cursor from readers"
-            " where name = 'trail' on conflict (name) do update set cursor = excluded.cursor"
-        )
     connection.close()
 
 

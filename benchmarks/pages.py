@@ -19,9 +19,7 @@ import httpx2
 
 from benchmarks.store import AFTER, BEFORE, Connection, Database, Result, databases
 from benchmarks.web import site, spread
-from sayso.insight.counting import count_on
-from sayso.insight.indexing import catch_up, catch_up_texts
-from sayso.insight.trailing import read_trail
+from sayso.insight.reader import catch_up
 from sayso.runs.running import Running as Run
 
 EVENTS = 100  # of each run
@@ -82,9 +80,6 @@ def filled(database: Database, name: str, runs: int) -> str:
         copied(database, name, runs, done.id, waits.id, ask.id)
         # Indexes and counts read the journal in the background; that is not what is measured.
         catch_up(desk.store)
-        catch_up_texts(desk.store)
-        count_on(desk.store)
-        read_trail(desk.store)
         print(f"  {name}: {runs + 2:,} runs, {desk.store.total():,} events")
         return done.id
 

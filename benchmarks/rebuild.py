@@ -22,8 +22,8 @@ from benchmarks.store import AFTER, BEFORE, Database, Result, databases
 from sayso import Ask, Desk
 from sayso.asks.books import ORIGIN, Pen, list_again, read_books
 from sayso.autonomy.ledger import Key
-from sayso.insight.counting import count_again, count_on
 from sayso.insight.metrics import By
+from sayso.insight.reader import catch_up, rebuild
 from sayso.model.actor import Actor
 from sayso.model.requirement import ONE_REVIEWER
 from sayso.store.contract import Store
@@ -66,7 +66,7 @@ def told(desk: Desk) -> dict[str, Any]:
 
 # Everything that is rebuilt: whatever else is kept of the journal has its line here.
 KEPT = (
-    Kept("figures", lambda store: count_on(store, most=PIECE), count_again, told),
+    Kept("figures", lambda store: catch_up(store, most=PIECE), rebuild, told),
     Kept("books", lambda _: True, list_again, lambda desk: standings(desk)),
 )
 LINES = 600  # of a book

@@ -28,7 +28,7 @@ from benchmarks.http import served
 from benchmarks.store import Database, Result, databases, filled
 from sayso.access.sessions import open_session
 from sayso.desk import Desk
-from sayso.insight.indexing import catch_up, catch_up_texts
+from sayso.insight.reader import catch_up
 from tests.browser.chrome import launched
 
 WHO = "person-0"
@@ -218,7 +218,6 @@ def measure_inbox(_browser: Browser, database: Database, sizes: Sizes) -> Iterat
         with filled(database, name, waiting, 0) as desk:
             # The indexes read the journal in the background; that is not what is measured.
             catch_up(desk.store)
-            catch_up_texts(desk.store)
     with site(database, "few") as small, site(database, "many") as large:
         clients = [
             httpx2.Client(base_url=one.url, cookies=dict([one.cookie]), timeout=60)

@@ -34,7 +34,7 @@ Close = Callable[[Desk], None]
 for name in ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "EDITOR", "VISUAL"):
     os.environ.pop(name, None)
 # Name what tests use: a browser to start, a MongoDB. The product does not know them.
-OURS = {"SAYSO_CHROMIUM", "SAYSO_TEST_MONGODB"}
+OURS = {"SAYSO_CHROMIUM", "SAYSO_TEST_MONGODB", "SAYSO_TEST_PROGRAMS"}
 for name in {name for name in os.environ if name.startswith("SAYSO_")} - OURS:
     del os.environ[name]
 

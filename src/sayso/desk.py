@@ -220,20 +220,13 @@ class Desk(Asking, Gates, RunDesk):
             _log.warning("Old wake-ups were not dropped: %s", error)
 
     def _read_on(self) -> None:
-        """Take what happened into the indexes for searching; whoever searches does so again."""
-        from sayso.insight.counting import count_on
-        from sayso.insight.indexing import catch_up, catch_up_texts
-        from sayso.insight.labelling import label_on
-        from sayso.insight.trailing import read_trail
+        """Take what happened into the indexes; whoever searches does so again."""
+        from sayso.insight.reader import catch_up
 
         try:
             catch_up(self.store, most=_READ_ON)
-            catch_up_texts(self.store, most=_READ_ON)
-            count_on(self.store, most=_READ_ON)
-            label_on(self.store, most=_READ_ON)
-            read_trail(self.store, most=_READ_ON)
         except StoreError as error:
-            _log.warning("The indexes for searching are behind: %s", error)
+            _log.warning("The indexes of the journal are behind: %s", error)
 
     def cases(
         self, text: str, *, tool: str | None = None, limit: int = 5, least: float = NEAR

@@ -28,7 +28,12 @@ from tests.crash.shop import note, noted
 from tests.crash.visitors import Death, Door, Visit, mark, receive
 from tests.places import place_at
 
-HOSTS = ("langchain.agents", "langgraph.graph", "langgraph.checkpoint.sqlite", "smolagents")
+HOSTS = (
+    "langchain.agents",
+    "langgraph.graph",
+    "langgraph.checkpoint.sqlite.aio",
+    "smolagents",
+)
 OURS = ("sayso.agent", "sayso.runs.running", "sayso.runs.worker", "sayso.store.sqlite")
 
 
@@ -46,7 +51,9 @@ STAGES = (
     Stage("ours", plans=True),
     Stage("tiny"),
     Stage("graph"),
+    Stage("graph_async"),
     Stage("chain"),
+    Stage("chain_async"),
     Stage("smol_tools", plans=True),
     Stage("smol_code", plans=True, side_by_side=False, rewrites=False),
 )

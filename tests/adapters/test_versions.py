@@ -1,7 +1,7 @@
-"""The oldest version of each host that an adapter claims passes the contract, and the host's tests.
+"""The oldest and the newest version of each host pass the contract, and the host's own tests.
 
-It is installed, with whatever it needs, into a folder that comes before all others. The newest is
-what is installed here; where we claim a newer one, the tests of its host try that.
+Each is installed, with whatever it needs, into a folder that comes before all others. A newest version
+that fails belongs into the `FAILS` of its adapter, with what does not work.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 from sayso.adapters.langchain import middleware
 from sayso.adapters.langgraph import graph
 from sayso.adapters.smolagents import smol
+from tools import hosts
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = {"langgraph": "graph", "langchain": "chain", "smolagents": "smol"}
@@ -58,6 +59,36 @@ def test_the_oldest_version_that_we_claim_holds_to_the_contract(
         *("-W", "error::sayso.adapters.base.UntestedHost", *tests),
         **{"PYTHONPATH": path, EXPECTED: f"{host}=={version}"},
     )
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("host", [*hosts.CHOSEN, *hosts.FAMILY])
+def test_the_newest_version_there_is_holds_to_the_contract(host: str, tmp_path: Path) -> None:
+    (row,) = hosts.tried([host], str(tmp_path))
+    assert row["passed"], row
+
+
+@pytest.mark.parametrize(("host", "version"), OLDEST)
+def test_the_table_of_tried_hosts_names_the_oldest_and_newer_ones(host: str, version: str) -> None:
+    passed = [row["version"] for row in hosts.record() if row["host"] == host and row["passed"]]
+    assert passed[0] == version
+    assert len(passed) > 1
+
+
+def test_what_a_host_is_known_to_fail_with_is_what_was_tried() -> None:
+    failed = {(row["host"], row["version"]) for row in hosts.record() if not row["passed"]}
+    said = {
+        (host, version)
+        for host, module in (("langgraph", graph), ("langchain", middleware), ("smolagents", smol))
+        for version in module.FAILS
+    }
+    assert {one for one in failed if one[0] in hosts.CHOSEN} == said
+
+
+def test_the_page_has_the_table_as_it_was_recorded() -> None:
+    page = hosts.PAGE.read_text("utf-8")
+    assert "<!-- hosts -->" in page
+    assert hosts.written(page, hosts.record()) == page, "run: python -m tools.hosts"
 
 
 @pytest.mark.parametrize(("host", "version"), OLDEST)

@@ -17,13 +17,15 @@ from sayso.asks.lawbook import InForce, default_policy
 from sayso.asks.ruling import rule
 from sayso.insight import calibrating
 from sayso.insight.calibrating import forget, worth_by
-from sayso.insight.labelling import label_again, label_of, label_on
+from sayso.insight.labelling import label_of
+from sayso.insight.reader import catch_up, rebuild
 from sayso.model.content import Content, Proposal
 from sayso.model.requirement import Requirement
 from sayso.model.worth import FEWEST, Worth, worth_of
 from sayso.policy.reading import read as read_policy
 from sayso.policy.rules import Policy, Rule
 from sayso.policy.tiers import Terms
+from sayso.store.readers import Entries
 from sayso.testing import FakeClock
 from tests.asks.test_trust import LAW, grant
 from tests.places import Place
@@ -180,7 +182,7 @@ def test_labels_are_counted_once_and_made_again_from_the_journal(desk: Desk) -> 
     decided(desk, 20, 15)
     before = desk.calibration()
 
-    label_again(desk.store)
+    rebuild(desk.store)
 
     assert desk.calibration() == before
     assert (before[0]["labels"], before[0]["good"]) == (20, 15)
@@ -235,7 +237,7 @@ def test_the_table_says_how_far_it_can_be_relied_upon(desk: Desk) -> None:
 
 def summed(desk: Desk, tool: str = "pay") -> tuple[int, int, float, float]:
     """Return how many decided and good ones there are, and what they weigh."""
-    label_on(desk.store)
+    catch_up(desk.store)
     (row,) = desk.store.labelled(agent="shop", tool=tool, teams=None)
     return row.n, row.good, round(row.weight, 6), round(row.good_weight, 6)
 
@@ -252,17 +254,17 @@ def test_what_did_harm_afterwards_was_not_right(desk: Desk, between: bool) -> No
     desk.incident(ask, "It went to the wrong account")
 
     assert summed(desk) == (2, 1, 2, 1)
-    label_again(desk.store)
+    rebuild(desk.store)
     assert summed(desk) == (2, 1, 2, 1)
 
 
 def test_of_two_who_read_the_same_decisions_one_counts_them(desk: Desk) -> None:
-    store, before = desk.store, desk.store.reached("labels")
+    store, before = desk.store, desk.store.reached()
     decided(desk, 3, 2)
     assert summed(desk) == (3, 2, 3, 2)
 
     rows = store.labelled(agent=None, tool=None, teams=None)
-    assert store.put_labels(rows, before=before, after=store.reached("labels")) is False
+    assert store.take_in(Entries(labels=rows), before=before, after=store.reached()) is False
 
     assert summed(desk) == (3, 2, 3, 2)
 
@@ -292,14 +294,14 @@ def test_an_audit_stands_for_all_that_ran_alone(place: Place, clock: FakeClock) 
             desk.open("refund", {"order": "C"}, confidence=0.6)
         )  # a rule asked, not the coin
 
-        label_on(desk.store)
+        catch_up(desk.store)
         high = desk.store.labels_of("", "shop", "refund", "action")[-1]
         assert (high.n, high.good) == (2, 1)
         assert high.weight == pytest.approx(1 / rate + 1), "a no of no kind says nothing of the key"
         assert high.good_weight == pytest.approx(1 / rate)
 
         desk.incident(asks[0], "It went to the wrong account")
-        label_on(desk.store)
+        catch_up(desk.store)
         high = desk.store.labels_of("", "shop", "refund", "action")[-1]
         assert (high.n, high.good) == (2, 0)
         assert high.good_weight == pytest.approx(0)

@@ -10,8 +10,9 @@ from sayso import Ask, Case, Desk
 from sayso.errors import BadValue
 from sayso.insight.bounds import NEAR
 from sayso.insight.case import row_of
-from sayso.insight.indexing import catch_up, rebuild
+from sayso.insight.reader import catch_up, rebuild
 from sayso.store import open_store
+from sayso.store.readers import Entries
 from sayso.testing import FakeClock
 from tests.hostile import ALL, ANSI, BIDI, FAKED, MARKUP, ZERO_WIDTH
 from tests.places import Place
@@ -385,10 +386,10 @@ def test_a_reader_that_read_before_an_erasure_puts_nothing_back(
 ) -> None:
     """It read, the ask was erased, and only then it writes."""
     read = row_of(desk.get(decided[0].id))
-    before = desk.store.reached("cases")
+    before = desk.store.reached()
 
     desk.erase(decided[0], note="Asked for")
-    assert desk.store.put_cases([read], [], before=before, after=desk.store.tip())
+    assert desk.store.take_in(Entries(cases=[read]), before=before, after=desk.store.tip())
 
     assert place.sql("select id from cases where id = ?", decided[0].id) == []
 
@@ -397,9 +398,9 @@ def test_of_two_readers_from_one_place_the_second_writes_nothing(
     desk: Desk, place: Place, decided: list[Ask]
 ) -> None:
     rows = [row_of(desk.get(ask.id)) for ask in decided]
-    before, tip = desk.store.reached("cases"), desk.store.tip()
+    before, tip = desk.store.reached(), desk.store.tip()
 
-    assert desk.store.put_cases(rows[:1], [], before=before, after=tip)
-    assert not desk.store.put_cases(rows[1:], [], before=before, after=tip)
+    assert desk.store.take_in(Entries(cases=rows[:1]), before=before, after=tip)
+    assert not desk.store.take_in(Entries(cases=rows[1:]), before=before, after=tip)
 
     assert place.sql("select id from cases") == [(decided[0].id,)]

@@ -8,7 +8,7 @@ import pytest
 
 from sayso import Desk
 from sayso.asks.lawbook import default_policy
-from sayso.insight.counting import count_again
+from sayso.insight.reader import rebuild
 from sayso.policy.reading import read as read_policy
 from sayso.testing import FakeClock
 from tests.asks.test_trust import LAW, PEOPLE, call, grant, harmful, judged
@@ -134,7 +134,7 @@ def test_books_counted_again_tell_the_same(team: Desk) -> None:
     audited(team, by="jun")
     harmful(team, by="jun")
     before = team.metrics(by="agent") | {"until": ""}
-    count_again(team.store)
+    rebuild(team.store)
 
     assert before["audited"] == 1
     assert team.metrics(by="agent") | {"until": ""} == before

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from sayso import Ask, Desk
 from sayso.errors import BadValue, SaysoError
-from sayso.insight.counting import bin_of, count_again, count_on, seconds_in
+from sayso.insight.counting import bin_of, seconds_in
 from sayso.insight.metrics import By, measure_by
+from sayso.insight.reader import catch_up, rebuild
 from sayso.runs.running import Running
 from sayso.testing import FakeClock
 from tests.places import TABLES, Place
@@ -166,7 +167,7 @@ def test_two_who_count_at_once_count_everything_once(
         desk.approve(desk.open("pay", {"n": number}, agent=f"shop{number % 2}"))
     desks = [Desk(place.url, clock=clock) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda one: count_on(one.store), desks))
+        list(pool.map(lambda one: catch_up(one.store), desks))
     for one in desks:
         one.close()
 
@@ -245,7 +246,7 @@ def test_what_is_counted_on_the_way_is_what_is_counted_again(
         clock.advance("3d")
         desk.sweep()
         found = desk.metrics(days=3000)
-        count_again(desk.store)
+        rebuild(desk.store)
 
         assert desk.metrics(days=3000) == found
         assert (found["approved"], found["edited"]) == (done["approve"], done["edit"])
@@ -308,11 +309,11 @@ def test_any_journal_counted_on_the_way_and_again_tells_the_same(
                 clock.advance(timedelta(seconds=seconds))
                 _say(desk, asks[-1 - min(which, len(asks) - 1)].id, what, by, hold)
             if look:
-                count_on(desk.store, most=3)
+                catch_up(desk.store, most=3)
         clock.advance("3d")
         desk.sweep()
         found = _everything(desk)
-        count_again(desk.store)
+        rebuild(desk.store)
 
         assert _everything(desk) == found
 

@@ -6,7 +6,7 @@ import pytest
 
 from sayso import Ask, Desk, Preference
 from sayso.errors import BadValue, Forbidden, UnknownAsk, UnknownPerson
-from sayso.insight.indexing import rebuild
+from sayso.insight.reader import rebuild
 from sayso.testing import FakeClock
 from tests.hostile import ALL
 from tests.places import Place

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from sayso import Desk
 from sayso.errors import BadValue
 from sayso.insight import trail
+from sayso.insight.reader import catch_up, rebuild
 from sayso.insight.trail import Page, Wanted, end_of, look, moment_of, pass_by
-from sayso.insight.trailing import read_trail, read_trail_again, row_of, rows_of, teams_of
+from sayso.insight.trailing import row_of, rows_of, teams_of
 from sayso.model.event import Event
 from sayso.runs.running import Running
+from sayso.store.readers import Entries
 from sayso.store.trail import TrailRow
 from sayso.testing import FakeClock
 from tests.places import Place
@@ -206,14 +208,14 @@ def test_made_anew_the_trail_says_the_same(desk: Desk, place: Place, clock: Fake
     crowd(desk, clock)
     gone = desk.open("gone", {"n": 1})
     desk.reject(gone, by="anna")
-    read_trail(desk.store)
+    catch_up(desk.store)
     desk.erase(gone, "as the law wants it")
-    read_trail(desk.store)
+    catch_up(desk.store)
     columns = "team, at, stream, seq, kind, sort, actor, tool, verdict"
     ours = f"select {columns} from trail order by at, stream, seq"
     before = place.sql(ours)
 
-    read_trail_again(desk.store)
+    rebuild(desk.store)
 
     after = place.sql(ours)
     known = [row for row in before if row[2] != gone.id]
@@ -226,7 +228,7 @@ def test_of_two_who_read_on_at_once_each_event_is_noted_once(place: Place) -> No
         for number in range(60):
             desk.open("pay", {"n": number})
         with ThreadPoolExecutor() as pool:
-            list(pool.map(read_trail, [desk.store, other.store] * 4))
+            list(pool.map(catch_up, [desk.store, other.store] * 4))
 
     assert place.one("select count(*) from trail") == 60
     assert place.one("select count(*) from (select distinct stream, seq from trail) t") == 60
@@ -319,7 +321,7 @@ def test_a_name_that_no_database_takes_stops_no_reader(desk: Desk) -> None:
     wild = "tool\0\ud800" + "x" * 500
     rows = [row_of(event, "", wild) for event in _opened(desk)]
 
-    assert desk.store.put_trail(rows, [], before=desk.store.reached("trail"), after="1")
+    assert desk.store.take_in(Entries(trail=rows), before=desk.store.reached(), after="1")
     assert rows[0].tool.startswith("tool\ufffd?x")
     assert len(rows[0].tool) == 200
     for wanted in (Wanted(tool=wild), Wanted(actor=wild), Wanted(stream=wild)):

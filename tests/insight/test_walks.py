@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sayso import Desk
 from sayso.insight import trail
+from sayso.insight.reader import catch_up
 from sayso.insight.trail import Page, Wanted, look
-from sayso.insight.trailing import read_trail
 from sayso.model.event import micros, moment
 from sayso.store.trail import Met, Spot, TrailRow
 from sayso.testing import FakeClock
@@ -35,7 +35,7 @@ def crowd(desk: Desk, clock: FakeClock) -> None:
         verdict = (desk.approve, desk.reject, desk.approve, None)[number % 4]
         if verdict is not None:
             verdict(ask, by=("shop" if number % 14 == 0 else "anna" if tool == "pay" else "ben"))
-    read_trail(desk.store)
+    catch_up(desk.store)
 
 
 def everything(place: Place) -> list[Met]:
@@ -175,7 +175,7 @@ def test_what_comes_while_somebody_looks_hides_nothing(
     def later(*given: object) -> list[Met]:
         for number in range(3):
             desk.approve(desk.open("pay", {"late": number}), by="anna")
-        read_trail(desk.store)
+        catch_up(desk.store)
         return really(*given)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:

@@ -60,6 +60,34 @@ def test_no_part_of_an_event_can_be_changed_unnoticed(change: dict[str, object])
     assert not follows(event()._replace(**change), GENESIS)  # type: ignore[arg-type]
 
 
+def test_nothing_can_be_moved_from_one_part_of_an_event_to_the_next() -> None:
+    one = event()
+    assert one.text is not None
+    assert one.salt is not None
+    for moved in (
+        {"salt": one.salt + one.text[:1].encode(), "text": one.text[1:]},
+        {"salt": one.salt[:-1], "text": chr(one.salt[-1]) + one.text},
+        {"stream": one.stream[:-1], "kind": one.stream[-1] + one.kind},
+        {"kind": one.kind + one.who[0], "who": one.who[1:]},
+    ):
+        assert not follows(one._replace(**moved), GENESIS)
+
+
+def test_a_digest_that_takes_a_letter_of_what_comes_behind_it_is_noticed() -> None:
+    one = event(stream="a-123456789")  # of eleven letters; without the first digit, of one
+    names = one.stream + one.kind + one.who
+    moved = one._replace(
+        text=None,
+        salt=None,
+        digest=one.digest + b"1",
+        stream=names[:1],
+        kind=names[1 : 1 + len(one.kind)],
+        who=names[1 + len(one.kind) :],
+    )
+
+    assert not follows(moved, GENESIS)
+
+
 def test_an_erased_payload_leaves_the_chain_whole() -> None:
     erased = event()._replace(text=None, salt=None)
 

@@ -35,6 +35,7 @@ ARROWS: dict[str, tuple[Table, set[tuple[str, str]]]] = {
             ("running", "done"),
             ("running", "failed"),
             ("failed", "ready"),
+            ("failed", "cancelled"),
             ("running", "cancelled"),
             ("waiting", "ready"),
             ("waiting", "cancelled"),

@@ -283,6 +283,21 @@ def test_what_is_over_cannot_be_cancelled_or_tried_again(desk: Desk):
                 steer(run)
 
 
+def test_a_failed_run_can_be_cancelled_and_is_over_then(desk: Desk):
+    @desk.workflow
+    def flow(run: Running) -> Any:
+        run.later.question("How many?")
+        raise ValueError("broken")
+
+    failed = begun(desk, flow)
+    assert failed.status == "failed"
+    assert desk.cancel(failed, "no use").status == "cancelled"
+    assert [ask.status for ask in failed.asks] == ["withdrawn"]
+    with pytest.raises(RunOver, match="cancelled"):
+        desk.retry(failed)
+    assert desk.verify()
+
+
 def test_a_run_that_nobody_knows_is_an_error(desk: Desk):
     for use in (desk.get_run, desk.cancel, desk.retry, desk.resume):
         for odd in ("r-0000", "", "'; drop table runs; --"):

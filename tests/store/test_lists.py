@@ -89,23 +89,3 @@ def test_a_damaged_journal_stops_no_migration(old: Place, tmp_path: Path) -> Non
         assert {whole.id, drafts[1].id} <= {ask.id for ask in page}
         assert page.damaged
         assert old.one("select rank from asks where id = ?", drafts[1].id) >= 1000
-
-
-def test_what_was_decided_before_counts_for_its_team(old: Place, tmp_path: Path) -> None:
-    made = Place("sqlite", f"sqlite:///{tmp_path}/made.db")
-    with Desk(made.url, agent="shop", account="sam") as desk:
-        for team in ("ops", None):
-            desk.reject(desk.open("pay", {"of": team}, team=team))
-        desk.cases("pay")  # reads on
-    carried(made, old)
-    columns = "id, kind, tool, agent, verdict, at, about, said"
-    for row in made.sql(f"select {columns} from cases"):
-        old.sql(f"insert into cases ({columns}) values ({', '.join('?' * 8)})", *row)
-    for row in made.sql("select name, cursor from readers where name = 'cases'"):
-        if old.dialect == "sqlite":  # the other one numbers its events in another way
-            old.sql("insert into readers (name, cursor) values (?, ?)", *row)
-
-    with Desk(old.url, agent="shop", account="sam") as desk:
-        desk.store.migrate()
-        assert sorted(old.sql("select team from cases")) == [("",), ("ops",)]
-        assert len(desk.cases("ops", least=0)) == 1, "and its words are found as before"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sayso import Desk
+from sayso.insight.reader import catch_up
 from sayso.insight.record import track_record
-from sayso.insight.trailing import read_trail
 from sayso.store.trail import By, Walk
 from tests.places import Place
 
@@ -248,7 +248,7 @@ def test_the_trail_is_walked_along_one_index_in_its_order(
 
 def test_the_teams_of_the_trail_are_found_one_by_one(live: Desk, place: Place) -> None:
     live.open("refund")
-    read_trail(live.store)
+    catch_up(live.store)
     place.sql("analyze")
 
     steps = plan(live, place, "trail_teams")

@@ -237,7 +237,7 @@ SENT: Mapping[str, Mapping[str, Any]] = {
     "POST /inbox/{ask}/decision": {"data": {"verdict": "approve", "seen": ""}},
     "POST /sign-in": {"data": {"name": "anna", "password": PASSWORD}},
 }
-INDEXES = ("cases", "texts", "tallies", "readers")
+INDEXES = ("cases", "texts", "tallies", "labels", "trail", "readers")
 DECISIONS = ("decision", "take-back", "claim", "assign", "incident", "{key}/revoke", "reopen")
 
 

@@ -32,25 +32,40 @@ from typing import Any
 from sayso.asks.carrying import UNMADE, gated, gated_of
 from sayso.asks.forms import Form, Step
 from sayso.asks.refusals import told
-from sayso.errors import StepFailed
+from sayso.errors import SaysoError, StepFailed
 from sayso.model.ask import Ask
 from sayso.model.digest import canonical
 from sayso.model.names import made_plain
+from sayso.model.schema import check_schema
+from sayso.model.text import one_line
 from sayso.model.tool import HIDDEN
 from sayso.runs.calls import asked_for
-from sayso.runs.clearing import Errand, Refusal, carried_out, cleared, errand
+from sayso.runs.clearing import (
+    Errand,
+    Refusal,
+    carried_out,
+    carried_out_async,
+    cleared,
+    errand,
+)
 from sayso.runs.execution import in_a_loop
+from sayso.runs.failures import behind, text_of
 from sayso.runs.lanes import CHAIN, LANE
 from sayso.runs.laters import RunLater
+from sayso.runs.loops import LoopGone, LoopThread, awaited_on, check_loop
 from sayso.runs.running import Running
 from sayso.runs.seats import Seats, seated
-from sayso.runs.stops import Parked, Stop
+from sayso.runs.stops import NotStarted, Parked, Stop
+from sayso.runs.streams import Listener
 from sayso.runs.workflow import Workflow, acting
 
 __all__ = [
     "SILENT",
     "UNMADE",
     "Errand",
+    "Listener",
+    "LoopGone",
+    "LoopThread",
     "Parked",
     "Refusal",
     "Running",
@@ -58,8 +73,13 @@ __all__ = [
     "Stop",
     "UntestedHost",
     "acting_as",
+    "awaited_on",
+    "behind",
     "carried_out",
+    "carried_out_async",
     "check_host",
+    "check_loop",
+    "check_schema",
     "cleared",
     "distinct",
     "errand",
@@ -67,10 +87,15 @@ __all__ = [
     "hosted",
     "in_a_loop",
     "made_plain",
+    "one_line",
     "prepared",
+    "put_choice",
+    "put_question",
+    "refused",
     "review_draft",
     "review_plan",
     "seated",
+    "text_of",
     "told",
 ]
 
@@ -80,22 +105,32 @@ _NUMBER = re.compile(r"\d+")
 
 
 class UntestedHost(UserWarning):
-    """The host framework has a version that this adapter was never run with."""
+    """The host framework has a version that is too old, or that a test of ours fails with."""
 
 
-def check_host(package: str, oldest: str, newest: str) -> str:
-    """Return the version of a host that is installed, and warn if it was never tried.
+def check_host(package: str, oldest: str, fails: Mapping[str, str] | None = None) -> str:
+    """Return the version of a host that is installed, and warn of one that is known not to work.
+
+    Every later version counts as one that works, until a test says otherwise.
 
     Args:
         package: Its name on the package index.
         oldest: The first version that is known to work.
-        newest: The last one; further ones that share its first two numbers count as the same.
+        fails: What does not work, by version: "1.4" means all that begin so.
     """
     found = importlib.metadata.version(package)
-    if not _numbers(oldest) <= _numbers(found) or _numbers(found)[:2] > _numbers(newest)[:2]:
+    numbers = _numbers(found)
+    known = [
+        said
+        for version, said in (fails or {}).items()
+        if numbers[: len(_numbers(version))] == _numbers(version)
+    ]
+    if numbers < _numbers(oldest):
+        known.append(f"the oldest version that this adapter was tried with is {oldest}")
+    if known:
         warnings.warn(
-            f"{package} {found} is installed, and this adapter was tried with {oldest} to {newest}. "
-            "What it relies on may have changed: run the contract tests, or install one of those.",
+            f"{package} {found} is installed, and this adapter may not work with it: "
+            f"{'; '.join(known)}. Install another version: pip install '{package}>={oldest}'.",
             UntestedHost,
             stacklevel=3,
         )
@@ -117,6 +152,14 @@ def hosted(name: str, fn: Callable[..., Any], *, depth: int = 2) -> Workflow:
         depth: How many calls up the module is found that makes the agent.
     """
     return acting(name, sys._getframe(depth).f_globals["__name__"], fn)  # noqa: SLF001
+
+
+def refused(run: Running, error: SaysoError) -> Stop:
+    """Return what stops a run that cannot be carried on here.
+
+    One that is new is not begun at all, and its starter is told why; any other waits for a person.
+    """
+    return NotStarted(error) if run.journal.unwritten else Parked(str(error))
 
 
 def foreign(
@@ -224,6 +267,33 @@ def prepared(
     return run.put_later(
         lambda _, key: opened(key),
         lambda lane, key: run.calling_bound(lane, key, gate, bound, always=always),
+    )
+
+
+def put_question(run: Running, text: str, schema: dict[str, Any], **terms: Any) -> RunLater:  # noqa: ANN401
+    """Ask a question now, for an answer of this schema later; `facts`, `about` as of `run.question`."""
+    return _put(run, run.forms.question(text, schema, **terms))
+
+
+def put_choice(
+    run: Running,
+    text: str,
+    options: Sequence[object],
+    own: dict[str, Any] | None,
+    **terms: Any,  # noqa: ANN401 - as of `run.choose`, and `facts` and `about`
+) -> RunLater:
+    """Ask for one of the options now, or for another answer of the schema `own`.
+
+    Raises:
+        BadValue: the options fit on no buttons, or nobody could tell two apart.
+    """
+    return _put(run, run.forms.choose(text, options, own, **terms))
+
+
+def _put(run: Running, form: Form[Any]) -> RunLater:
+    return run.put_later(
+        lambda _, key: run.asked(key, form.content),
+        lambda lane, key: run.asking(lane, key, form),
     )
 
 

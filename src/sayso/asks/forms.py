@@ -278,15 +278,17 @@ class Forms:
         ignores: bool = False,
         without: tuple[Verdict, ...] = (),
         sentence: str = "Somebody else carries this call out, once a person has said so.",
+        about: str | None = None,
         **terms: Any,  # noqa: ANN401 - as of `action`
     ) -> Form[Ask]:
         """Ask about a call that somebody else carries out; the ask as it was decided.
 
-        `ignores` says that whoever asks calls a no to ignore: so does the button.
+        `ignores` says that whoever asks calls a no to ignore: so does the button. `about` is what
+        was asked before.
         """
         content = self.action(tool, args, earns=False, **terms)  # nobody hears what came of it
         allow = tuple(verdict for verdict in content.allow if verdict not in without)
-        said = {"allow": allow, "sentence": sentence, "ignores": ignores or None}
+        said = {"allow": allow, "sentence": sentence, "ignores": ignores or None, "about": about}
         return Form(content.changed(**said, elsewhere=True), lambda ask: ask, hears_end)
 
     def confirm(
@@ -326,20 +328,32 @@ class Forms:
         return Form(content, lambda ask: _answered(ask, type_))
 
     def choose(
-        self, text: str, options: Sequence[object], own: object = None, **terms: Unpack[Terms]
+        self,
+        text: str,
+        options: Sequence[object],
+        own: object = None,
+        facts: Mapping[str, Any] | None = None,
+        about: str | None = None,
+        **terms: Unpack[Terms],
     ) -> Form[Any]:
-        """Ask for one of the options; `None` for none of them. `own` is the type of another value."""
+        """Ask for one of the options; `None` for none of them. `own` is the type of another value.
+
+        `about` is what was asked before.
+        """
         listed = check_options(options)
         own_type = str if own is True else own
+        takes_own = own_type is not None and own_type is not False
         content = self._content(
             "choice",
             check_title(text, "The question"),
             _NOTHING,
             terms,
-            without=() if own_type else ("respond",),
+            without=() if takes_own else ("respond",),
             sentence="The program leaves this choice to a person.",
             options=listed,
-            answer=_schema(own_type) if own_type else None,
+            answer=_schema(own_type) if takes_own else None,
+            facts=_text(facts, "facts"),
+            about=about,
         )
         items = dict(zip((option.label for option in listed), options, strict=True))
         return Form(content, lambda ask: _chosen(ask, items, own_type))

@@ -209,7 +209,11 @@ class Console:
 def _or_answer(ask: Ask) -> str:
     """Whether a question may be answered at once: words are no number of a choice."""
     words = ask.kind == "question" and "respond" in ask.allow
-    return ", or your answer" if words and in_words(ask.content.answer_schema) == "text" else ""
+    return (
+        ", or your answer"
+        if words and in_words(ask.content.answer_schema) in ("text", "text, or JSON")
+        else ""
+    )
 
 
 def _end_quietly(left: KeyboardInterrupt) -> None:

@@ -39,6 +39,18 @@ def read_answer(text: str, schema: Mapping[str, Any] | None) -> Any:  # noqa: AN
     return _fitting(text, _candidates(text, prefers_text=_is_text(schema or {})), schema or {})
 
 
+def typed_freely(schema: object) -> bool:
+    """Whether an answer is typed into one box: anything, or a text beside lists and objects.
+
+    JSON in that box is what it says, and all else is the text.
+    """
+    if not schema:
+        return True
+    if not isinstance(schema, Mapping) or schema.keys() != {"anyOf"}:
+        return False
+    return bool(schema["anyOf"] == [{"type": name} for name in ("string", "object", "array")])
+
+
 def read_changes(lines: Iterable[str], ask: Ask) -> dict[str, Any]:
     """Read `name=value` lines as changes to the arguments of an ask.
 
@@ -60,8 +72,8 @@ def read_changes(lines: Iterable[str], ask: Ask) -> dict[str, Any]:
 
 def in_words(schema: Mapping[str, Any] | None) -> str:
     """Say which values a schema takes, for somebody who is about to type one."""
-    if not schema:
-        return "anything: JSON, or text"
+    if not schema or typed_freely(schema):
+        return "text, or JSON" if schema else "anything: JSON, or text"
     if "enum" in schema or "const" in schema:
         given = schema.get("enum", [schema.get("const")])
         return "one of " + ", ".join(one_line(json.dumps(v, ensure_ascii=False), 40) for v in given)

@@ -24,7 +24,8 @@ from sayso.autonomy.calibration import (
     light,
     reliability,
 )
-from sayso.insight.labelling import THOUSANDTHS, label_on
+from sayso.insight.labelling import THOUSANDTHS
+from sayso.insight.reader import catch_up
 from sayso.model.content import Content
 from sayso.model.worth import Light, Worth
 from sayso.store.contract import Store
@@ -93,7 +94,7 @@ def _record(store: Store, of: Of) -> Sums:
     """Return the record of an agent and a tool. It is read once a second: it does not change much."""
     now, known = time.monotonic(), _known.get(store)
     if known is None or now - known.at >= _EVERY:
-        label_on(store, most=_READ_ON)
+        catch_up(store, most=_READ_ON)
         known = _known[store] = _Known(now, {})
     found = known.records.get(of)
     if found is None:
@@ -184,7 +185,7 @@ def calibrations(
     `teams` are those whose asks may be seen besides what belongs to none; `None` means all. At most so
     many events of the journal are read for it.
     """
-    label_on(store, most=most)
+    catch_up(store, most=most)
     forget(store)
     found = store.labelled(agent=agent, tool=tool, teams=teams)
     return sorted(_tables(found), key=lambda one: (-one.labels, one.agent, one.tool or ""))

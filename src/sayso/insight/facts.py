@@ -27,8 +27,8 @@ _VOTES = frozenset({"ask.voted", "ask.edited", "ask.settling", "ask.decided"})
 _JUDGED = {"approve": "approved", "edit": "edited", "reject": "rejected", "respond": "sent_back"}
 
 
-class Fact(NamedTuple):
-    """One thing to count. One of a `person` is counted for them, and for nobody else."""
+class Of(NamedTuple):
+    """The moment of a fact, and whose call of which tool it is about."""
 
     at: int
     team: str
@@ -36,6 +36,12 @@ class Fact(NamedTuple):
     tool: str
     tier: str
     kind: str
+
+
+class Fact(NamedTuple):
+    """One thing to count. One of a `person` is counted for them, and for nobody else."""
+
+    of: Of
     what: str
     amount: int | None = None
     timed: bool = False
@@ -56,50 +62,49 @@ def facts_of_ask(event: Event, ask: Ask, journal: Sequence[Event]) -> Iterator[F
     tier = content.ruled.tier or content.risk or ""
     # Whether a key may run alone is no proposal of an agent: it is counted by itself.
     kind = ABOUT_KEYS if ask.stake is not None and ask.stake.settles is not None else ask.kind
-    base = Fact(event.micros, content.team or "", content.agent, ask.tool or "", tier, kind, "")
+    of = Of(event.micros, content.team or "", content.agent, ask.tool or "", tier, kind)
     alone = decision is not None and decision.by.kind == "policy"
     if event.kind == "incident.reported":  # once, whatever it means for the keys of an agent
-        yield base._replace(what="incident")
+        yield Fact(of, "incident")
     elif event.kind == "ask.withdrawn":
-        yield base._replace(what="withdrawn")
+        yield Fact(of, "withdrawn")
     elif event.kind == "ask.opened":
-        yield from () if alone else _asked(base, ask)
+        yield from () if alone else _asked(of, ask)
     elif alone:
         granted = decision is not None and decision.grant is not None
-        yield base._replace(what="alone:granted" if granted else "alone")
+        yield Fact(of, "alone:granted" if granted else "alone")
     elif decision is None or decision.by.kind != "person":
-        yield base._replace(what="expired")
+        yield Fact(of, "expired")
     else:
         told = [one for one in journal if one.seq <= event.seq]
-        yield from _decided(base, ask, decision, told)
+        yield from _decided(of, ask, decision, told)
 
 
-def _asked(base: Fact, ask: Ask) -> Iterator[Fact]:
-    yield base._replace(what="asked")
+def _asked(of: Of, ask: Ask) -> Iterator[Fact]:
+    yield Fact(of, "asked")
     unsure = ask.content.confidence is not None or ask.content.conflicts
     if ask.kind in ("question", "choice") or (ask.kind == "draft" and unsure):
-        yield base._replace(what="help")
+        yield Fact(of, "help")
 
 
-def _decided(base: Fact, ask: Ask, decision: Decision, told: Sequence[Event]) -> Iterator[Fact]:
+def _decided(of: Of, ask: Ask, decision: Decision, told: Sequence[Event]) -> Iterator[Fact]:
     words = _words_of(decision)
     opened, spoken = micros(ask.opened_at), max(word.at for word in words)
-    judged = base._replace(what=_what(decision.verdict, decision.kind), timed=True)
-    yield judged._replace(amount=max(0, spoken - opened))
+    yield Fact(of, _what(decision.verdict, decision.kind), max(0, spoken - opened), timed=True)
     if ask.due_at is not None:
-        yield base._replace(what="in_time")
+        yield Fact(of, "in_time")
     claims = list(_claims(told))
     taken = _taken_up(told, claims, spoken)
     if taken is not None:
-        yield base._replace(what="queued", amount=max(0, taken - opened), timed=True)
-        yield base._replace(what="thought", amount=max(0, spoken - taken), timed=True)
+        yield Fact(of, "queued", amount=max(0, taken - opened), timed=True)
+        yield Fact(of, "thought", amount=max(0, spoken - taken), timed=True)
     if decision.verdict == "edit" and ask.original is not None and decision.args is not None:
-        yield base._replace(what="changed", amount=_share_changed(ask, decision.args))
+        yield Fact(of, "changed", amount=_share_changed(ask, decision.args))
     for word in words:
-        yield from _minded(base, word, claims, opened)
+        yield from _minded(of, word, claims, opened)
     pair = _pair(told, ask)
     if pair is not None:
-        yield base._replace(what=pair)
+        yield Fact(of, pair)
 
 
 def _what(verdict: Verdict, kind: str | None) -> str:
@@ -134,17 +139,15 @@ def _taken_up(told: Sequence[Event], claims: Sequence[tuple[str, int]], spoken: 
     return min([*votes, *(at for _, at in claims if at <= spoken)], default=None)
 
 
-def _minded(
-    base: Fact, word: _Word, claims: Sequence[tuple[str, int]], opened: int
-) -> Iterator[Fact]:
+def _minded(of: Of, word: _Word, claims: Sequence[tuple[str, int]], opened: int) -> Iterator[Fact]:
     """Yield how long one person looked, as far as that is known, and what they said."""
     took = max(0, word.at - opened)
     begun = max((at for who, at in claims if who == word.by and at <= word.at), default=None)
     looked = min(took, LONGEST_LOOK) if begun is None else word.at - begun
-    spent = base._replace(what="bounded" if begun is None else "minded", amount=looked, timed=True)
-    yield spent
-    yield spent._replace(person=word.by)
-    yield base._replace(what=word.what, amount=took, timed=True, person=word.by)
+    what = "bounded" if begun is None else "minded"
+    yield Fact(of, what, looked, timed=True)
+    yield Fact(of, what, looked, timed=True, person=word.by)
+    yield Fact(of, word.what, amount=took, timed=True, person=word.by)
 
 
 def _share_changed(ask: Ask, after: Mapping[str, Any]) -> int:
@@ -181,7 +184,7 @@ def facts_of_call(event: Event, team: str) -> Iterator[Fact]:
         return
     if said.get("attempt", 1) == 1:
         tool = str(said.get("name", ""))
-        yield Fact(event.micros, team, agent, tool, "", "action", "alone")
+        yield Fact(Of(event.micros, team, agent, tool, "", "action"), "alone")
 
 
 # What is told of a call that a coin sent to a person although its key was granted.
@@ -201,11 +204,11 @@ def facts_of_trust(event: Event, key: Mapping[str, Any]) -> Iterator[Fact]:
     except (*SENSELESS, ZeroDivisionError):
         return
     team, agent, tool, tier = (str(key.get(n) or "") for n in ("team", "agent", "tool", "tier"))
-    base = Fact(event.micros, team, agent, tool, tier, "action", "")
+    of = Of(event.micros, team, agent, tool, tier, "action")
     found = _AUDITED.get(event.kind)
     if event.kind == "trust.flagged" and said.get("solo"):  # nobody else is there to confirm it
         found = "bad"
     if found is None or weight is None:
         return
-    yield base._replace(what=f"audited:{found}", amount=round(_ONE * weight))
-    yield base._replace(what="audited:square", amount=round(_ONE * weight * weight))
+    yield Fact(of, f"audited:{found}", amount=round(_ONE * weight))
+    yield Fact(of, "audited:square", amount=round(_ONE * weight * weight))

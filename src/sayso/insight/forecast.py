@@ -14,9 +14,10 @@ from typing import Any
 
 from sayso.autonomy.staffing import enough, staffing
 from sayso.errors import BadValue
-from sayso.insight.counting import DAY, HOUR, count_on
+from sayso.insight.counting import DAY, HOUR
 from sayso.insight.figures import BY_PEOPLE, Counted, rate
 from sayso.insight.metrics import LONGEST, hours_in
+from sayso.insight.reader import catch_up
 from sayso.model.event import micros
 from sayso.model.span import say_span
 from sayso.model.verdicts import REJECT_KINDS
@@ -86,7 +87,7 @@ def forecast(
         BadValue: a number makes no sense.
     """
     _check(within, people)
-    count_on(store, most=most)
+    catch_up(store, most=most)
     since = micros(store.now()) // HOUR - hours_in(days) + 1
     spent = TallyFilter("hour", since, teams=teams, things=(*_SAID, "minded", "bounded"))
     looks = store.tallied(spent, hours_in(LONGEST))  # all of it is one slot

@@ -9,11 +9,11 @@ All of it is added up, so that nothing depends on the order in which it is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sayso.insight.case import is_case
-from sayso.insight.reading import SENSELESS, Reader, asks_of, of_ask
+from sayso.insight.reading import SENSELESS, Batch, folded
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.verdicts import Kind
@@ -39,18 +39,6 @@ class Labelled(NamedTuple):
     def counting(self, n: int, good: int, weight: float, good_weight: float) -> LabelRow:
         """Return what it adds to the sums of its agent and tool."""
         return LabelRow(*self[:5], n, good, weight, good_weight)
-
-
-def label_on(store: Store, *, most: int | None = None) -> bool:
-    """Read the journal to its end, at most so many events; return whether the end was reached."""
-    return _Labels(store).catch_up(most)
-
-
-def label_again(store: Store) -> None:
-    """Forget all labels, and read the journal from its beginning."""
-    reader = _Labels(store)
-    reader.drop()
-    reader.catch_up()
 
 
 def label_of(ask: Ask) -> Labelled | None:
@@ -79,37 +67,35 @@ def audits_in(events: Iterable[Event]) -> dict[str, float]:
     return found
 
 
-class _Labels(Reader):
-    """Of every confidence that was stated and decided on."""
+def labels_in(batch: Batch) -> list[LabelRow]:
+    """Return every confidence that was stated and decided on, added up."""
+    return added_up(_said(batch))
 
-    name = "labels"
 
-    def take(self, events: Sequence[Event], before: str, after: str) -> bool:
-        rows = added_up(self._said(events))
-        return self.store.put_labels(rows, before=before, after=after)
+def _said(batch: Batch) -> Iterator[LabelRow]:
+    decided = {one.stream for one in batch.of("ask.decided")}
+    harmed = {one.stream for one in batch.of("incident.reported")}
+    audits = audits_in(batch.of(*_LOOKED_AT))
+    told = [batch.asks[ask] for ask in sorted(decided.union(harmed)) if ask in batch.asks]
+    told += folded(batch.store, sorted(audits.keys() - decided - harmed))
+    for ask, _ in told:
+        label = label_of(ask)
+        if label is None:
+            continue
+        right = int(label.right)
+        if ask.id in decided:
+            yield label.counting(1, right, 1.0, right)
+        if ask.id in audits:
+            more = audits[ask.id] - 1
+            yield label.counting(0, 0, more, more * right)
+        if ask.id in harmed and right:
+            yield label.counting(0, -1, 0.0, -_weight(batch.store, ask))
 
-    def _said(self, events: Sequence[Event]) -> Iterator[LabelRow]:
-        decided = {one.stream for one in events if of_ask(one) and one.kind == "ask.decided"}
-        harmed = {one.stream for one in events if one.kind == "incident.reported"}
-        audits = audits_in(events)
-        asks = asks_of(self.store, sorted(decided.union(harmed, audits)))
-        labels = {ask.id: (ask, label) for ask in asks if (label := label_of(ask)) is not None}
-        for ask_id, (ask, label) in labels.items():
-            right = int(label.right)
-            if ask_id in decided:
-                yield label.counting(1, right, 1.0, right)
-            if ask_id in audits:
-                more = audits[ask_id] - 1
-                yield label.counting(0, 0, more, more * right)
-            if ask_id in harmed and right:
-                yield label.counting(0, -1, 0.0, -self._weight(ask))
 
-    def _weight(self, ask: Ask) -> float:
-        """Return for how many calls one stands: of an audit its book says so."""
-        told: Mapping[str, float] = {}
-        if ask.stake is not None:
-            told = audits_in(self.store.stream(ask.stake.key))
-        return told.get(ask.id, 1.0)
+def _weight(store: Store, ask: Ask) -> float:
+    """Return for how many calls one stands: of an audit its book says so."""
+    told = audits_in(store.stream(ask.stake.key)) if ask.stake is not None else {}
+    return told.get(ask.id, 1.0)
 
 
 def added_up(said: Iterable[LabelRow]) -> list[LabelRow]:

@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from sayso.autonomy.terms import DETECTION
 from sayso.errors import BadValue
-from sayso.insight.counting import DAY, HOUR, count_on
+from sayso.insight.counting import DAY, HOUR
 from sayso.insight.exposure import Trusted, of_part, trusted, trusted_by
 from sayso.insight.figures import Counted, Figures, ReviewerFigures, figures_of, reviewer_of
+from sayso.insight.reader import catch_up
 from sayso.insight.waiting import Waiting, queue_age
 from sayso.model.event import micros, moment
 from sayso.store.contract import Store
@@ -85,7 +86,7 @@ def measure(
     Raises:
         BadValue: `days` is no number from an hour to ten years.
     """
-    whole = count_on(store, most=most)
+    whole = catch_up(store, most=most)
     until = store.now()
     hours = hours_in(days)
     now = micros(until) // HOUR
@@ -182,7 +183,7 @@ def measured_by(
 
 def counted_ever(store: Store, *, most: int | None = None) -> Counted:
     """Return what was counted since the desk began, on all of it."""
-    count_on(store, most=most)
+    catch_up(store, most=most)
     return Counted(store.tallied(TallyFilter("ever", 0), 1))
 
 
@@ -194,7 +195,7 @@ def _parts(
     teams: tuple[str, ...] | None,
     most: int | None,
 ) -> dict[str, list[Sum]]:
-    count_on(store, most=most)
+    catch_up(store, most=most)
     since = (micros(store.now()) // HOUR - hours_in(days) + 1) // DAY * DAY
     parts: dict[str, list[Sum]] = {}
     for one in store.tallied_by(TallyFilter(grain, since, teams=teams), by):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sayso.errors import BadValue
 from sayso.insight.bounds import NEAR, check_bound
 from sayso.insight.case import Case, case_of, is_case
-from sayso.insight.indexing import catch_up
+from sayso.insight.reader import catch_up
 from sayso.insight.reading import asks_of
 from sayso.insight.words import words_of
 from sayso.store.casebook import MOST, CaseFilter, CaseRow

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 
 from sayso.insight.case import as_text, clipped, edits_of, is_case
-from sayso.insight.indexing import catch_up
+from sayso.insight.reader import catch_up
 from sayso.insight.reading import SENSELESS
 from sayso.model.ask import Ask
 from sayso.model.event import Event

@@ -1,75 +1,88 @@
-"""Reading the journal on, from where one stopped: what every index made from it has in common.
-
-How far an index has come is a cursor in the database, moved in the commit that writes what was
-read. Of several who read on at once one gets on, so nothing is taken in twice and nothing left out.
-"""
+"""A stretch of the journal, decoded and folded once for all who make something of it."""
 
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from sayso.errors import BadValue, SaysoError
+from sayso.errors import SaysoError
 from sayso.model.ask import Ask
 from sayso.model.event import Event
 from sayso.model.folding import fold
 from sayso.store.contract import Store
-from sayso.store.readers import ReaderName
 
 _log = logging.getLogger("sayso.insight")
-_BATCH = 500  # events
 # What a journal that was changed by hand may end in.
 SENSELESS = (SaysoError, KeyError, TypeError, ValueError, AttributeError)
+# They leave the words of an ask, and what people said to it, as they were.
+_WORDLESS = frozenset({"ask.reminded", "ask.escalated", "ask.assigned"})
+_PLACE = attrgetter("stream", "seq")
+_STREAM = attrgetter("stream")
 
 
-class Reader(ABC):
-    """Whoever keeps one index."""
+class Told(NamedTuple):
+    """An ask, and the events it was folded from."""
 
-    name: ClassVar[ReaderName]
+    ask: Ask
+    events: Sequence[Event]
 
-    def __init__(self, store: Store) -> None:
+
+class Batch:
+    """The next events of the journal, in the order of their commits."""
+
+    def __init__(self, store: Store, events: Sequence[Event]) -> None:
         self.store = store
+        self.events = events
 
-    def reached(self) -> str:
-        """Return how far the index has come."""
-        return self.store.reached(self.name)
+    @cached_property
+    def kinds(self) -> Mapping[str, Sequence[Event]]:
+        """The events by their kinds."""
+        found: dict[str, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.kind, []).append(event)
+        return found
 
-    @abstractmethod
-    def take(self, events: Sequence[Event], before: str, after: str) -> bool:
-        """Take the next events in; False if somebody else has got on."""
+    def of(self, *kinds: str) -> list[Event]:
+        """Return the events of some kinds."""
+        return [event for kind in kinds for event in self.kinds.get(kind, ())]
 
-    def drop(self) -> None:
-        """Forget the index."""
-        self.store.restart(self.name)
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """The asks of whose words or verdicts an event may tell."""
+        return frozenset(
+            event.stream
+            for event in self.events
+            if event.kind not in _WORDLESS and event.stream.startswith("a-")
+        )
 
-    def catch_up(self, most: int | None = None) -> bool:
-        """Read on, at most so many events; return whether the end was reached."""
-        left = most
-        while left is None or left > 0:
-            read = self._read_on()
-            if read < _BATCH:
-                return True
-            left = None if left is None else left - read
-        return not self._tail(self.reached(), 1)
+    @cached_property
+    def asks(self) -> Mapping[str, Told]:
+        """The asks that changed; one that makes no sense is left out, and said to be.
 
-    def _read_on(self) -> int:
-        """Take the next events in; return how many there were."""
-        before = self.reached()
-        events = self._tail(before)
-        if not events:
-            return 0
-        if not self.take(events, before, events[-1].cursor or before):
-            return _BATCH  # somebody else read on: look again where they are
-        return len(events)
+        Most began in this batch, and so all there is of them is in it.
+        """
+        own = sorted((one for one in self.events if one.stream in self.changed), key=_PLACE)
+        found: dict[str, Told] = {}
+        for stream, group in groupby(own, key=_STREAM):
+            journal = list(group)
+            told = _told(journal) if journal[0].seq == 1 else None
+            if told is not None:
+                found[stream] = told
+        older = self.changed.difference(found)
+        return found | {one.ask.id: one for one in folded(self.store, sorted(older))}
 
-    def _tail(self, cursor: str, limit: int = _BATCH) -> list[Event]:
-        try:
-            return self.store.tail(cursor or None, limit, kept_here=True)
-        except BadValue:  # the database was restored, and its journal is numbered anew
-            self.drop()
-            return self.store.tail(None, limit, kept_here=True)
+    @cached_property
+    def starts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What was said as the runs in it began."""
+        return starts_of(self.store, sorted({e.stream for e in self.events if _of_run(e)}))
+
+
+def _of_run(event: Event) -> bool:
+    return event.stream.startswith("r-")
 
 
 def of_ask(event: Event) -> bool:
@@ -82,10 +95,10 @@ def asks_of(store: Store, ids: Sequence[str]) -> list[Ask]:
     return [ask for ask, _ in folded(store, ids)]
 
 
-def starts_of(store: Store, runs: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+def starts_of(store: Store, runs: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     """Return what was said as these runs began; one whose words are gone or changed is left out."""
     found: dict[str, Mapping[str, Any]] = {}
-    for first, *_ in store.beginnings(runs):
+    for first, *_ in store.beginnings(list(runs)):
         try:
             said = first.payload
         except SENSELESS:
@@ -95,12 +108,14 @@ def starts_of(store: Store, runs: Sequence[str]) -> dict[str, Mapping[str, Any]]
     return found
 
 
-def folded(store: Store, ids: Sequence[str]) -> list[tuple[Ask, Sequence[Event]]]:
+def folded(store: Store, ids: Sequence[str]) -> list[Told]:
     """Return asks with their journals; one that makes no sense is left out, and said to be."""
-    found: list[tuple[Ask, Sequence[Event]]] = []
-    for events in store.journals(ids):
-        try:
-            found.append((fold(events), events))
-        except SENSELESS as error:
-            _log.error("The journal of %s is no case: %s", events[0].stream, error)
-    return found
+    return [told for events in store.journals(ids) if (told := _told(events)) is not None]
+
+
+def _told(events: Sequence[Event]) -> Told | None:
+    try:
+        return Told(fold(events), events)
+    except SENSELESS as error:
+        _log.error("The journal of %s is no case: %s", events[0].stream, error)
+        return None

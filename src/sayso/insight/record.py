@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sayso.errors import BadValue
-from sayso.insight.indexing import catch_up
+from sayso.insight.reader import catch_up
 from sayso.store.casebook import CaseFilter
 from sayso.store.contract import Store
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sayso.insight.indexing import catch_up_texts
+from sayso.insight.reader import catch_up
 from sayso.insight.words import last_word, words_of
 from sayso.store.contract import InboxQuery, Store
 
@@ -23,7 +23,7 @@ def searched(store: Store, query: InboxQuery, most: int | None) -> tuple[InboxQu
     """
     if query.text is None or not query.text.strip():
         return query, True
-    reached = catch_up_texts(store, most=most)
+    reached = catch_up(store, most=most)
     return replace(query, words=sought(query.text)), reached
 
 

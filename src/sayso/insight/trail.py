@@ -14,7 +14,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar, get_args
 
 from sayso.errors import BadValue, SaysoError
-from sayso.insight.trailing import LONGEST_TOOL, read_trail, rows_of, storable
+from sayso.insight.reader import catch_up
+from sayso.insight.trailing import LONGEST_TOOL, rows_of, storable
 from sayso.model.actor import ActorKind
 from sayso.model.event import Event, micros
 from sayso.model.event_kinds import EVENTS, check_kind
@@ -215,7 +216,7 @@ def look(
     """
     wanted = _as_written(store, wanted.checked())
     start, since = place_of(before, wanted), _beginning_of(wanted)
-    whole = read_trail(store, most=most)
+    whole = catch_up(store, most=most)
     walks = _Walks(store, tuple(store.trail_teams() if teams is None else teams), start, since)
     ways = wanted.ways()
     way, end = (ways[0], None) if len(ways) == 1 and limit < STEPS else walks.rarest(ways)
@@ -233,7 +234,7 @@ def lately(
 
     `None` is every team; the desk's own affairs are left out.
     """
-    read_trail(store, most=READ)
+    catch_up(store, most=READ)
     every = store.trail_teams() if teams is None else teams
     named = tuple(team for team in every if team != DESK)
     walks, (way,) = _Walks(store, named, _END, _BEGINNING), Wanted().ways()

@@ -1,32 +1,43 @@
-"""Keeping the trail: a reader of the journal that notes of each event who did what to what.
-
-Writing the journal costs nothing more for it. Whoever looks reads on first, and so does the sweep.
-"""
+"""The trail: of each event of the journal, who did what to what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sayso.errors import Tampered
-from sayso.insight.reading import Reader, of_ask, starts_of
+from sayso.insight.reading import Batch, starts_of
 from sayso.model.event import Event
+from sayso.model.event_kinds import EVENTS
 from sayso.store.contract import Store
 from sayso.store.trail import DESK, TrailRow
 
+# Payloads are read of those kinds alone whose payload has something that is listed.
+_JUDGED = frozenset(
+    kind for kind, of in EVENTS.items() if "verdict" in of.says and of.family == "ask"
+)
+_CALLED = frozenset(kind for kind, of in EVENTS.items() if of.family == "step")
+_TELLING = _JUDGED | _CALLED
 LONGEST_TOOL = 200  # characters of a name by which a tool is found
 
 
-def read_trail(store: Store, *, most: int | None = None) -> bool:
-    """Read the journal on, at most so many events; return whether its end was reached."""
-    return _Trail(store).catch_up(most)
+def trail_in(batch: Batch) -> list[TrailRow]:
+    """Return the events of a batch as the trail lists them."""
+    return rows_of(batch.store, batch.events)
 
 
-def read_trail_again(store: Store) -> None:
-    """Forget the trail, and make it anew from the beginning of the journal."""
-    reader = _Trail(store)
-    reader.drop()
-    reader.catch_up()
+def erased_in(batch: Batch) -> list[TrailRow]:
+    """Return what is left to say of asks that were erased, for it may have been noted before."""
+    erased = {event.stream for event in batch.of("payload.erased")}
+    found: list[TrailRow] = []
+    for journal in batch.store.journals(sorted(erased)):
+        verdict = str(_said(journal[-1]).get("verdict") or "")
+        found += [
+            row._replace(verdict=verdict) if row.kind == "ask.decided" else row
+            for row in rows_of(batch.store, journal)
+        ]
+    return found
 
 
 def rows_of(store: Store, events: Sequence[Event]) -> list[TrailRow]:
@@ -45,24 +56,6 @@ class _Whose(NamedTuple):
 
     team: str
     tool: str = ""
-
-
-class _Trail(Reader):
-    """Of everything."""
-
-    name = "trail"
-
-    def take(self, events: Sequence[Event], before: str, after: str) -> bool:
-        rows, changed = rows_of(self.store, events), list(self._erased(events))
-        return self.store.put_trail(rows, changed, before=before, after=after)
-
-    def _erased(self, events: Sequence[Event]) -> Iterator[TrailRow]:
-        """Yield what is left to say of asks that were erased, for it may have been noted before."""
-        erased = {event.stream for event in events if event.kind == "payload.erased"}
-        for journal in self.store.journals(sorted(erased)):
-            verdict = _said(journal[-1]).get("verdict") or ""
-            for row in rows_of(self.store, journal):
-                yield row._replace(verdict=str(verdict)) if row.kind == "ask.decided" else row
 
 
 def _whose(store: Store, streams: Iterable[str]) -> Mapping[str, _Whose]:
@@ -87,24 +80,31 @@ def _whose(store: Store, streams: Iterable[str]) -> Mapping[str, _Whose]:
 
 def row_of(event: Event, team: str, tool: str) -> TrailRow:
     """Return an event as the trail lists it."""
-    said = _said(event)
-    actor = event.who
+    said = _said(event) if event.kind in _TELLING else {}
+    who = event.who
     if event.kind == "ask.decided" and said.get("settled"):
-        actor = f"person:{said['settled']}"  # the clock only wrote it down
-    if not (of_ask(event) or event.stream.startswith("k-")):
+        who = f"person:{said['settled']}"  # the clock only wrote it down
+    if event.kind in _CALLED:
         tool = _called(event.kind, said)
-    verdict = said.get("verdict") if event.kind.startswith("ask.") else None
+    verdict = said.get("verdict") if event.kind in _JUDGED else None
+    sort, actor = _actor(who)
     return TrailRow(
-        team=team,
-        at=event.micros,
-        stream=event.stream,
-        seq=event.seq,
-        kind=event.kind,
-        sort=storable(actor.partition(":")[0]),
-        actor=storable(actor),
-        tool=storable(tool)[:LONGEST_TOOL],
-        verdict=storable(verdict) if isinstance(verdict, str) else "",
+        team,
+        event.micros,
+        event.stream,
+        event.seq,
+        event.kind,
+        sort,
+        actor,
+        storable(tool)[:LONGEST_TOOL] if tool else "",
+        storable(verdict) if isinstance(verdict, str) else "",
     )
+
+
+@lru_cache(maxsize=256)
+def _actor(who: str) -> tuple[str, str]:
+    """Return what somebody is, and their whole name, as every database takes them."""
+    return storable(who.partition(":")[0]), storable(who)
 
 
 def storable(text: str) -> str:

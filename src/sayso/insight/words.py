@@ -108,28 +108,30 @@ _EMPTY = frozenset(
 
 def words_of(*texts: str) -> tuple[str, ...]:
     """Return the different words of some texts, in the order they first occur."""
-    found: dict[str, None] = {}
-    for text in texts:
-        for word in _words(text[:_MOST_TEXT]):
-            if word not in _EMPTY:
-                found[_safe(word)] = None
-                if len(found) == MOST_WORDS:
-                    return tuple(found)
-    return tuple(found)
+    words = _words("\n".join([text[:_MOST_TEXT] for text in texts]))
+    known = list(dict.fromkeys([word for word in words if word not in _EMPTY]))[:MOST_WORDS]
+    return tuple(known) if "".join(known).isascii() else tuple([_safe(word) for word in known])
 
 
 def last_word(text: str) -> tuple[str, ...]:
     """Return the last word of a text, even one that says nothing; empty if there is none."""
-    return tuple(_safe(word) for word in [*_words(text[:_MOST_TEXT])][-1:])
+    return tuple(_safe(word) for word in _words(text[:_MOST_TEXT])[-1:])
 
 
-def _words(text: str) -> Iterator[str]:
-    for run in _WORD.finditer(_bare(text)):
-        for part in _SPACELESS.split(run[0]):
-            if _SPACELESS.fullmatch(part):
-                yield from (part[n : n + 2] for n in range(max(1, len(part) - 1)))
-            elif part:
-                yield _singular(part[:_LONGEST])
+def _words(text: str) -> list[str]:
+    found = _WORD.findall(_bare(text))
+    if not text.isascii():
+        found = [part for run in found for part in _parts(run)]
+    return [_singular(word) if word[-1] == "s" else word[:_LONGEST] for word in found]
+
+
+def _parts(run: str) -> Iterator[str]:
+    """Yield the words of a run of letters: neighbours in pairs where nothing stands between words."""
+    for part in _SPACELESS.split(run):
+        if _SPACELESS.fullmatch(part):
+            yield from (part[n : n + 2] for n in range(max(1, len(part) - 1)))
+        elif part:
+            yield part
 
 
 def _bare(text: str) -> str:
@@ -141,6 +143,7 @@ def _bare(text: str) -> str:
 
 
 def _singular(word: str) -> str:
+    word = word[:_LONGEST]
     plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
     return word[:-1] if plural else word
 

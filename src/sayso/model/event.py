@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from hashlib import sha256 as _sha256
 from typing import Any, NamedTuple
 
 from sayso.errors import BadValue, Tampered
 from sayso.model.actor import Actor
-from sayso.model.digest import quoted, read, sha256, written
+from sayso.model.digest import read, sha256, written
 
-GENESIS = bytes(32)
+_HASH = 32  # bytes
+GENESIS = bytes(_HASH)
+SALT = 16  # bytes
 
 
 class Event(NamedTuple):
@@ -103,23 +106,22 @@ def link(
 ) -> Event:
     """Make the event that follows `previous` in its stream; a text is canonical JSON already."""
     text = payload if isinstance(payload, str) else written(payload)
-    covered = sha256(salt, text.encode())
+    covered = _sha256(salt + text.encode()).digest()
     when, who = micros(at), str(actor)
     chained = _chained(previous, stream, seq, kind, when, who, covered)
     return Event(stream, seq, kind, when, who, text, salt, covered, chained, previous)
 
 
-def _covering(salt: bytes | None, text: str) -> bytes | None:
-    # A payload without its salt was not written by us: only both together are ever erased.
-    return None if salt is None else sha256(salt, text.encode())
-
-
 def _chained(
     previous: bytes, stream: str, seq: int, kind: str, when: int, actor: str, covered: bytes
 ) -> bytes:
-    # As `written` writes a list of these. By hand, because every event of every replay comes by.
-    header = f"[{quoted(stream)},{seq},{quoted(kind)},{when},{quoted(actor)}]"
-    return sha256(previous, header.encode(), covered)
+    """Return the hash of an event: of the one before, its payload's digest and its header.
+
+    Nothing can be moved from one part to the next: hashes have one length, and the header begins with
+    the lengths of the names in it.
+    """
+    header = f"{len(stream)},{len(kind)},{seq},{when},{stream}{kind}{actor}"
+    return _sha256(previous + covered + header.encode()).digest()
 
 
 def fingerprint(salt: bytes, *secret: bytes) -> str:
@@ -134,8 +136,15 @@ def follows(event: Event, previous: bytes, *, seq: int | None = None) -> bool:
     how `verify` tells swapped rows from edited ones.
     """
     at = event.seq if seq is None else seq
-    if event.text is not None and _covering(event.salt, event.text) != event.digest:
+    if len(event.digest) != _HASH:
         return False
+    if event.text is not None:
+        salt = event.salt
+        # A payload without its salt was not written by us: only both together are ever erased.
+        if salt is None or len(salt) != SALT:
+            return False
+        if _sha256(salt + event.text.encode()).digest() != event.digest:
+            return False
     chained = _chained(
         previous, event.stream, at, event.kind, event.micros, event.who, event.digest
     )

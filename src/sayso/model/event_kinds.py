@@ -537,7 +537,7 @@ _TABLE = (
         {
             "reason": "why",
             "more": "of what it had used up all it was given, and a retry grants as much again: "
-            "`limits`, `replies` or `plans`",
+            "`limits`, `replies`, `plans` or `answers`",
         },
         becomes="parked",
     ),

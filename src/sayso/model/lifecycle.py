@@ -36,7 +36,7 @@ RUN: Table = _table(
     waiting="ready parked cancelled",
     parked="ready cancelled",
     done="",
-    failed="ready",
+    failed="ready cancelled",
     cancelled="",
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from sayso.model.content import Content
@@ -55,7 +56,7 @@ class Stake:
 
     def to_json(self) -> dict[str, Any]:
         """Return the form kept in the journal; what is not stated is left out."""
-        said = ((name, getattr(self, name)) for name in _NAMES)
+        said = zip(_NAMES, _values(self), strict=True)
         return {name: value for name, value in said if value is not None and value != ""}
 
     @classmethod
@@ -66,6 +67,7 @@ class Stake:
 
 
 _NAMES = tuple(field.name for field in fields(Stake))
+_values = attrgetter(*_NAMES)
 
 
 def matters_of(content: Content) -> tuple[str, ...] | None:

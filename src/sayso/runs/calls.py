@@ -88,9 +88,12 @@ def asked_for(run: Caller, key: str, gate: Gated, bound: Bound) -> Ask:
         Diverged: the journal has another call here.
     """
     run.met.update(run.journal.places(key))
+    prepared = run.journal.prepared.pop(key, None)
     key = run.journal.place(key)
     known = run.journal.asks.get(key)
     if known is None:
+        if prepared is not None and prepared[0] is bound:
+            return run.asked(key, prepared[1])
         return run.asked(key, gate.content(run.forms, bound))
     differs = call_difference(known, gate.tool.name, frozen(bound.args))
     if differs is not None:

@@ -117,6 +117,13 @@ def carried_out(seats: Seats, part: str, errand: Errand) -> Any:  # noqa: ANN401
         return run.verb(lambda lane, _: _carrying(run, lane, key, errand))
 
 
+async def carried_out_async(seats: Seats, part: str, errand: Errand) -> Any:  # noqa: ANN401 - JSON
+    """Do the same on the event loop of the host, for a tool that is awaited."""
+    run, key = cast("Clearing", seats.run), seats.key(errand.place)
+    with seats.at(f"{part} {errand.place}", awaits=True):
+        return await run.verb(lambda lane, _: _carrying(run, lane, key, errand))
+
+
 def _clearing(run: Clearing, lane: Lane, key: str, errand: Errand) -> Passage:
     yield from ()
     try:

@@ -19,11 +19,14 @@ class Entrance(Protocol):
 
     stop: Stop | None
     fault: Exception | None
-    cut: list[str]
     in_flight: dict[object, None]
 
     def check(self, lane: Lane) -> None:
         """Refuse a verb that must not act now."""
+        ...
+
+    def note_cut(self, place: str, what: str) -> None:
+        """Note that a verb was cancelled in the middle."""
         ...
 
 
@@ -61,7 +64,7 @@ class Entered:
             case Diverged():
                 self._run.fault = error
             case _ if cancelled(error):
-                self._run.cut.append(self._lane.here)
+                self._run.note_cut(self._lane.here, self._lane.here)
             case _:
                 return
 

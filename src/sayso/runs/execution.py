@@ -17,7 +17,7 @@ from sayso.model.text import one_line
 from sayso.runs.failures import behind, text_of, trace_of
 from sayso.runs.journal import Journal, prefixes
 from sayso.runs.lanes import inside
-from sayso.runs.passages import Leader
+from sayso.runs.passages import Leader, Place
 from sayso.runs.running import Running
 from sayso.runs.steering import end
 from sayso.runs.stops import Ended, Fenced, NotStarted, Outdated, Parked, Paused, Released, Stop
@@ -33,6 +33,7 @@ def carry_on(
     leader: Leader,
     *,
     opened: Callable[[Ask], object] = lambda _: None,
+    place: Place,
 ) -> RunStatus | None:
     """Go on with a run until it waits for people or is over, and let go of it.
 
@@ -40,7 +41,7 @@ def carry_on(
     """
     try:
         while True:
-            run = Running(journal, leader, awaits=workflow.awaits)
+            run = Running(journal, leader, awaits=workflow.awaits, place=place)
             came = _called(workflow, run)
             outdated = isinstance(run.stop, Outdated)
             status = None if outdated else _judged(workflow, run, came)

@@ -28,7 +28,8 @@ from sayso.store.contract import RunQuery, Store
 if TYPE_CHECKING:
     from sayso.runs.handle import Run
     from sayso.runs.memory import Memory
-    from sayso.runs.worker import Crew
+    from sayso.runs.streams import Stream
+    from sayso.runs.worker import Crew, Shift
     from sayso.runs.workflow import Runnable, Workflow
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,7 +64,7 @@ class RunDesk(ABC):
     def _let_go(self) -> None:
         """End the threads that carry runs on, if there are any."""
         if "crew" in self.__dict__:
-            self.crew.stop()
+            self.crew.close()
 
     @abstractmethod
     def opened(self, ask: Ask) -> None:
@@ -171,13 +172,47 @@ class RunDesk(ABC):
         otherwise a line says what waits. With `wait=False` it returns as soon as the run
         waits for people. Ctrl-C leaves the run waiting; any worker goes on with it.
         """
-        flow, row, said = self._begun(workflow, args, kwargs, thread, fresh, team)
+        return self._ran(self._begun(workflow, args, kwargs, thread, fresh, team), wait=wait)
+
+    async def run_async(
+        self,
+        workflow: Callable[..., Any] | Runnable,
+        *args: Any,  # noqa: ANN401 - as the workflow takes them
+        thread: str | None = None,
+        fresh: bool = False,
+        team: str | None = None,
+        wait: bool = True,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Run:
+        """Do what `run` does, from a coroutine: the event loop goes on meanwhile.
+
+        If the one who awaits it is cancelled, the run lets go at its next verb, and any worker goes
+        on with it.
+        """
+        begun = self._begun(workflow, args, kwargs, thread, fresh, team)
+        return await self._apart(lambda shift: self._ran(begun, wait=wait, shift=shift))
+
+    async def _apart(self, work: Callable[[Shift], Run]) -> Run:
+        from sayso.runs.loops import apart
+        from sayso.runs.worker import Shift
+
+        shift = Shift()
+        return await apart(lambda: work(shift), shift.over.set)
+
+    def _ran(
+        self,
+        begun: tuple[Workflow, Any, dict[str, Any]],
+        *,
+        wait: bool,
+        shift: Shift | None = None,
+    ) -> Run:
+        flow, row, said = begun
         token = os.urandom(8).hex()
         here = row._replace(status="running", token=token, worker=self.crew.name)
         self.crew.bind(row, flow)
-        self.crew.carry_on(flow, self.crew.journal(here, said))
+        self.crew.carry_on(flow, self.crew.journal(here, said), shift)
         run = self._handle(row.id)
-        return self._attended(run) if wait else run
+        return self._attended(run, shift) if wait else run
 
     def _begun(
         self,
@@ -220,6 +255,27 @@ class RunDesk(ABC):
             UnknownRun: there is none of this id.
             Misuse: this process does not have its code.
         """
+        found = self._resumable(run, agent)
+        if not wait:
+            self.work(until="idle", only=found.id)
+            return found
+        return self._attended(found)
+
+    async def resume_async(
+        self, run: Run | str, *, agent: Runnable | None = None, wait: bool = True
+    ) -> Run:
+        """Do what `resume` does, from a coroutine: the event loop goes on meanwhile."""
+        found = self._resumable(run, agent)
+
+        def work(shift: Shift) -> Run:
+            if wait:
+                return self._attended(found, shift)
+            self.crew.work(idle=True, only=found.id, shift=shift)
+            return found
+
+        return await self._apart(work)
+
+    def _resumable(self, run: Run | str, agent: Runnable | None) -> Run:
         found = self.get_run(run if isinstance(run, str) else run.id)
         if agent is not None:
             self.crew.bind(found.row, self._flow(agent))
@@ -228,12 +284,9 @@ class RunDesk(ABC):
                 f"{found.id} needs the workflow {found.row.path}, which this process has not "
                 "registered. Import the module that defines it."
             )
-        if not wait:
-            self.work(until="idle", only=found.id)
-            return found
-        return self._attended(found)
+        return found
 
-    def _attended(self, run: Run) -> Run:
+    def _attended(self, run: Run, shift: Shift | None = None) -> Run:
         """Carry a run on, and ask for whatever it waits for, until it is over."""
         from sayso.runs.handle import OVER
 
@@ -243,9 +296,9 @@ class RunDesk(ABC):
             while True:
                 heard.clear()
                 row = run.row
-                if row.status in (*OVER, "parked"):
+                if row.status in (*OVER, "parked") or (shift is not None and shift.stopping()):
                     return run
-                if row.status in ("ready", "running") and self.crew.take(run.id) is not None:
+                if row.status in ("ready", "running") and self.crew.take(run.id, shift) is not None:
                     continue
                 if row.status == "waiting" and self._asked_here(run, told):
                     continue
@@ -304,7 +357,13 @@ class RunDesk(ABC):
     def _handle(self, run_id: str) -> Run:
         from sayso.runs.handle import Run
 
-        return Run(lambda: self.store, run_id, decode=self._decoded)
+        return Run(lambda: self.store, run_id, decode=self._decoded, streaming=self._streamed)
+
+    def _streamed(self, run: Run, options: Mapping[str, Any]) -> Stream:
+        from sayso.runs.streams import Stream
+
+        self._resumable(run, None)
+        return Stream(self.crew, lambda: run.row, options)
 
     def _decoded(self, workflow: str, kept: Any) -> Any:  # noqa: ANN401 - what it returned
         flow = self.flows.get(workflow)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.errors import (
+    Misuse,
     RunCancelled,
     RunFailed,
     RunParked,
@@ -25,6 +26,9 @@ from sayso.runs.usage import RunUsage, used
 from sayso.store.bell import PATIENCE
 from sayso.store.contract import RunRow, Store
 from sayso.store.fleet import ALIVE
+
+if TYPE_CHECKING:
+    from sayso.runs.streams import Stream
 
 OVER: tuple[RunStatus, ...] = ("done", "failed", "cancelled")
 
@@ -46,11 +50,17 @@ class Run:
     """One execution of a workflow. Everything is read afresh when it is asked for."""
 
     def __init__(
-        self, store: Callable[[], Store], run_id: str, *, decode: Callable[[str, Any], Any]
+        self,
+        store: Callable[[], Store],
+        run_id: str,
+        *,
+        decode: Callable[[str, Any], Any],
+        streaming: Callable[[Run, Mapping[str, Any]], Stream] | None = None,
     ) -> None:
         self.id = run_id
         self._find = store
         self._decode = decode
+        self._streaming = streaming
 
     def __repr__(self) -> str:
         """Show which run it is."""
@@ -147,6 +157,22 @@ class Run:
             self._store.head(self.id).seq,
             self.error,
         )
+
+    def stream(self, **options: Any) -> Stream:  # noqa: ANN401 - in the words of the host
+        """Return what its host streams from now on, until it waits for people or is over.
+
+        Iterate over it, plainly or with `async for`. A run that is ready is carried on here meanwhile.
+        Nothing of it is kept.
+
+        Args:
+            **options: What the host takes, such as LangGraph's `stream_mode` and `subgraphs`.
+
+        Raises:
+            Misuse: this process does not have its code.
+        """
+        if self._streaming is None:
+            raise Misuse(f"{self.id} is looked at here, and not carried on, so nothing streams.")
+        return self._streaming(self, options)
 
     def result(self, timeout: float | None = None) -> Any:  # noqa: ANN401 - what it returned
         """Block until the run is over, and return its output.

@@ -45,6 +45,7 @@ from sayso.model.call import Call
 from sayso.model.content import Content
 from sayso.model.event import GENESIS, Event, follows, link
 from sayso.model.ids import short_id
+from sayso.model.tool import Bound
 from sayso.runs.steering import check_thread
 from sayso.runs.stops import Fenced, NotStarted, Outdated, Stop
 from sayso.store.contract import (
@@ -139,6 +140,8 @@ class Journal:
         self._since: float | None = None
         # By which law calls need nobody, by their place; and what is gathered as it was before it was ruled.
         self.alone: dict[str, tuple[bytes, str | None]] = {}
+        # What people would be shown of a call that was ruled on and needs them, until they are asked.
+        self.prepared: dict[str, tuple[Bound, Content]] = {}
         self._unruled: dict[str, tuple[str, Content, InForce | None]] = {}
         self._forgot = False
         self._held_until = time.monotonic() + span.total_seconds()
@@ -154,6 +157,11 @@ class Journal:
     def id(self) -> str:
         """The id of the run."""
         return self.row.id
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether nothing of the run is in the database yet."""
+        return self._new
 
     @property
     def last(self) -> str | None:

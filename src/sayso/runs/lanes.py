@@ -38,6 +38,11 @@ class Lane:
         """The key of the verb that came last."""
         return f"{self.path}.{self._count}" if self.path else str(self._count)
 
+    @property
+    def place(self) -> str:
+        """The path of the lane that a verb goes to from here."""
+        return self.path
+
     def enter(self) -> bool:
         """Let one verb in at a time; False if another one is at work in this lane."""
         return self._busy.acquire(blocking=False)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sayso.asks.carrying import UNMADE, Gated, Pause, heard
 from sayso.asks.forms import Form, Forms, Terms
@@ -29,11 +29,12 @@ from sayso.model.text import one_line
 from sayso.model.tool import Bound
 from sayso.model.verdicts import Kind
 from sayso.runs.alone import alone, refuse
+from sayso.runs.awaited import Awaited
 from sayso.runs.calls import call_passage
 from sayso.runs.differing import difference
 from sayso.runs.entering import Entered, cancelled
 from sayso.runs.failures import failure_of
-from sayso.runs.journal import Entry, Journal
+from sayso.runs.journal import Entry, Journal, prefixes
 from sayso.runs.lanes import CHAIN, INSIDE, LANE, VERSION, Lane
 from sayso.runs.laters import RunLater
 from sayso.runs.retrying import rule_of
@@ -42,6 +43,10 @@ from sayso.runs.stops import Ended, Fenced, Paused, Released, Stop
 from sayso.runs.work import Came, Nested, OutOfTime, Passage, Together, drive, drive_async
 from sayso.runs.work import Step as Work
 from sayso.runs.workflow import returned_type
+
+if TYPE_CHECKING:
+    from sayso.runs.loops import LoopThread
+    from sayso.runs.streams import Listener
 
 T = TypeVar("T")
 _log = logging.getLogger("sayso.runs")
@@ -57,6 +62,18 @@ class Leader(Protocol):
 
     def stopping(self) -> bool:
         """Whether it should stop at the next verb."""
+        ...
+
+
+class Place(Protocol):
+    """What a run finds around it in the process that carries it on."""
+
+    def loops(self) -> LoopThread:
+        """Return the thread with the event loop of this desk."""
+        ...
+
+    def listener(self, run_id: str) -> Listener | None:
+        """Return who hears what a run streams, if anybody does."""
         ...
 
 
@@ -85,7 +102,14 @@ class RunForms(Forms):
 class Passages:
     """A run while it is carried on."""
 
-    def __init__(self, journal: Journal, leader: Leader, *, awaits: bool) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        leader: Leader,
+        *,
+        awaits: bool,
+        place: Place,
+    ) -> None:
         self.journal = journal
         self.forms: Forms = RunForms(journal)
         self.stop: Stop | None = None
@@ -99,8 +123,9 @@ class Passages:
         self.in_flight: dict[object, None] = {}
         self.cut: list[str] = []
         self._numbers = count(1)
-        self._handed_out: dict[int, tuple[str, Coroutine[Any, Any, Any]]] = {}
+        self._handed_out: dict[int, tuple[str, Awaited, str]] = {}
         self._leader = leader
+        self._place = place
         self.root = Lane(self, awaits=awaits)
         self._laters: list[RunLater] = []
 
@@ -113,6 +138,16 @@ class Passages:
     def thread(self) -> str | None:
         """The thread it belongs to."""
         return self.journal.row.thread
+
+    @property
+    def loops(self) -> LoopThread:
+        """The thread with the event loop of this desk, for hosts that must be awaited."""
+        return self._place.loops()
+
+    @property
+    def listener(self) -> Listener | None:
+        """Who hears what the host streams, if anybody does."""
+        return self._place.listener(self.id)
 
     # --- how a verb is entered ---
 
@@ -128,8 +163,9 @@ class Passages:
         lane = apart or self._lane()
         if lane.awaits:
             number = next(self._numbers)
-            verb = self._through_async(passage, apart, number)
-            self._handed_out[number] = (_verb(sys._getframe(1)), verb)  # noqa: SLF001
+            name = _verb(sys._getframe(1))  # noqa: SLF001
+            verb = Awaited(name, self._through_async(passage, apart, number))
+            self._handed_out[number] = name, verb, lane.place
             return verb
         with Entered(self, lane):
             return drive(passage(lane))
@@ -142,21 +178,31 @@ class Passages:
         with Entered(self, lane):
             return await drive_async(passage(lane))
 
-    def check_awaited(self) -> None:
+    def check_awaited(self, within: Callable[[str], bool] = lambda _: True) -> None:
         """Refuse to end as if all were done when a verb was never awaited.
+
+        Args:
+            within: Which places are meant, by their paths; all of them, if it is left out.
 
         Raises:
             Misuse: names it.
         """
-        left = tuple(self._handed_out.values())
-        for _, verb in left:
+        handed = tuple(self._handed_out.items())
+        left = [(number, name, verb) for number, (name, verb, path) in handed if within(path)]
+        for number, _, verb in left:
+            del self._handed_out[number]
             verb.close()
-        for name, _ in left:
-            raise Misuse(f"run.{name}(...) was not awaited, so it did nothing: await it.")
+        for _, name, _ in left:
+            raise Misuse(f"{name}(...) was not awaited, so it did nothing: await it.")
 
     def verbs_in_flight(self) -> bool:
         """Whether a verb is at work, on whatever thread or task."""
         return bool(self.in_flight)
+
+    def note_cut(self, place: str, what: str) -> None:
+        """Note that a verb was cancelled in the middle; a host that did so calls its part again."""
+        if self.seated.isdisjoint(prefixes(place)):
+            self.cut.append(what)
 
     def cut_off(self) -> Misuse | None:
         """Return what is wrong if the workflow cancelled a verb of its own and then went on."""
@@ -258,7 +304,7 @@ class Passages:
                 raise self._failed(key, name, put_in, error) from error
             except BaseException as error:
                 if cancelled(error):
-                    self.cut.append(f"{key} ({name})")
+                    self.note_cut(key, f"{key} ({name})")
                 raise
             finally:
                 self.journal.doing = None
@@ -476,6 +522,8 @@ class Passages:
         free = ruling.effect == "allow" and (said or not stated)
         if free:
             journal.alone[key] = law.mark, law.policy.version
+        else:
+            journal.prepared[key] = bound, content
         return free
 
     def nesting(

@@ -24,6 +24,10 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 _HERE: ContextVar[Seats | None] = ContextVar("sayso_seats", default=None)
 
 
+def _never() -> bool:
+    return False
+
+
 def seated() -> Seats | None:
     """Return the places of which one is taken here, so that others beside it can be."""
     return _HERE.get()
@@ -41,15 +45,41 @@ class Seating(Protocol):
         """Pause if anything is open that was asked below this place."""
         ...
 
+    def check_awaited(self, within: Callable[[str], bool] = ...) -> None:
+        """Refuse verbs at these places that were called and never awaited."""
+        ...
 
-class Lobby(Lane):
+
+class MixedLane(Lane):
+    """A lane for code that awaits its verbs where it is `async def`, and blocks elsewhere."""
+
+    def __init__(self, run: object, path: str, awaits: Callable[[], bool]) -> None:
+        super().__init__(run, path)
+        self._awaits = awaits
+
+    @property
+    def awaits(self) -> bool:
+        """Whether verbs are awaited where one is used: on an event loop, which nobody may block."""
+        return self._awaits()
+
+    @awaits.setter
+    def awaits(self, _: bool) -> None:
+        """Take no note of what a plain lane would be told."""
+
+
+class Lobby(MixedLane):
     """A lane for code whose place is known only when it uses a verb: it stands there, then."""
 
-    def __init__(self, run: Seating, find: Callable[[], Lane]) -> None:
+    def __init__(self, run: Seating, find: Callable[[], Lane], awaits: Callable[[], bool]) -> None:
         self.run = run
         self.path = ""
-        self.awaits = False
         self._find = find
+        self._awaits = awaits
+
+    @property
+    def place(self) -> str:
+        """The path of the lane that is meant here."""
+        return self._find().path
 
     @property
     def paused(self) -> bool:
@@ -89,19 +119,22 @@ class Seats:
         self._found: dict[str, tuple[object, Lane]] = {}
         self._taken: set[str] = set()
         self._lock = threading.Lock()
+        self._awaits: Callable[[], bool] = _never
 
     @contextmanager
-    def at(self, name: str, *, agent: str | None = None) -> Iterator[None]:
+    def at(self, name: str, *, agent: str | None = None, awaits: bool = False) -> Iterator[None]:
         """Let the verbs of this block stand at a place of this name, on whatever thread.
 
         Args:
             name: What is the same when the same part runs again, and of no other part.
             agent: Who acts in it, if it is somebody who works for the agent of the run.
+            awaits: Whether its verbs are awaited on the event loop of the host, if it has one.
 
         Raises:
             Misuse: two threads want one place at the same time.
         """
-        lane = Lane(self.run, f"{self.path}.{_written(name)}")
+        path = f"{self.path}.{_written(name)}"
+        lane = MixedLane(self.run, path, self._awaits) if awaits else Lane(self.run, path)
         with self._lock:
             if lane.path in self._taken:
                 raise Misuse(
@@ -123,16 +156,20 @@ class Seats:
                 self._taken.discard(lane.path)
 
     @contextmanager
-    def by(self, place: Callable[[], tuple[str, object]]) -> Iterator[None]:
+    def by(
+        self, place: Callable[[], tuple[str, object]], awaits: Callable[[], bool] = _never
+    ) -> Iterator[None]:
         """Let each verb of this block stand where a function says, on whatever thread it is used.
 
         Args:
             place: Called at each verb. Returns the name of the part that runs here, and what tells
                 this time of running it from the one before, which began at the first place, too.
+            awaits: Says whether the code that runs here awaits its verbs.
         """
+        self._awaits = awaits
         around = _HERE.set(self)
         try:
-            with inside(Lobby(self.run, lambda: self._lane(*place()))):
+            with inside(Lobby(self.run, lambda: self._lane(*place()), awaits)):
                 yield
         finally:
             _HERE.reset(around)
@@ -162,6 +199,18 @@ class Seats:
         """
         if any(lane.paused and within(name) for name, lane in tuple(self._lanes)):
             raise Paused(self.run.id)
+
+    def check_awaited(self, within: Callable[[str], bool]) -> None:
+        """Refuse that a part ends in which a verb was called and never awaited.
+
+        Args:
+            within: Which parts are meant, by their names.
+
+        Raises:
+            Misuse: names the verb.
+        """
+        paths = {lane.path for name, lane in tuple(self._lanes) if within(name)}
+        self.run.check_awaited(paths.__contains__)
 
     def check_answered(self) -> None:
         """Pause if anything is open that a part asked, even if the part does not run now.

@@ -20,7 +20,7 @@ from sayso.store.contract import Append, RunRow, StartRun, SteerRun, Store
 
 _ID_LENGTH = 8  # whether it is free shows only once the run is written
 _TO_REPORT = timedelta(seconds=30)
-_OVER = ("done", "failed", "cancelled")
+_FINAL = ("done", "cancelled")
 
 
 def new_row(
@@ -131,6 +131,8 @@ def cancel(
 ) -> RunRow:
     """End a run before its next effect, and take its open asks back. Doubts stay.
 
+    One that failed is not tried again then.
+
     That takes what rejecting its open asks takes (E59). Where nothing of it is open, and nobody
     is named, it is done under the account.
 
@@ -171,7 +173,7 @@ def _seeing(store: Store, row: RunRow, by: str, origin: Origin) -> Actor:
 
 def _endable(store: Store, run_id: str) -> RunRow:
     row = known(store, run_id)
-    if row.status in _OVER:
+    if row.status in _FINAL:
         raise RunOver(run_id, row.status, "cancel")
     return row
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.asks.lawbook import Lawbook
 from sayso.errors import SaysoError, StoreError, Tampered
@@ -34,6 +34,11 @@ from sayso.runs.stops import Fenced
 from sayso.runs.workflow import Workflow
 from sayso.store.contract import RunRow, Store
 from sayso.store.fleet import ALIVE, Worker
+
+if TYPE_CHECKING:
+    from sayso.runs.loops import LoopThread
+    from sayso.runs.streams import Listener, Listeners
+    from sayso.store.bell import Bell
 
 _log = logging.getLogger("sayso.runs")
 _TICK = 0.02
@@ -102,6 +107,8 @@ class Crew:
         self._name = f"{platform.node()}:{self._pid}"
         self.id = os.urandom(8).hex()
         self._shift = Shift()
+        self._loops: LoopThread | None = None
+        self._listeners: Listeners | None = None
         self._pulse = Pulse(self.lease, self._still_here)
         self._threads: list[threading.Thread] = []
         self._ears: list[Alarm] = []
@@ -140,7 +147,8 @@ class Crew:
 
     def workflows(self) -> tuple[str, ...]:
         """Return the names of the workflows whose runs are carried on here."""
-        return tuple(name for name in self._serves if self._chosen is None or name in self._chosen)
+        chosen = self._chosen
+        return tuple([name for name in self._serves if chosen is None or name in chosen])
 
     def _claims(self) -> tuple[str, ...]:
         flows = [self._serves[name] for name in self.workflows()]
@@ -170,10 +178,15 @@ class Crew:
             law=self._law,
         )
 
-    def take(self, only: str | None = None, shift: Shift | None = None) -> RunStatus | None:
+    def take(
+        self,
+        only: str | None = None,
+        shift: Shift | None = None,
+        serves: tuple[str, ...] | None = None,
+    ) -> RunStatus | None:
         """Claim one run and carry it on; `None` if there was none to claim."""
         self._check_fork()
-        serves = self._claims()
+        serves = self._claims() if serves is None else serves
         if not serves:
             return None
         self._count(1)  # before the claim: what is claimed is never nobody's work
@@ -241,17 +254,61 @@ class Crew:
         self._check_fork()
         self._pulse.watch(journal)
         try:
-            return carry_on(workflow, journal, shift or _UNENDING, opened=self._opened)
+            leader = shift or _UNENDING
+            return carry_on(workflow, journal, leader, opened=self._opened, place=self)
         finally:
             self._pulse.leave(journal)
 
+    def loops(self) -> LoopThread:
+        """Return the thread with the event loop of this desk, for hosts that must be awaited."""
+        from sayso.runs.loops import LoopThread
+
+        self._check_fork()
+        with self._lock:
+            if self._loops is None:
+                self._loops = LoopThread()
+            return self._loops
+
+    @property
+    def listeners(self) -> Listeners:
+        """Who hears what runs stream while they are carried on here."""
+        from sayso.runs.streams import Listeners
+
+        self._check_fork()
+        with self._lock:
+            if self._listeners is None:
+                self._listeners = Listeners()
+            return self._listeners
+
+    def listener(self, run_id: str) -> Listener | None:
+        """Return who hears a run, if anybody does."""
+        return None if self._listeners is None else self._listeners.of(run_id)
+
+    @property
+    def bell(self) -> Bell:
+        """What rings when something changes."""
+        return self._store().bell
+
+    def close(self) -> None:
+        """Let every run go, and end the event loop if there is one."""
+        self.stop()
+        if self._loops is not None:
+            self._loops.close()
+
     # --- many ---
 
-    def work(self, *, idle: bool, threads: int = 1, only: str | None = None) -> None:
+    def work(
+        self,
+        *,
+        idle: bool,
+        threads: int = 1,
+        only: str | None = None,
+        shift: Shift | None = None,
+    ) -> None:
         """Carry on whatever there is; with `idle`, return when there is nothing more."""
         self.start(threads - 1)
         try:
-            self._loop(self._shift, idle=idle, only=only)
+            self._loop(shift or self._shift, idle=idle, only=only)
         finally:
             if threads > 1:
                 self.stop()
@@ -349,9 +406,10 @@ class Crew:
     def _round(self, shift: Shift, only: str | None) -> bool:
         try:
             self._keep_time()
-            if only is None and not self._store().claimable(self._claims()):
+            serves = self._claims()
+            if only is None and not self._store().claimable(serves):
                 return False
-            return self.take(only, shift) is not None
+            return self.take(only, shift, serves) is not None
         except SaysoError as error:
             _log.warning("Looking for runs failed; trying again: %s", error)
             shift.over.wait(0.5)

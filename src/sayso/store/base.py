@@ -57,6 +57,7 @@ from sayso.store.fleet import SqlFleet, Teams
 from sayso.store.labels import SqlLabels
 from sayso.store.outbox import SqlOutbox
 from sayso.store.queries import numbered, several
+from sayso.store.readers import SqlReaders
 from sayso.store.tallies import SqlTallies
 from sayso.store.trail import SqlTrail
 from sayso.store.trust import SqlTrust
@@ -68,6 +69,7 @@ _STREAM = attrgetter("stream")
 
 
 class SqlStore(
+    SqlReaders,
     SqlCasebook,
     SqlTallies,
     SqlLabels,
@@ -531,7 +533,7 @@ def change_of(change: RunChange) -> tuple[str, dict[str, object]]:
 
 
 # What goes with the payloads of an erased ask, in this order.
-ERASED = ("hold_files", "drop_files", "hide_files")
+ERASED = ("forget", "hide_case", "hide_text", "hold_files", "drop_files", "hide_files")
 
 # What a run that waits for an ask goes on after.
 _WAKING = frozenset({"ask.decided", "ask.withdrawn"})

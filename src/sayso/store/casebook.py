@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sayso.model.event import Event
 from sayso.model.names import folded
-from sayso.store.named import Part, listed
-from sayso.store.readers import SqlReaders
+from sayso.store.named import SqlQueries, listed
 
 # Beyond this many cases it makes no difference how common a word is, and nobody counts on.
 MOST = 1000
@@ -88,12 +87,6 @@ EVERYTHING = CaseFilter()
 class Casebook(Protocol):
     """What a store can do with cases. Every method is one short transaction."""
 
-    def put_cases(
-        self, rows: Sequence[CaseRow], gone: Sequence[str], *, before: str, after: str
-    ) -> bool:
-        """Write cases and how far they reach; nothing, and False, if somebody else has got on."""
-        ...
-
     def journals(self, ids: Sequence[str]) -> list[list[Event]]:
         """Return the events of several streams."""
         ...
@@ -123,14 +116,8 @@ class Casebook(Protocol):
         """
         ...
 
-    def put_texts(
-        self, rows: Sequence[TextRow], gone: Sequence[str], *, before: str, after: str
-    ) -> bool:
-        """Write asks by their words, and how far they reach; nothing, if somebody else got on."""
-        ...
 
-
-class SqlCasebook(SqlReaders):
+class SqlCasebook(SqlQueries):
     """The index in a SQL database."""
 
     @abstractmethod
@@ -140,14 +127,6 @@ class SqlCasebook(SqlReaders):
     @abstractmethod
     def _all_of(self, words: Sequence[str], state: str) -> str:
         """Return the search for asks of a state with all of these words; the last may go on."""
-
-    def put_texts(
-        self, rows: Sequence[TextRow], gone: Sequence[str], *, before: str, after: str
-    ) -> bool:
-        """Write asks by their words, and how far they reach."""
-        parts: list[Part] = [("drop_text", {"id": ask_id}) for ask_id in sorted(gone)]
-        parts += [("put_text", row._asdict()) for row in sorted(rows)]
-        return self._read("texts", parts, before, after)
 
     def record(self, wanted: CaseFilter, limit: int) -> list[str]:
         """Return the last verdicts, the newest first."""
@@ -161,15 +140,6 @@ class SqlCasebook(SqlReaders):
         return [
             row[2] for row in sorted(found, key=lambda row: tuple(row[:2]), reverse=True)[:limit]
         ]
-
-    def put_cases(
-        self, rows: Sequence[CaseRow], gone: Sequence[str], *, before: str, after: str
-    ) -> bool:
-        """Write cases and how far they reach."""
-        parts: list[Part] = [("drop_case", {"id": ask_id}) for ask_id in sorted(gone)]
-        # In one order: an erasure and a reader must not wait for each other.
-        parts += [("put_case", row._asdict()) for row in sorted(rows)]
-        return self._read("cases", parts, before, after)
 
     def journals(self, ids: Sequence[str]) -> list[list[Event]]:
         """Return the events of several streams."""

@@ -72,10 +72,18 @@ class Group:
         another connection than this one, so it touches nothing but the connection it is given.
 
         Args:
-            connection: Of this thread. It serves if this thread is the one that gets the turn.
+            connection: Of this thread, `synchronous` as `synced` wants it. It serves if this thread
+                is the one that gets the turn.
             work: What to write.
             synced: Whether it must survive the death of the machine, not only of this process.
         """
+        if not self._queue and self._turn.acquire(blocking=False):  # nobody else writes
+            try:
+                return _written(connection, work)
+            finally:
+                self._turn.release()
+                if self._queue:
+                    self._pass_on()
         unit = _Unit(work, synced)
         self._queue.append(unit)  # before trying for the turn: whoever leaves it looks here after
         try:
@@ -108,7 +116,7 @@ class Group:
             if threading.current_thread() is threading.main_thread():
                 units = [own]
             if units and not own.settled:
-                _commit_all(connection, units)
+                _commit_all(connection, units, full=own.synced)
             while self._queue and self._queue[0].settled:
                 self._queue.popleft()
         finally:
@@ -134,20 +142,47 @@ def _forget_others() -> None:
 os.register_at_fork(after_in_child=_forget_others)  # while the child has one thread
 
 
-def _commit_all(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
-    """Commit first what need not be synced, and let its owners go on meanwhile."""
+def _written(connection: sqlite3.Connection, work: Work) -> Any:  # noqa: ANN401 - as the work has it
+    """Do one unit of work in a transaction of its own."""
+    try:
+        connection.execute("begin immediate")
+        result = work(connection)
+        connection.execute("rollback" if result is False else "commit")
+    except BaseException:
+        with suppress(sqlite3.Error):  # SQLite may have rolled back already
+            connection.execute("rollback")
+        raise
+    return result
+
+
+def _commit_all(connection: sqlite3.Connection, units: Sequence[_Unit], *, full: bool) -> None:
+    """Commit first what need not be synced, and let its owners go on meanwhile.
+
+    `full` says how the connection is set: to sync each commit, or none.
+    """
     hasty = [unit for unit in units if not unit.synced]
     if hasty:
-        connection.execute("pragma synchronous = normal")
-        try:
+        with _syncing(connection, "normal", usual="full" if full else "normal"):
             _commit(connection, hasty)
-        finally:
-            connection.execute("pragma synchronous = full")
         for unit in hasty:
             unit.tell()
     synced = [unit for unit in units if unit.synced]
     if synced:
-        _commit(connection, synced)
+        with _syncing(connection, "full", usual="full" if full else "normal"):
+            _commit(connection, synced)
+
+
+@contextmanager
+def _syncing(connection: sqlite3.Connection, wanted: str, *, usual: str) -> Iterator[None]:
+    """Let a connection sync otherwise than it is set to while the block runs."""
+    if wanted == usual:
+        yield
+        return
+    connection.execute(f"pragma synchronous = {wanted}")
+    try:
+        yield
+    finally:
+        connection.execute(f"pragma synchronous = {usual}")
 
 
 def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:

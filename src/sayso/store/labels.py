@@ -6,12 +6,10 @@ there are no more of them than that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from sayso.model.names import folded
-from sayso.store.named import Part, listed
-from sayso.store.readers import SqlReaders
+from sayso.store.named import SqlQueries, listed
 
 
 class LabelRow(NamedTuple):
@@ -31,10 +29,6 @@ class LabelRow(NamedTuple):
 class Labels(Protocol):
     """What a store can do with labels. Every method is one short transaction."""
 
-    def put_labels(self, rows: Iterable[LabelRow], *, before: str, after: str) -> bool:
-        """Add to the sums, and say how far they reach; nothing, if somebody else has got on."""
-        ...
-
     def labels_of(self, team: str, agent: str, tool: str, kind: str) -> list[LabelRow]:
         """What one agent stated of one tool, the least sure first."""
         ...
@@ -46,13 +40,8 @@ class Labels(Protocol):
         ...
 
 
-class SqlLabels(SqlReaders):
+class SqlLabels(SqlQueries):
     """Labels in a SQL database."""
-
-    def put_labels(self, rows: Iterable[LabelRow], *, before: str, after: str) -> bool:
-        """Add to the sums."""
-        parts: list[Part] = [("put_label", row._asdict()) for row in rows]
-        return self._read("labels", parts, before, after)
 
     def labels_of(self, team: str, agent: str, tool: str, kind: str) -> list[LabelRow]:
         """Return what one agent stated of one tool."""

@@ -13,6 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 
@@ -30,6 +31,16 @@ F = TypeVar("F", bound=Exception)
 # Connections inherited through a fork are parked here, so that the garbage
 # collector does not close what belongs to the parent process.
 _inherited: list[object] = []
+_forks = count()
+_fork = next(_forks)  # another one in each forked child
+
+
+def _forked() -> None:
+    global _fork
+    _fork = next(_forks)
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class Pool(Generic[C, F]):
@@ -52,45 +63,38 @@ class Pool(Generic[C, F]):
         self.failure = failure
         self.explained = explained
         self.door = nullcontext() if door is None else door
-        self._keep = keep
-        self._idle: deque[C] = deque()
-        self._pid = os.getpid()
-        self._closings = 0
+        self.keep = keep
+        self.idle: deque[C] = deque()
+        self._fork = _fork
+        self.closings = 0
         # A desk that nobody closed lets go at the end all the same, and without a warning.
-        weakref.finalize(self, _close_all, self._idle, self._pid)
+        weakref.finalize(self, _close_all, self.idle, _fork)
 
     def lend(self) -> Loan[C, F]:
         """Lend a connection for a `with` block; one that saw an error is closed, not kept."""
-        return Loan(self, self._closings)
+        return Loan(self)
 
     def take(self) -> C:
         """Return an idle connection, or a new one."""
-        if self._pid != os.getpid():
-            _inherited.append(self._idle)
-            self._idle = deque()
-            self._pid = os.getpid()
+        if self._fork != _fork:
+            _inherited.append(self.idle)
+            self.idle = deque()
+            self._fork = _fork
         try:
-            return self._idle.pop()
-        except IndexError:
+            return self.idle.pop()
+        except IndexError:  # also if another thread was faster
             return self._connect()
-
-    def give_back(self, connection: C, closings: int) -> None:
-        """Keep a connection for the next loan, unless the pool was closed or is full."""
-        if len(self._idle) < self._keep and closings == self._closings:
-            self._idle.append(connection)
-        else:
-            connection.close()
 
     def close(self) -> None:
         """Close what is idle now, and what is lent out when it comes back."""
-        if self._pid != os.getpid():
+        if self._fork != _fork:
             return
-        self._closings += 1
-        _close_all(self._idle, self._pid)
+        self.closings += 1
+        _close_all(self.idle, self._fork)
 
 
-def _close_all(idle: deque[C], pid: int) -> None:
-    while idle and pid == os.getpid():
+def _close_all(idle: deque[C], fork: int) -> None:
+    while idle and fork == _fork:
         idle.pop().close()
 
 
@@ -102,9 +106,9 @@ class Loan(Generic[C, F]):
 
     __slots__ = ("_closings", "_connection", "_pool")
 
-    def __init__(self, pool: Pool[C, F], closings: int) -> None:
+    def __init__(self, pool: Pool[C, F]) -> None:
         self._pool = pool
-        self._closings = closings
+        self._closings = pool.closings
 
     def __enter__(self) -> C:
         """Take the connection."""
@@ -120,11 +124,11 @@ class Loan(Generic[C, F]):
         return self._connection
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Give it back, or close it after an error."""
+        """Keep it for the next loan, unless it saw an error, or the pool was closed or is full."""
         pool = self._pool
         try:
-            if error is None:
-                pool.give_back(self._connection, self._closings)
+            if error is None and self._closings == pool.closings and len(pool.idle) < pool.keep:
+                pool.idle.append(self._connection)
             else:
                 self._connection.close()
         finally:

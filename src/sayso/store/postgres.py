@@ -44,6 +44,7 @@ from sayso.store.fleet import ALIVE, Idler, Strain
 from sayso.store.named import Part as NamedPart
 from sayso.store.pool import Pool
 from sayso.store.queries import joined, numbered, read_migrations, read_queries
+from sayso.store.readers import COLUMNS
 from sayso.store.wakeups import PostgresWakeups
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -52,6 +53,9 @@ Part = tuple[str, Sequence[object]]  # a named query and its values
 # A steered clock (tests) passes its time; otherwise the parameter is null and the server's counts.
 _NOW = "coalesce(cast(:now as bigint), cast(extract(epoch from clock_timestamp()) * 1000000 as bigint))"
 _WORDS = {
+    "each_row": "jsonb_array_elements(cast(:rows as jsonb)) with ordinality one (value, key)",
+    "r": "one.value #>> '{}'",
+    **{f"r{n}": f"one.value ->> {n}" for n in range(COLUMNS)},
     "served": (
         "(r.workflow = any(:serves) or r.workflow || '|' || r.path = any(:serves))"
         " and (r.code = '' or r.workflow || '|=' || r.code = any(:serves) or {left})"
@@ -347,9 +351,6 @@ class PostgresStore(SqlStore):
                     raise _Lost
         for stream, seq in erase:
             self._run(connection, "erase", {"stream": stream, "seq": seq})
-            self._run(connection, "forget", {"stream": stream})
-            self._run(connection, "drop_case", {"id": stream})
-            self._run(connection, "drop_text", {"id": stream})
         for name in ERASED if erase else ():
             self._run(connection, name, {"stream": erase[0][0]})
         connection.execute("select pg_notify('sayso', '')")

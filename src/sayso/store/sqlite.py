@@ -45,11 +45,15 @@ from sayso.store.named import Part
 from sayso.store.pool import Pool
 from sayso.store.private import make_private
 from sayso.store.queries import numbered, read_migrations, read_queries
+from sayso.store.readers import COLUMNS
 
 _MERGED = 200  # pages of an index that an erasure merges at once: a few milliseconds
 POLL = 0.01  # how often a waiting process looks for commits of others; a look costs 5 microseconds
 
 _WORDS = {
+    "each_row": "json_each(:rows) one",
+    "r": "(one.value)",
+    **{f"r{n}": f"json_extract(one.value, '$[{n}]')" for n in range(COLUMNS)},
     "served": (
         "exists (select 1 from json_each(:serves) s "
         "where s.value in (r.workflow, r.workflow || '|' || r.path))"
@@ -121,6 +125,8 @@ class SQLiteStore(SqlStore):
         self._steps = read_migrations("sqlite")
         self._pool = Pool(self._connect, sqlite3.Error, self._explained, door=DOOR)
         self._lent = self._pool.lend
+        # For commits that must survive the death of this process, not of the machine.
+        self._hasty = Pool(self._connect_hasty, sqlite3.Error, self._explained, door=DOOR)
         self._eyes: set[_Eye] = set()
         # Threads of this process queue here: SQLite's own way to wait for a lock is to sleep. Always
         # inside a loan, so that nobody waits in it while the process forks.
@@ -131,6 +137,7 @@ class SQLiteStore(SqlStore):
     def let_go(self) -> None:
         """Close every connection, because the process is about to fork."""
         self._pool.close()
+        self._hasty.close()
         for eye in tuple(self._eyes):
             eye.close()
 
@@ -152,6 +159,11 @@ class SQLiteStore(SqlStore):
         except BaseException:
             connection.close()
             raise
+        return connection
+
+    def _connect_hasty(self) -> sqlite3.Connection:
+        connection = self._connect()
+        connection.execute("pragma synchronous = normal")
         return connection
 
     def _there(self) -> tuple[int, int] | None:
@@ -245,7 +257,7 @@ class SQLiteStore(SqlStore):
             cursor = self._run(connection, name, parameters)
             return cursor.fetchall() if cursor.description else [(1,)] * cursor.rowcount
 
-        with self._lent() as connection:
+        with self._hasty.lend() as connection:
             rows: list[Row] = self._group.write(connection, work, synced=False)
             return rows
 
@@ -263,7 +275,7 @@ class SQLiteStore(SqlStore):
             except sqlite3.IntegrityError:  # lost a race, or the id or the key is taken
                 return False
 
-        with self._lent() as connection:
+        with (self._pool if synced else self._hasty).lend() as connection:
             written: bool = self._group.write(connection, work, synced=synced)
             if erase and written:
                 self._purge(connection)
@@ -281,9 +293,6 @@ class SQLiteStore(SqlStore):
         written = written and all(self._put(connection, append, now) for append in appends)
         for stream, seq in erase if written else ():
             self._run(connection, "erase", {"stream": stream, "seq": seq})
-            self._run(connection, "forget", {"stream": stream})
-            self._run(connection, "drop_case", {"id": stream})
-            self._run(connection, "drop_text", {"id": stream})
         for name in ERASED if erase and written else ():
             self._run(connection, name, {"stream": erase[0][0]})
         return written
@@ -349,7 +358,7 @@ class SQLiteStore(SqlStore):
                     return False
             return True
 
-        with self._lent() as connection:
+        with self._hasty.lend() as connection:
             written: bool = self._group.write(connection, work, synced=False)
             return written
 
@@ -473,6 +482,7 @@ class SQLiteStore(SqlStore):
         """Let go of the watching thread and of idle connections."""
         self.bell.close()
         self._pool.close()
+        self._hasty.close()
         self._file = None
 
     def _explained(self, error: sqlite3.Error) -> StoreError:

@@ -6,13 +6,10 @@ happened in them.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from typing import Literal, NamedTuple, Protocol
 
 from sayso.model.names import folded
-from sayso.store.named import Part, listed
-from sayso.store.readers import SqlReaders
+from sayso.store.named import SqlQueries, listed
 
 Grain = Literal["hour", "day", "person", "ever"]
 Dimension = Literal["agent", "tool", "tier"]
@@ -76,10 +73,6 @@ class TallyFilter(NamedTuple):
 class Tallies(Protocol):
     """What a store can do with counts. Every method is one short transaction."""
 
-    def put_tallies(self, rows: Iterable[Tally], *, before: str, after: str) -> bool:
-        """Add to the counts, and say how far they reach; nothing, if somebody else has got on."""
-        ...
-
     def tallied(self, wanted: TallyFilter, width: int) -> list[Sum]:
         """Sum up by slots of so many hours; parts are their numbers."""
         ...
@@ -89,13 +82,8 @@ class Tallies(Protocol):
         ...
 
 
-class SqlTallies(SqlReaders):
+class SqlTallies(SqlQueries):
     """Counts in a SQL database."""
-
-    def put_tallies(self, rows: Iterable[Tally], *, before: str, after: str) -> bool:
-        """Add to the counts."""
-        parts: list[Part] = [("put_tallies", {"rows": json.dumps(list(rows))})]
-        return self._read("tallies", parts, before, after)
 
     def tallied(self, wanted: TallyFilter, width: int) -> list[Sum]:
         """Sum up by slots of so many hours."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from sayso.model.event import Event
-from sayso.store.named import Part
-from sayso.store.readers import SqlReaders
+from sayso.store.named import SqlQueries
 
 DESK = "#"  # in place of a team: people, access, webhooks and seals are the desk's own
 
@@ -75,12 +74,6 @@ Others = Mapping[By, Sequence[str]]  # what else is wanted: by each thing one of
 class Trail(Protocol):
     """What a store can do with the trail. Every method is one short transaction."""
 
-    def put_trail(
-        self, rows: Iterable[TrailRow], changed: Iterable[TrailRow], *, before: str, after: str
-    ) -> bool:
-        """Add events and change others, and say how far they reach; nothing if somebody got on."""
-        ...
-
     def trail_teams(self) -> list[str]:
         """The teams that the trail has something of, `""` for none and `"#"` for the desk."""
         ...
@@ -102,20 +95,12 @@ class Trail(Protocol):
         ...
 
 
-class SqlTrail(SqlReaders):
+class SqlTrail(SqlQueries):
     """The trail in a SQL database."""
 
     @abstractmethod
     def _several(self, name: str, part: str, place: str, own: Sequence[str], times: int) -> str:
         """Return the name of a query with a part in it several times, each with its own values."""
-
-    def put_trail(
-        self, rows: Iterable[TrailRow], changed: Iterable[TrailRow], *, before: str, after: str
-    ) -> bool:
-        """Add events and change others."""
-        parts: list[Part] = [("put_trail", {"rows": json.dumps(list(rows))})]
-        parts += [("change_trail", row._asdict()) for row in changed]
-        return self._read("trail", parts, before, after)
 
     def trail_teams(self) -> list[str]:
         """Return the teams that the trail has something of."""

@@ -291,12 +291,10 @@ def test_outside_a_run_nothing_is_asked_of_the_model_and_the_way_is_said(tmp_pat
     assert lines(tmp_path / "prompts") == []
 
 
-def test_ainvoke_is_refused_in_words(tmp_path: Path):
+async def test_outside_a_run_it_says_so_on_an_event_loop_too(tmp_path: Path):
     agent = agent_of(tmp_path)
-    with pytest.raises(Misuse, match="not with ainvoke"):
-        asyncio.run(
-            agent.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "1"}})
-        )
+    with pytest.raises(Misuse, match=r"desk\.run\(Graph\("):
+        await agent.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "1"}})
 
 
 def test_a_pause_that_middleware_swallows_is_one_all_the_same(hire: Hire):
@@ -501,7 +499,7 @@ def test_what_makes_no_sense_is_refused_when_it_is_declared(given: dict[str, Any
         SaysoMiddleware(**given)
 
 
-def test_a_host_that_was_never_tried_is_warned_about(monkeypatch: pytest.MonkeyPatch):
+def test_a_host_that_is_too_old_is_warned_about(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(middleware, "OLDEST", "99.0")
     with pytest.warns(UntestedHost, match="langchain"):
         SaysoMiddleware()

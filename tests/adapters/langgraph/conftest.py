@@ -72,3 +72,13 @@ def everywhere(
     file = f"{tmp_path}/checkpoints.db"
     saver = file if request.param == "sqlite" else request.getfixturevalue("checkpoints")
     yield from _bench(workshop, request.getfixturevalue(request.param), saver, tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def awaited(
+    request: pytest.FixtureRequest, workshop: Workshop, tmp_path: Path
+) -> Iterator[Setting]:
+    """A bench on each database, whose checkpointer is opened on an event loop."""
+    file = f"{tmp_path}/checkpoints.db"
+    saver = file if request.param == "sqlite" else request.getfixturevalue("checkpoints")
+    yield from _bench(workshop, request.getfixturevalue(request.param), f"aio:{saver}", tmp_path)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, field_validator
 from typing_extensions import TypedDict
 
 import sayso
-from tests.crash.shop import note
+from tests.crash.shop import note, noted
 
 FOLDER = {"at": ""}
 
@@ -174,6 +174,13 @@ def swallow(state: State) -> State:
     return {"log": [said]}
 
 
+def rewords(state: State) -> State:
+    """Ask in the words of a model, which settles on its second ones."""
+    times = noted(FOLDER["at"], "times")
+    note(FOLDER["at"], "times", "once more")
+    return {"log": [interrupt(f"draft {min(len(times) + 1, 2)}")]}
+
+
 def flaky(state: State) -> State:
     """A node that fails the first time, and is tried again by LangGraph."""
     sayso.effect(did, "once")
@@ -185,7 +192,7 @@ def flaky(state: State) -> State:
 
 def failing(state: State) -> State:
     if interrupt("Go?") and not Path(FOLDER["at"], "mended").exists():
-        raise ValueError("the node is broken")
+        raise OSError("the node is broken")
     return {"log": ["mended"]}
 
 
@@ -374,6 +381,7 @@ GRAPHS: dict[str, Callable[[], Builder]] = {
     "pay": lambda: one_node(pay),
     "pay kept": lambda: one_node(pay_kept),
     "pay then ask": pay_then_ask,
+    "rewords": lambda: one_node(rewords),
     "swallow": lambda: one_node(swallow),
     "flaky": lambda: one_node(flaky, retry_policy=RetryPolicy(initial_interval=0.01)),
     "failing": lambda: one_node(failing),

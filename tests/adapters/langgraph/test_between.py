@@ -8,6 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
+from sayso.adapters.langgraph.driver import Plain
 from sayso.adapters.langgraph.position import Position
 
 
@@ -51,10 +52,10 @@ def test_a_step_whose_tasks_are_done_is_not_the_end_of_the_graph():
     state = graph.get_state(thread, subgraphs=True)
     assert (state.next, len(state.tasks)) == ((), 1), "LangGraph calls nothing next"
 
-    found = Position.of(graph, state)
+    found = Position.of(Plain(graph), state)
 
     assert (found.done, found.settled, found.nodes) == (False, False, ("one",))
     saver.left = 9
     graph.invoke(None, thread, durability="sync")
     assert ran == ["one", "two"], "what was done is not done again"
-    assert Position.of(graph, graph.get_state(thread, subgraphs=True)).done
+    assert Position.of(Plain(graph), graph.get_state(thread, subgraphs=True)).done

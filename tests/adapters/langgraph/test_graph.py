@@ -129,7 +129,7 @@ def test_the_next_run_of_a_thread_goes_on_where_the_last_one_ended(everywhere: S
     said: list[str] = []
     for number, asked in enumerate(("SSL?", "DNS?")):
         run = bench.begin({"messages": [{"role": "user", "content": asked}]})
-        assert bench.ask(run).title == f"tools asks: {asked}"
+        assert bench.ask(run).title == asked
         bench.answer(run, {"data": f"read page {number}"})
         assert run.status == "done", run.error
         said = [message["content"] for message in run.output["messages"]]

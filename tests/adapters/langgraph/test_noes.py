@@ -18,7 +18,9 @@ from typing_extensions import TypedDict
 
 from sayso import Desk, Run
 from sayso.adapters.langgraph import Graph
-from sayso.adapters.langgraph.shapes import Calls, Known, Raised, shape_of
+from sayso.adapters.langgraph.calls import Calls
+from sayso.adapters.langgraph.raised import Known, Raised
+from sayso.adapters.langgraph.shapes import shape_of
 
 WORDS = ("accept", "edit", "respond", "ignore")
 # What a request allows, and in which word its graph hears a person's no, that of a person who ends

@@ -13,24 +13,29 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from sayso import Ask, Desk, Run
 from sayso.adapters.langgraph import Graph
 from sayso.runs.journal import Journal
-from tests.adapters.langgraph.graphs import FOLDER, GRAPHS, struck
+from tests.adapters.langgraph.async_graphs import ASYNC_GRAPHS
+from tests.adapters.langgraph.graphs import FOLDER, struck
+from tests.adapters.langgraph.graphs import GRAPHS as PLAIN_GRAPHS
 from tests.crash.shop import noted
 from tests.places import place_at
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "graph"
+GRAPHS = PLAIN_GRAPHS | ASYNC_GRAPHS
 
 
 @contextmanager
@@ -43,6 +48,36 @@ def saver_at(address: str) -> Iterator[Any]:
     else:
         with SqliteSaver.from_conn_string(address) as saver:
             yield saver
+
+
+@asynccontextmanager
+async def awaited_saver_at(address: str) -> AsyncIterator[Any]:
+    """Open the same checkpointer on the event loop that runs here."""
+    if address.startswith("postgresql"):
+        async with AsyncPostgresSaver.from_conn_string(address) as saver:
+            await saver.setup()
+            yield saver
+    else:
+        async with AsyncSqliteSaver.from_conn_string(address) as saver:
+            yield saver
+
+
+@contextmanager
+def made_for(order: dict[str, Any]) -> Iterator[Any]:
+    """Return what `Graph` is given: the graph, or how it is made on an event loop."""
+    builder = GRAPHS[order["graph"]]()
+    kind, _, address = order["saver"].partition("aio:")
+
+    @asynccontextmanager
+    async def made() -> AsyncIterator[Any]:
+        async with awaited_saver_at(address) as saver:
+            yield builder.compile(checkpointer=saver, **order["compile"])
+
+    if address:
+        yield made
+        return
+    with saver_at(kind) as saver:
+        yield builder.compile(checkpointer=saver, **order["compile"])
 
 
 def watch() -> None:
@@ -65,11 +100,10 @@ def live(order: dict[str, Any]) -> None:
         watch()
         FOLDER["at"] = order["folder"]
         with (
-            saver_at(order["saver"]) as saver,
+            made_for(order) as made,
             Desk(order["url"], agent="shop", account="sam@till", policy=order["policy"]) as desk,
         ):
-            compiled = GRAPHS[order["graph"]]().compile(checkpointer=saver, **order["compile"])
-            graph = Graph(NAME, compiled, **order["options"])
+            graph = Graph(NAME, made, **order["options"])
             while order["flag"] and not Path(order["folder"], order["flag"]).exists():
                 time.sleep(0.0005)
             if order["run"] is None:
@@ -194,7 +228,7 @@ class Bench:
     def thread_here(self) -> Iterator[tuple[Any, Any]]:
         """The compiled graph and its thread, for somebody who goes around us."""
         FOLDER["at"] = str(self.folder)
-        with saver_at(self.saver) as saver:
+        with saver_at(self.saver.removeprefix("aio:")) as saver:
             compiled = GRAPHS[self.graph]().compile(checkpointer=saver, **self.compile)
             yield compiled, {"configurable": {"thread_id": self.thread}}
 

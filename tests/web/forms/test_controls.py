@@ -17,6 +17,9 @@ from sayso.web.forms.fields import Field
 from sayso.web.forms.reading import Reading, read_answer, read_form
 from tests.web.forms.browser import Page, drawn, every
 
+# A graph that asks by a text may want to hear an object: both are typed into one box.
+TEXT_OR_JSON = {"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array"}]}
+
 
 def only(schema: dict[str, Any], value: Any) -> Field:
     form = form_of({"type": "object", "properties": {"x": schema}, "required": ["x"]}, {"x": value})
@@ -423,6 +426,11 @@ def test_the_one_list_of_objects_can_be_decided_row_by_row() -> None:
         ),
         ({}, {"=": ["5"]}, 5),
         ({}, {"=": ["five"]}, "five"),
+        (TEXT_OR_JSON, {"=": ["five"]}, "five"),
+        (TEXT_OR_JSON, {"=": ["5"]}, "5"),
+        (TEXT_OR_JSON, {"=": ['{"type": "accept"}']}, {"type": "accept"}),
+        (TEXT_OR_JSON, {"=": ["[5]"]}, [5]),
+        (TEXT_OR_JSON, {"=": ["{broken"]}, "{broken"),
     ],
 )
 def test_an_answer_has_the_type_that_was_asked_for(schema: Any, typed: dict, value: Any) -> None:
@@ -441,6 +449,7 @@ def test_an_answer_has_the_type_that_was_asked_for(schema: Any, typed: dict, val
         {"type": "string"},
         {"anyOf": [{"type": "string"}, {"type": "integer"}]},
         {},
+        TEXT_OR_JSON,
     ],
 )
 def test_nothing_is_answered_until_somebody_answers(schema: Any) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from langchain.agents.middleware.types import ToolCallRequest
@@ -16,6 +17,7 @@ from sayso.adapters.langchain.results import Result
 from sayso.errors import Misuse
 
 Handler = Callable[[ToolCallRequest], Result]
+AsyncHandler = Callable[[ToolCallRequest], Awaitable[Result]]
 
 
 def here() -> Seats:
@@ -46,12 +48,33 @@ def asking(seats: Seats, place: str, request: ToolCallRequest, handler: Handler)
         return handler(_blocking(request))
 
 
+async def asking_async(
+    seats: Seats, place: str, request: ToolCallRequest, handler: AsyncHandler
+) -> Result:
+    """Do the same on an event loop: what the tool asks is awaited if it is `async def`."""
+    with seats.at(f"{part()} {place} inside", awaits=True):
+        return await handler(request)
+
+
 def carrying(request: ToolCallRequest, args: dict[str, Any], handler: Handler) -> Result:
     """Let the host run a tool. What it must not do meanwhile is to ask anybody."""
-    name = request.tool_call["name"]
+    with _silent(request.tool_call["name"]):
+        return handler(_blocking(with_args(request, args)))
+
+
+async def carrying_async(
+    request: ToolCallRequest, args: dict[str, Any], handler: AsyncHandler
+) -> Result:
+    """Do the same on an event loop."""
+    with _silent(request.tool_call["name"]):
+        return await handler(with_args(request, args))
+
+
+@contextmanager
+def _silent(name: str) -> Iterator[None]:
     before = SILENT.set(name)
     try:
-        return handler(_blocking(with_args(request, args)))
+        yield
     except GraphBubbleUp as error:
         raise _asks(name) from error
     finally:

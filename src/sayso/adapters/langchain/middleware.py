@@ -9,7 +9,7 @@ answered. When a tool is to run, its approval is spent and the result recorded.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NoReturn, NotRequired, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState
@@ -31,19 +31,31 @@ from sayso.adapters.base import (
     Refusal,
     Seats,
     carried_out,
+    carried_out_async,
     check_host,
     cleared,
     errand,
     foreign,
     told,
 )
-from sayso.adapters.langchain.making import Handler, asking, carrying, here, part, with_args
+from sayso.adapters.langchain.making import (
+    AsyncHandler,
+    Handler,
+    asking,
+    asking_async,
+    carrying,
+    carrying_async,
+    here,
+    part,
+    with_args,
+)
 from sayso.adapters.langchain.results import Result, answer, kept, restored
 from sayso.adapters.langchain.turns import completed, last_turn, named, pending, rewritten
 from sayso.errors import Answered, BadValue, Misuse, Outcome, SaysoError, StepFailed
 
 _log = logging.getLogger("sayso.adapters.langchain")
-OLDEST, NEWEST = "1.4.0", "1.4.10"
+OLDEST = "1.4.0"
+FAILS: dict[str, str] = {}  # versions that a test of ours fails with, and what does not work
 _WHY = 4000  # of what a model writes, that much goes on a card
 _NO_PLACE = ("later", "on_reject")  # options of a tool that a LangChain agent has no way to keep
 
@@ -86,7 +98,7 @@ class SaysoMiddleware(AgentMiddleware[Any, Any, Any]):
         tools: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         super().__init__()
-        check_host("langchain", OLDEST, NEWEST)
+        check_host("langchain", OLDEST, FAILS)
         if isinstance(confirm, str):
             raise BadValue(f"confirm={confirm!r}: give a list of names, or True.")
         self._confirm: frozenset[str] | None = None if confirm is True else frozenset(confirm)
@@ -103,9 +115,24 @@ class SaysoMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ExtendedModelResponse[Any]:
         """Note with the reply what the tools take that it calls: the next process has no list."""
+        return self._noted(request, handler(self._shown(request)))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ExtendedModelResponse[Any]:
+        """Do the same on an event loop."""
+        return self._noted(request, await handler(self._shown(request)))
+
+    def _shown(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         here().check_paused()
         self._check_names(request.tools)
-        response = handler(request.override(messages=completed(request.messages)))
+        return request.override(messages=completed(request.messages))
+
+    def _noted(
+        self, request: ModelRequest[Any], response: ModelResponse[Any]
+    ) -> ExtendedModelResponse[Any]:
         replies = [message for message in response.result if isinstance(message, AIMessage)]
         called = {call["name"] for reply in replies for call in reply.tool_calls}
         found = [tool for tool in request.tools if isinstance(tool, BaseTool)]
@@ -133,24 +160,19 @@ class SaysoMiddleware(AgentMiddleware[Any, Any, Any]):
             return None
         return {"messages": [changed, *refusals]}
 
+    async def aafter_model(self, state: Any, runtime: object) -> dict[str, Any] | None:  # noqa: ANN401
+        """Do the same on an event loop: nothing in it waits for anybody."""
+        return self.after_model(state, runtime)
+
     def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Result:
         """Carry out a call that was decided on, once; or say again what came of it."""
-        seats = here()
-        seats.check_paused()
-        message, _ = last_turn(_messages(request.state))
-        call = request.tool_call
-        if message is None:
-            raise Misuse(
-                f"{call['name']} is to be called, and no message of the model asks for it, so "
-                "nobody can have decided on it. Call tools through the agent."
-            )
-        shape = _shape(request.tool) if request.tool is not None else None
+        seats, call = here(), request.tool_call
 
         def perform(**args: Any) -> Any:  # noqa: ANN401 - as the tool itself
             return kept(carrying(request, args, handler), call)
 
         try:
-            made = self.errand(message, call, shape, perform)
+            made = self._wanted(seats, request, perform)
             if not made.gate.rules.asks:
                 return restored(carried_out(seats, part(), made), call)  # type: ignore[no-any-return]
             (said,) = cleared(seats, part(), [made])
@@ -160,17 +182,44 @@ class SaysoMiddleware(AgentMiddleware[Any, Any, Any]):
             return _refusal(call, said)
         return asking(seats, made.place, with_args(request, _decided(made, said)), handler)
 
-    async def awrap_model_call(self, *_: object) -> NoReturn:
-        """Refuse: a run is carried on by a thread of its own."""
-        _refuse_async()
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncHandler) -> Result:
+        """Do the same on an event loop, with a tool that is awaited."""
+        seats, call = here(), request.tool_call
 
-    async def aafter_model(self, *_: object) -> NoReturn:
-        """Refuse: a run is carried on by a thread of its own."""
-        _refuse_async()
+        async def perform(**args: Any) -> Any:  # noqa: ANN401 - as the tool itself
+            return kept(await carrying_async(request, args, handler), call)
 
-    async def awrap_tool_call(self, *_: object) -> NoReturn:
-        """Refuse: a run is carried on by a thread of its own."""
-        _refuse_async()
+        try:
+            made = self._wanted(seats, request, perform)
+            if not made.gate.rules.asks:
+                return restored(await carried_out_async(seats, part(), made), call)  # type: ignore[no-any-return]
+            (said,) = cleared(seats, part(), [made])
+        except (Outcome, StepFailed, BadValue) as error:
+            return _refusal(call, error)
+        if isinstance(said, SaysoError):
+            return _refusal(call, said)
+        wanted = with_args(request, _decided(made, said))
+        return await asking_async(seats, made.place, wanted, handler)
+
+    def _wanted(
+        self, seats: Seats, request: ToolCallRequest, perform: Callable[..., Any]
+    ) -> Errand:
+        """Return the call that a tool is to be run for.
+
+        Raises:
+            Misuse: the model made no such call.
+            BadValue: nobody could be shown it.
+        """
+        seats.check_paused()
+        message, _ = last_turn(_messages(request.state))
+        call = request.tool_call
+        if message is None:
+            raise Misuse(
+                f"{call['name']} is to be called, and no message of the model asks for it, so "
+                "nobody can have decided on it. Call tools through the agent."
+            )
+        shape = _shape(request.tool) if request.tool is not None else None
+        return self.errand(message, call, shape, perform)
 
     def _check_names(self, tools: Sequence[object]) -> None:
         """Warn of a name that no tool has, once: it may be misspelt, or come with a later request."""
@@ -241,13 +290,6 @@ def _decided(made: Errand, ask: Ask | None) -> dict[str, Any]:
 
 def _refusal(call: ToolCall, error: Refusal) -> ToolMessage:
     return answer(call, told(error), failed=not isinstance(error, Answered))
-
-
-def _refuse_async() -> NoReturn:
-    raise Misuse(
-        "SaysoMiddleware works with agent.invoke(...), not with ainvoke or astream: a run is "
-        "carried on by a thread of its own. Tools that are `async def` work all the same."
-    )
 
 
 def _check(name: str, given: Mapping[str, Any]) -> None:

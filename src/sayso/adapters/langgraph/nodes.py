@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn
@@ -27,15 +27,22 @@ _CALL: ContextVar[tuple[str, UUID] | None] = ContextVar("sayso_tool_call", defau
 
 
 @contextmanager
-def seated(seats: Seats, asked: Watch) -> Iterator[None]:
-    """Let the verbs in nodes of a graph that is invoked in this block stand at their tasks."""
+def seated(seats: Seats, asked: Watch, awaits: Callable[[], bool]) -> Iterator[None]:
+    """Let the verbs in nodes of a graph that is invoked in this block stand at their tasks.
+
+    Args:
+        seats: Their places.
+        asked: The watch over what the nodes ask.
+        awaits: Says whether the code that runs here awaits its verbs.
+    """
 
     def place() -> tuple[str, object]:
         found = _place()
         asked.check_here(found[0])
+        asked.acted(found[0])
         return found
 
-    with seats.by(place), asked.watching():
+    with seats.by(place, awaits), asked.watching():
         yield
 
 
@@ -73,6 +80,7 @@ class PauseWatch(BaseCallbackHandler):
     """
 
     raise_error = True  # what is raised here is meant
+    run_inline = True  # on an event loop too: what is set here is for the code that follows
 
     def __init__(self, seats: Seats, asked: Watch) -> None:
         self.stopped = False
@@ -98,6 +106,8 @@ class PauseWatch(BaseCallbackHandler):
         if place and name == known.get("langgraph_node"):
             if not self._runs(place):
                 self._asked.begun(place)
+            inside = bool(known.get("checkpoint_ns"))
+            self._asked.belongs(place, known.get("lc_agent_name"), inside=inside)
             self._nodes[run_id] = place
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:  # noqa: ANN401
@@ -111,6 +121,7 @@ class PauseWatch(BaseCallbackHandler):
             return
         try:
             self._seats.check_paused(lambda name: within(place, name))
+            self._check_awaited(place)
             if not self._runs(place):
                 self._asked.ended(place)
             self._asked.check(place)
@@ -130,6 +141,7 @@ class PauseWatch(BaseCallbackHandler):
             self._interrupt(error)
         if isinstance(error, GraphInterrupt):
             self._asked.interrupted(place)
+        self._asked.raised(place, error)
         try:
             self._asked.check(place)
         except Stop as stop:
@@ -152,11 +164,13 @@ class PauseWatch(BaseCallbackHandler):
         Raises:
             GraphInterrupt: people were asked about this call, and it did not wait for their word.
         """
-        if not tool_call_id:
-            return
         name, place = tool_call_id, (metadata or {}).get("langgraph_checkpoint_ns", "")
+        self._asked.acted(place)
+        self._asked.uses(place, str((serialized or {}).get("name") or ""))
+        if not name:
+            return
         try:
-            self._asked.calling(place, tool_call_id)
+            self._asked.calling(place, name)
             self._asked.check(place)
         except Stop as stop:
             self._interrupt(stop)
@@ -177,15 +191,51 @@ class PauseWatch(BaseCallbackHandler):
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:  # noqa: ANN401
         """Go back to the node."""
         call = self._calls.get(run_id)
+        if call is not None:
+            self._asked.raised(f"{call[0]} {call[1]}", error)
         if call is not None and SILENT.get() is not None and isinstance(error, GraphInterrupt):
             self._asked.failed(call[0])
         self._leave(run_id)
+
+    def on_llm_start(
+        self,
+        serialized: dict[str, Any],
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **_: Any,  # noqa: ANN401 - what else there is to know
+    ) -> None:
+        """Note that a node goes on with what it was told."""
+        self._asked.acted((metadata or {}).get("langgraph_checkpoint_ns", ""))
+
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any],
+        messages: list[list[Any]],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **_: Any,  # noqa: ANN401 - what else there is to know
+    ) -> None:
+        """Note that a node goes on with what it was told."""
+        self._asked.acted((metadata or {}).get("langgraph_checkpoint_ns", ""))
 
     def _leave(self, run_id: UUID) -> None:
         with self._lock:
             call = self._calls.pop(run_id, None)
         if call is not None:
             _CALL.set(call[2])
+
+    def _check_awaited(self, place: str) -> None:
+        """Note that a node has ended in which a verb was called and never awaited.
+
+        Where the host would keep what the node returned, an error of it is not enough.
+        """
+        try:
+            self._seats.check_awaited(lambda name: within(place, name))
+        except Misuse as error:
+            self._asked.unawaited(place, str(error))
 
     def _runs(self, place: str) -> bool:
         """Whether something of this task still runs: a runnable in it may have the node's name."""

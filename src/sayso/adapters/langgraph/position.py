@@ -11,8 +11,9 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
-from sayso.adapters.langgraph.shapes import Raised, cut, plain
-from sayso.adapters.langgraph.stops import Compiled, Stops
+from sayso.adapters.langgraph.driver import Driver
+from sayso.adapters.langgraph.raised import Raised, cut, plain
+from sayso.adapters.langgraph.stops import Stops
 
 TAG = "sayso"  # the key in a checkpoint's metadata that says which turn of which run made it
 _MOST = 400_000  # characters of all values together; a turn's result holds them
@@ -32,13 +33,15 @@ class Position:
     behind: tuple[str, ...]  # the ids of what is shown as asked and was answered
     paused: bool = False  # a verb in a node waits for people
     refused: Mapping[str, str] = field(default_factory=dict)  # what was said to answers, by id
+    # The interrupts at which a node asked something else than before, with those that they stand for.
+    renewed: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graph: Compiled, state: StateSnapshot, passed: Iterable[str] = ()) -> Position:
+    def of(cls, driver: Driver, state: StateSnapshot, passed: Iterable[str] = ()) -> Position:
         """Read it from a snapshot of the thread, with its subgraphs.
 
         Args:
-            graph: The graph.
+            driver: The way to call the graph.
             state: The snapshot.
             passed: The stops that people have allowed to be passed.
         """
@@ -49,7 +52,7 @@ class Position:
             for task, one in asking
             if one.id in {known.id for known in state.interrupts}
         ]
-        stops = Stops(graph, state, frozenset(passed))
+        stops = Stops(driver, state, frozenset(passed))
         # A process may die when the tasks of a step are done and the step is not: nothing is next
         # then, and yet the graph has to go on.
         between = () if state.next else tuple(task.name for task in state.tasks)
@@ -71,7 +74,7 @@ class Position:
         if not isinstance(kept, dict) or kept.keys() != cls.__dataclass_fields__.keys():
             return None
         listed = {name: tuple(one) for name, one in kept.items() if isinstance(one, list)}
-        raised = tuple(Raised(**one) for one in kept["raised"])
+        raised = tuple(Raised(**{**one, "chain": tuple(one["chain"])}) for one in kept["raised"])
         return cls(**{**kept, **listed, "raised": raised})
 
     @property
@@ -107,6 +110,15 @@ class Position:
     def refusing(self, refused: Mapping[str, str]) -> Position:
         """Return it as one at which the graph did not take some answers."""
         return replace(self, refused=refused)
+
+    def chained(self, chains: Mapping[str, tuple[str, ...]]) -> Position:
+        """Return it with the agents through which its interrupts came, as far as they are known."""
+        raised = [replace(one, chain=chains.get(one.id, one.chain)) for one in self.raised]
+        return replace(self, raised=tuple(raised))
+
+    def renewing(self, renewed: Mapping[str, list[str]]) -> Position:
+        """Return it as one at which a node asks something else than what people answered."""
+        return replace(self, renewed=renewed)
 
     def waiting(self) -> Position:
         """Return it as one at which a verb in a node waits for people."""

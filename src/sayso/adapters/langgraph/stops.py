@@ -9,37 +9,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.pregel import Pregel
 from langgraph.types import PregelTask, StateSnapshot
 
-Compiled = Pregel[Any, Any, Any, Any]
+from sayso.adapters.langgraph.driver import Compiled, Driver
 
 
 @dataclass(frozen=True, slots=True)
 class Stops:
     """The stops of a thread, of which people have allowed some to be passed."""
 
-    root: Compiled
+    driver: Driver
     state: StateSnapshot
     passed: Container[str]
 
     @property
     def every(self) -> tuple[str, ...]:
         """All of them, each named by the checkpoint it is at."""
-        return tuple(mark for mark, _ in _marks(self.root, self.root, self.state))
+        return tuple(mark for mark, _ in _marks(self.driver, self.driver.graph, self.state))
 
     @property
     def ahead(self) -> tuple[str, ...]:
         """The nodes behind those that nobody has allowed yet."""
-        found = _marks(self.root, self.root, self.state)
+        found = _marks(self.driver, self.driver.graph, self.state)
         return tuple(path for mark, path in found if mark not in self.passed)
 
     @property
     def idle(self) -> tuple[str, ...]:
         """The nodes that neither ask nor are held at a stop, and have not ended."""
-        return self._idle(self.root, self.state)
+        return self._idle(self.driver.graph, self.state)
 
     @property
     def behind(self) -> tuple[str, ...]:
@@ -47,7 +46,7 @@ class Stops:
 
         LangGraph shows them until the task has ended.
         """
-        graphs = _graphs(self.root)
+        graphs = _graphs(self.driver.graph)
         return tuple(
             one.id
             for task in self.state.tasks
@@ -61,7 +60,7 @@ class Stops:
         return bool(state.next) and not self._idle(graph, state)
 
     def _idle(self, graph: Compiled, state: StateSnapshot) -> tuple[str, ...]:
-        if any(mark not in self.passed for mark, _ in _here(self.root, graph, state)):
+        if any(mark not in self.passed for mark, _ in _here(self.driver, graph, state)):
             return ()
         graphs = _graphs(graph)
         quiet = Counter(
@@ -74,23 +73,23 @@ class Stops:
 
 
 def _marks(
-    root: Compiled, graph: Compiled, state: StateSnapshot, path: str = ""
+    driver: Driver, graph: Compiled, state: StateSnapshot, path: str = ""
 ) -> Iterator[tuple[str, str]]:
-    for mark, name in _here(root, graph, state):
+    for mark, name in _here(driver, graph, state):
         yield mark, f"{path}{name}"
     graphs = _graphs(graph)
     for task in state.tasks:
         for inner in _inner(task):
             if task.name in graphs:
-                yield from _marks(root, graphs[task.name], inner, f"{path}{task.name}/")
+                yield from _marks(driver, graphs[task.name], inner, f"{path}{task.name}/")
 
 
-def _here(root: Compiled, graph: Compiled, state: StateSnapshot) -> Iterator[tuple[str, str]]:
+def _here(driver: Driver, graph: Compiled, state: StateSnapshot) -> Iterator[tuple[str, str]]:
     """Find the stops of one graph, without those inside its nodes."""
     before, after = graph.interrupt_before_nodes, graph.interrupt_after_nodes
     names = {name for name in state.next if before == "*" or name in before}
     if after and state.parent_config is not None:
-        ran = root.get_state(state.parent_config).tasks
+        ran = driver.state(state.parent_config).tasks
         if any(after == "*" or task.name in after for task in ran):
             names = set(state.next)
     at = state.config.get("configurable", {}).get("checkpoint_id")

@@ -7,8 +7,9 @@ said after the last one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -17,20 +18,26 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from sayso import CannotTell, Happened, Rejected
-from sayso.adapters.base import Parked, Running, Seats, Stop, foreign, made_plain
+from sayso.adapters.base import (
+    LoopGone,
+    LoopThread,
+    Parked,
+    Running,
+    Seats,
+    Stop,
+    acting_as,
+    foreign,
+    made_plain,
+    one_line,
+    refused,
+    text_of,
+)
+from sayso.adapters.langgraph.driver import Compiled, Driver
 from sayso.adapters.langgraph.nodes import PauseWatch, here, seated
 from sayso.adapters.langgraph.position import TAG, Position
-from sayso.adapters.langgraph.shapes import (
-    Known,
-    Question,
-    Raised,
-    Refused,
-    Shape,
-    plain,
-    shape_of,
-)
-from sayso.adapters.langgraph.stops import Compiled
-from sayso.adapters.langgraph.watching import Watch
+from sayso.adapters.langgraph.raised import Earlier, Known, Raised, plain
+from sayso.adapters.langgraph.shapes import Shape, shape_of
+from sayso.adapters.langgraph.watching import Watch, shown
 from sayso.errors import Conflict, Misuse
 
 if TYPE_CHECKING:
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 _OVER = object()
+_TRIES = 3  # answers to one interrupt that a graph may refuse until the run is parked
 _SAID = 500  # characters of what a validator says
 
 
@@ -49,13 +57,11 @@ class Host(Protocol):
     config: RunnableConfig
     context: object
 
-    @property
-    def graph(self) -> Compiled:
-        """The compiled graph."""
+    def driver(self, loops: LoopThread) -> Driver:
+        """Return the way to call the graph."""
         ...
 
-    @property
-    def known(self) -> Known:
+    def known(self, graph: Compiled) -> Known:
         """What is known of answers beforehand."""
         ...
 
@@ -67,9 +73,14 @@ class Thread:
         self.host = host
         self.run = run
         self.given = given
+        self.driver = _driver(host, run)
+        self.known = host.known(self.driver.graph)
         self.seats: Seats = run.seats()
-        self.asked: dict[str, str | None] = {}  # the asks of the last turn, by interrupt
+        self.asked: dict[str, str | None] = {}  # the last ask of each interrupt
         self.decided: dict[str, Raised] = {}
+        self.told: dict[str, Any] = {}  # what the graph was told last, by interrupt
+        self.tries: Counter[str] = Counter()  # answers that it did not take, by interrupt
+        self.gone: dict[str, Raised] = {}  # what was decided and is worded otherwise by now
 
     def carried_on(self) -> Any:  # noqa: ANN401 - JSON
         """Go on turn by turn until the graph has ended, and return its values."""
@@ -79,7 +90,10 @@ class Thread:
             before = self._turn(number, before, answers)
             if before.done and not before.paused:
                 break
+            self._forget(before)
+            self._check_tries(before)
             answers = self._answers(before, answers)
+            self.told |= answers
             self.decided |= {one.id: one for one in before.raised}
         return self.run.step(self._output)
 
@@ -118,8 +132,8 @@ class Thread:
 
     def watch(self) -> Watch:
         """Return what watches over the calls of `interrupt()` in a turn."""
-        saver = cast("BaseCheckpointSaver[Any]", self.host.graph.checkpointer)
-        return Watch(self.thread["thread_id"], saver, self.decided, here)
+        saver = cast("BaseCheckpointSaver[Any]", self.driver.graph.checkpointer)
+        return Watch(self.thread["thread_id"], saver, self.decided, self.told, here)
 
     def tag(self, number: int) -> str:
         """What is noted on each checkpoint of a turn."""
@@ -128,12 +142,12 @@ class Thread:
     def position(self, before: Position | None) -> Position:
         """Ask the checkpointer where the thread stands; at stops `before`, it may go on."""
         config: RunnableConfig = {"configurable": self.thread}
-        state = self.host.graph.get_state(config, subgraphs=True)
-        return Position.of(self.host.graph, state, before.stops if before is not None else ())
+        state = self.driver.state(config, subgraphs=True)
+        return Position.of(self.driver, state, before.stops if before is not None else ())
 
     def _output(self) -> Any:  # noqa: ANN401 - JSON
         config: RunnableConfig = {"configurable": self.thread}
-        return plain(self.host.graph.get_state(config).values)
+        return plain(self.driver.state(config).values)
 
     # --- what people say ---
 
@@ -147,9 +161,12 @@ class Thread:
         if at.refused:
             again = at.ids
         kept = {i: value for i, value in given.items() if i in again and i not in at.refused}
-        shapes = {one.id: self._shape(one, at) for one in at.raised if one.id not in kept}
-        asked = {id_: shape.put(self.run) for id_, shape in shapes.items()}
-        self.asked = {id_: laters[0].id for id_, laters in asked.items()}
+        known = self.known
+        shapes = {one.id: shape_of(one, known) for one in at.raised if one.id not in kept}
+        earlier = {one.id: self._earlier(one, at) for one in at.raised}
+        chains = {one.id: one.chain for one in at.raised}
+        asked = {id_: self._put(shape, earlier[id_], chains[id_]) for id_, shape in shapes.items()}
+        self.asked |= {id_: laters[0].id for id_, laters in asked.items()}
         stop = self._stop(at.ahead if at.paused else (*at.ahead, *at.idle))
         if at.paused:
             self.run.step(self.seats.check_answered)
@@ -157,10 +174,60 @@ class Thread:
             raise Rejected(stop.ask)
         return {**kept, **{id_: shape.reply(asked[id_]) for id_, shape in shapes.items()}}
 
-    def _shape(self, raised: Raised, at: Position) -> Shape:
-        because, ask = at.refused.get(raised.id), self.asked.get(raised.id)
-        refused = Refused(ask, because) if because is not None and ask is not None else None
-        return shape_of(raised, self.host.known, refused)
+    def _put(self, shape: Shape, earlier: Earlier | None, chain: Sequence[str]) -> list[Any]:
+        """Ask, and say through which agents of the graph it comes. The graph itself is who asks.
+
+        So a rule of the policy for the graph counts for all that is inside it.
+        """
+        if not chain:
+            return shape.put(self.run, earlier)
+        name = made_plain("agent", self.host.name)
+        with ExitStack() as around:
+            for one in (name, *chain):
+                around.enter_context(acting_as(self.run, one))
+            return shape.put(self.run, earlier, agent=name)
+
+    def _forget(self, at: Position) -> None:
+        """Let nothing count that was said to what a node words otherwise by now."""
+        for new, gone in at.renewed.items():
+            self.tries[new] = 1 + max(self.tries[one] for one in gone)
+            self.gone |= {one: self.decided.pop(one) for one in gone if one in self.decided}
+
+    def _check_tries(self, at: Position) -> None:
+        """Stop asking once people have answered several times for nothing; a retry asks again.
+
+        Raises:
+            Parked: they have.
+        """
+        self.tries.update(at.refused.keys())
+        most = _TRIES * (1 + self.run.journal.granted["answers"])
+        for one in at.raised:
+            if self.tries[one.id] >= most and (one.id in at.refused or one.id in at.renewed):
+                raise Parked(self._in_vain(one, at), more="answers")
+
+    def _in_vain(self, one: Raised, at: Position) -> str:
+        because = at.refused.get(one.id)
+        if because is not None:
+            return (
+                f"{one.node} took none of {self.tries[one.id]} answers. The last time it said: "
+                f"{because} Retry the run to be asked again, or cancel it."
+            )
+        was = self.gone[at.renewed[one.id][0]]
+        return (
+            f"{one.node} asked something else {self.tries[one.id]} times when it ran again, so it was "
+            f"given no answer. People decided on: {shown(was.value)} Now it asks: {shown(one.value)} "
+            "What a node asks must not change: compute it in a node before, or by sayso.step(...). "
+            "Retry the run to be asked again, or cancel it."
+        )
+
+    def _earlier(self, one: Raised, at: Position) -> Earlier | None:
+        """Return what was asked before at the place of an interrupt, and does not count."""
+        if one.id in at.refused:
+            return Earlier(self.asked.get(one.id), because=at.refused[one.id])
+        if one.id not in at.renewed:
+            return None
+        old = at.renewed[one.id][0]
+        return Earlier(self.asked.get(old), was=self.gone[old].value, now=one.value)
 
     def _stop(self, nodes: Sequence[str]) -> Any:  # noqa: ANN401 - a later
         """Ask before the nodes at which the graph was compiled to stop, if there are any."""
@@ -189,10 +256,9 @@ class Turn:
         Raises:
             Parked: it does not, so what they decided must not be used.
         """
-        graph = self._thread.host.graph
         if self._before is None:
             return
-        differs = self._now().differs_from(self._before, graph.nodes)
+        differs = self._now().differs_from(self._before, self._thread.driver.graph.nodes)
         if differs is not None:
             raise Parked(differs)
 
@@ -205,7 +271,7 @@ class Turn:
         given = self._given(self._now())
         if given is _OVER:
             return self._now().kept
-        seats, graph = self._thread.seats, self._thread.host.graph
+        seats, driver = self._thread.seats, self._thread.driver
         resumes = {"__pregel_strict_resume": True} if isinstance(given, Command) else {}
         config = self._thread.config(self._number, **resumes)
         asked = self._thread.watch()
@@ -213,20 +279,20 @@ class Turn:
         refused: dict[str, str] = {}
         config["callbacks"] = [*_listed(config.get("callbacks")), watch]
         try:
-            with seated(seats, asked):
-                graph.invoke(
-                    given,
-                    config,
-                    context=self._thread.host.context,
-                    durability="sync",
-                )
+            with seated(seats, asked, driver.awaits):
+                driver.invoke(given, config, self._thread.host.context, self._thread.run.listener)
+        except LoopGone:  # as if this process had died: whoever goes on looks at what was kept
+            raise
         except Stop:
             watch.stopped = True
         except Exception as error:
             refused = self._refused(error)
+            if not refused:  # else nothing was resumed
+                refused = self._raised_after(asked.unfit(error))
+                asked.check()
             if not watch.stopped and not refused:
                 raise
-        if not refused:  # else nothing was resumed
+        if not refused:
             asked.check_over()
         if not watch.stopped and _pauses(seats):
             raise Misuse(
@@ -234,6 +300,7 @@ class Turn:
                 "answer, so nothing of this turn counts. Catch Exception, never BaseException."
             )
         found = self._now().refusing(refused)
+        found = found.renewing(asked.renewed(found.ids)).chained(asked.chains)
         return (found.waiting() if watch.stopped else found).kept
 
     def _refused(self, error: Exception) -> dict[str, str]:
@@ -243,15 +310,25 @@ class Turn:
         """
         if not is_invalid_resume(error) or not isinstance(error, ValidationError):
             return {}
-        known = self._thread.host.known
+        known = self._thread.known
         asking = [
             one
             for one in self._now().raised
-            if one.id in self._answers and isinstance(shape_of(one, known), Question)
+            if one.id in self._answers and shape_of(one, known).anew
         ]
         named = [one for one in asking if (one.schema or {}).get("title") == error.title]
         said = "; ".join(": ".join((*map(str, e["loc"]), e["msg"])) for e in error.errors())
         return {one.id: said[:_SAID] for one in named or asking}
+
+    def _raised_after(self, unfit: Mapping[str, BaseException]) -> dict[str, str]:
+        """Return what nodes raised right after answers that may be given once more."""
+        asked = {one.id: one for one in self._now().raised}
+        known = self._thread.known
+        return {
+            id_: one_line(text_of(error), _SAID)
+            for id_, error in unfit.items()
+            if id_ in asked and shape_of(asked[id_], known).anew
+        }
 
     def _given(self, now: Position) -> Any:  # noqa: ANN401 - what LangGraph takes
         """Return what the graph has to be given now; some of it may have been given before.
@@ -263,7 +340,7 @@ class Turn:
         if before is None and now.tag != self._tag:
             return self._thread.given
         if before is not None and not self._begun(now):
-            differs = now.differs_from(before, self._thread.host.graph.nodes)
+            differs = now.differs_from(before, self._thread.driver.graph.nodes)
             if differs is not None:
                 raise Conflict(differs)
         elif self._over(now):
@@ -316,8 +393,20 @@ class Turn:
                 )
             config = self._thread.config(self._number)
             config["metadata"][TAG] = self._by_hand
-            self._thread.host.graph.update_state(config, update, as_node=now.nodes[0])
+            self._thread.driver.update(config, update, now.nodes[0])
         return self._now().waiting().kept
+
+
+def _driver(host: Host, run: Running) -> Driver:
+    """Return the way to call the graph; a run whose graph cannot be run here is not begun.
+
+    Raises:
+        Stop: it cannot.
+    """
+    try:
+        return host.driver(run.loops)
+    except Misuse as error:
+        raise refused(run, error) from error
 
 
 def _pauses(seats: Seats) -> bool:

@@ -1,21 +1,4 @@
--- What was decided before: an index made from the journal. {shared} keeps an erasure waiting that
--- comes while a case is written.
-
--- name: put_case
--- Nothing is put back that was erased since it was read.
-insert into cases (id, kind, tool, agent, team, verdict, at, about, said)
-select :id, :kind, :tool, :agent, coalesce((select a.team from asks a where a.id = :id), ''), :verdict, :at, :about, :said
-  from events e
- where e.stream = :id and e.seq = 1 and e.payload is not null {shared}
-on conflict (id) do update
-   set kind = excluded.kind, tool = excluded.tool, agent = excluded.agent,
-       verdict = excluded.verdict, at = excluded.at, about = excluded.about, said = excluded.said
-
--- name: drop_case
-delete from cases where id = :id
-
--- name: drop_cases
-delete from cases
+-- What was decided before: an index made from the journal.
 
 -- name: case_columns
 cases.id, cases.kind, cases.tool, cases.agent, cases.verdict, cases.at, cases.about, cases.said
@@ -65,18 +48,3 @@ select at, id, verdict from cases where agent = :agent
 
 -- name: record_newest
 order by at desc, id desc limit :limit
-
--- Every ask by its words, open or closed: another index made from the journal, like the one of cases.
-
--- name: put_text
-insert into texts (id, state, words)
-select :id, :state, :words
-  from events e
- where e.stream = :id and e.seq = 1 and e.payload is not null {shared}
-on conflict (id) do update set state = excluded.state, words = excluded.words
-
--- name: drop_text
-delete from texts where id = :id
-
--- name: drop_texts
-delete from texts

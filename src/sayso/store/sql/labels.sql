@@ -1,16 +1,5 @@
 -- What stated confidences came to: an index made from the journal.
 
--- name: put_label
-insert into labels (team, agent, tool, kind, stated, n, good, weight, good_weight)
-values (:team, :agent, :tool, :kind, :stated, :n, :good, :weight, :good_weight)
-on conflict (team, agent, tool, kind, stated) do update
-   set n = labels.n + excluded.n, good = labels.good + excluded.good,
-       weight = labels.weight + excluded.weight,
-       good_weight = labels.good_weight + excluded.good_weight
-
--- name: drop_labels
-delete from labels
-
 -- name: label_columns
 team, agent, tool, kind, stated, n, good, weight, good_weight
 

@@ -25,38 +25,3 @@ select e.stream, e.seq, e.kind, e.at, e.actor, e.payload, e.salt, e.digest, e.ha
   from json_each(:places) p
   cross join events e
  where e.stream = json_extract(p.value, '$[0]') and e.seq = json_extract(p.value, '$[1]')
-
--- name: put_trail
--- Many at once: whoever writes meanwhile waits for it.
-insert into trail (team, at, stream, seq, kind, sort, actor, tool, verdict)
-select json_extract(r.value, '$[0]'),
-       json_extract(r.value, '$[1]'),
-       json_extract(r.value, '$[2]'),
-       json_extract(r.value, '$[3]'),
-       json_extract(r.value, '$[4]'),
-       json_extract(r.value, '$[5]'),
-       json_extract(r.value, '$[6]'),
-       json_extract(r.value, '$[7]'),
-       json_extract(r.value, '$[8]')
-  from json_each(:rows) r
- order by r.key
-
--- name: put_tallies
-insert into tallies (grain, at, team, agent, tool, tier, person, kind, what, bin, n, micros)
-select json_extract(r.value, '$[0]'),
-       json_extract(r.value, '$[1]'),
-       json_extract(r.value, '$[2]'),
-       json_extract(r.value, '$[3]'),
-       json_extract(r.value, '$[4]'),
-       json_extract(r.value, '$[5]'),
-       json_extract(r.value, '$[6]'),
-       json_extract(r.value, '$[7]'),
-       json_extract(r.value, '$[8]'),
-       json_extract(r.value, '$[9]'),
-       json_extract(r.value, '$[10]'),
-       json_extract(r.value, '$[11]')
-  from json_each(:rows) r
- where true
- order by r.key
-on conflict (grain, at, team, agent, tool, tier, person, kind, what, bin) do update
-   set n = tallies.n + excluded.n, micros = tallies.micros + excluded.micros

@@ -1,8 +1,5 @@
 -- What happened, counted: an index made from the journal.
 
--- name: drop_tallies
-delete from tallies
-
 -- name: tally_filter
       grain = :grain and at >= :since
   and (cast(:agent as text) is null or agent = cast(:agent as text))

@@ -1,14 +1,6 @@
 -- The journal by who did what: an index made from it. Each walk goes along one index, from a place
 -- (at, n) into the past.
 
--- name: change_trail
--- Once an ask is erased, the index says no more of it than its journal does.
-update trail set actor = :actor, sort = :sort, tool = :tool, verdict = :verdict
- where team = :team and stream = :stream and seq = :seq
-
--- name: drop_trail
-delete from trail
-
 -- name: trail_teams
 with recursive met (team) as (
     select min(team) from trail

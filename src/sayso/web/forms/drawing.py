@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sayso.channels import typed
 from sayso.channels.values import escaped
 from sayso.errors import BadValue
 from sayso.model.digest import canonical, written
@@ -93,7 +94,7 @@ def answer_field(
     theirs: bool = False,
 ) -> Field:
     """Return the field for the answer to a question. Its pointers begin with `=`."""
-    anything = schema or {"type": "string"}
+    anything = {"type": "string"} if typed.typed_freely(schema) else schema
     try:
         part = parts_of(Taken(schema=anything, sent=Sent(posted), root="="))
     except TooMany:

@@ -68,11 +68,13 @@ def read_form(
 
 def read_answer(schema: object, posted: Posted) -> Reading:
     """Read the answer to a question. Its pointers begin with `=`."""
-    if not schema:
+    if typed.typed_freely(schema):
         text = Sent(posted).text("=") or ""
         if not text.strip():
             return Reading("", {"=": "is empty"})
-        return Reading(typed.read_answer(_line_feeds(text), None))
+        return Reading(
+            typed.read_answer(_line_feeds(text), schema if isinstance(schema, Mapping) else None)
+        )
     read = read_parts(Taken(schema=schema, sent=Sent(posted), root="="))
     if read.value is MISSING:
         return Reading(None, read.errors or {"=": "is missing"})

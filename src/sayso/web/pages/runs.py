@@ -329,7 +329,7 @@ def run_page(visit: Visit, row: RunRow, known: Known, pending: Sequence[Ask]) ->
         command=command_of(row) if alone else None,
         costs=(*costs_of(known.usage), *_left_out(known.counted, row.seq)),
         plan=None if known.plan is None else _plan(known.plan, row),
-        end="" if row.status in OVER else "cancel",
+        end="" if row.status in ("done", "cancelled") else "cancel",
         again="retry" if row.status in ("parked", "failed") else "",
     )
 
