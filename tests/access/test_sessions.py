@@ -18,7 +18,6 @@ from sayso.access.sessions import (
     list_sessions,
     make_link,
     open_session,
-    session_page,
     sign_out,
     use_link,
 )
@@ -40,7 +39,7 @@ def refused(store: Store, secret: str) -> bool:
     return False
 
 
-def test_a_session_says_who_is_there_and_since_when(
+def test_a_session_says_who_is_there_and_reaches_what_they_may_by_now(
     office: Desk, sign_in: SignIn, clock: FakeClock
 ) -> None:
     session, secret = sign_in("ben")
@@ -53,8 +52,6 @@ def test_a_session_says_who_is_there_and_since_when(
     assert "decisions:write" in caller.scopes
     assert "admin" not in caller.scopes
 
-
-def test_what_a_person_may_do_is_read_at_each_request(office: Desk, sign_in: SignIn) -> None:
     _, secret = sign_in("anna")
 
     assert "admin" in caller_of_session(office.store, secret).scopes
@@ -103,26 +100,9 @@ def test_sessions_that_are_over_are_forgotten_when_the_next_one_opens(
     assert office.verify()
 
 
-def test_pages_of_sessions_hold_each_of_them_once_those_used_last_first(
-    office: Desk, sign_in: SignIn, clock: FakeClock
+def test_a_session_is_ended_by_its_id_also_by_an_administrator(
+    office: Desk, sign_in: SignIn
 ) -> None:
-    opened: list[str] = []
-    for _ in range(2):
-        opened = sorted((sign_in()[0].id for _ in range(3)), reverse=True) + opened
-        clock.advance(60)
-
-    pages: list[list[str]] = []
-    after: str | None = ""
-    while after is not None:
-        page = session_page(office.store, person=None, after=after, limit=2)
-        assert page.count == 6
-        pages.append([session.id for session in page.sessions])
-        after = page.older
-
-    assert pages == [opened[:2], opened[2:4], opened[4:]]
-
-
-def test_a_session_is_ended_by_its_id(office: Desk, sign_in: SignIn) -> None:
     session, secret = sign_in()
     _, other = sign_in()
 
@@ -134,8 +114,6 @@ def test_a_session_is_ended_by_its_id(office: Desk, sign_in: SignIn) -> None:
     with pytest.raises(Misuse, match=session.id):
         end_session(office.store, session.id)
 
-
-def test_an_admin_ends_the_session_of_somebody_else(office: Desk, sign_in: SignIn) -> None:
     session, secret = sign_in("ben")
 
     end_session(office.store, session.id, by="anna", origin=office.origin)
@@ -156,16 +134,6 @@ def test_signing_somebody_out_ends_all_their_sessions_and_nobody_elses(
     assert office.verify()
 
 
-def test_whoever_is_removed_is_out_at_once_and_stays_out(office: Desk, sign_in: SignIn) -> None:
-    _, secret = sign_in("ben")
-
-    office.people.remove("ben")
-    assert refused(office.store, secret)
-    office.people.add("ben")
-    assert refused(office.store, secret)
-    assert office.verify()
-
-
 def test_a_person_who_was_taken_out_by_hand_is_out_as_well(
     office: Desk, sign_in: SignIn, place: Place
 ) -> None:
@@ -175,6 +143,16 @@ def test_a_person_who_was_taken_out_by_hand_is_out_as_well(
 
     assert refused(office.store, secret)
     assert list_sessions(office.store) == []
+
+
+def test_whoever_is_removed_is_out_at_once_and_stays_out(office: Desk, sign_in: SignIn) -> None:
+    _, secret = sign_in("ben")
+
+    office.people.remove("ben")
+    assert refused(office.store, secret)
+    office.people.add("ben")
+    assert refused(office.store, secret)
+    assert office.verify()
 
 
 def test_a_new_password_ends_all_sessions_but_the_one_it_was_set_in(
@@ -239,15 +217,15 @@ def test_what_a_browser_says_of_itself_is_kept_short_and_visible(
 # --- whoever sits at this machine ---
 
 
-def test_a_link_lets_whoever_sits_here_in_once(desk: Desk) -> None:
+def test_a_link_lets_whoever_sits_here_in_once_within_five_minutes(
+    desk: Desk, clock: FakeClock
+) -> None:
     link = make_link(desk.store)
 
     assert use_link(desk.store, link)
     assert not use_link(desk.store, link)
     assert not use_link(desk.store, new_secret())
 
-
-def test_a_link_lasts_five_minutes(desk: Desk, clock: FakeClock) -> None:
     early, late = make_link(desk.store), make_link(desk.store)
 
     clock.advance(timedelta(minutes=4, seconds=59))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sayso import Ask, Desk
-from sayso.errors import AskChanged, BadValue, InvalidAnswer, InvalidEdit, Misuse, UnknownAsk
+from sayso.errors import AskChanged, BadValue, InvalidAnswer, InvalidEdit, Misuse
 from tests.places import Place
 
 FIVE_MB = "x" * 5_000_000
@@ -128,7 +128,7 @@ TERMS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", TERMS)
 def test_terms_that_make_no_sense_are_refused(desk: Desk, place: Place, name: str) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match="|".join([*TERMS[name], "requirement", "JSON", "The ask"])):
         desk.open(**{"tool": "pay", **TERMS[name]})
 
     assert place.count() == 0
@@ -153,27 +153,6 @@ def test_an_option_that_does_not_exist_is_refused(desk: Desk, place: Place, verb
     with pytest.raises((BadValue, TypeError), match="need"):
         MISSPELT[verb](desk)
 
-    assert place.count() == 0
-
-
-IDS: list[Any] = ["", "a-0000", "nothing", 5, None, "a-0000\0", "\ud800", "x" * 100_000, b"a-0000"]
-
-
-@pytest.mark.parametrize("ask_id", IDS, ids=lambda one: repr(one)[:20])
-def test_an_id_that_nothing_has_is_unknown_everywhere(
-    desk: Desk, place: Place, ask_id: Any
-) -> None:
-    for call in (
-        lambda: desk.get(ask_id),
-        lambda: desk.history(ask_id),
-        lambda: desk.decide(ask_id, "approve", seen="0" * 64),
-        lambda: desk.begin(ask_id),
-        lambda: desk.withdraw(ask_id),
-        lambda: desk.wait(ask_id, timeout=0),
-        lambda: desk.erase(ask_id, "forget"),
-    ):
-        with pytest.raises(UnknownAsk):
-            call()
     assert place.count() == 0
 
 
@@ -239,19 +218,11 @@ def test_a_result_of_five_megabytes_is_noted_but_not_kept(desk: Desk) -> None:
     assert len(desk.history(ask)[-1].text or "") < 10_000
 
 
-@pytest.mark.parametrize("timeout", [float("nan"), "5", object()], ids=repr)
-def test_a_patience_that_is_no_number_is_refused(desk: Desk, timeout: Any) -> None:
-    ask = desk.open("pay", {"amount": 1})
-
-    with pytest.raises(BadValue, match="timeout"):
-        desk.wait(ask, timeout=timeout)
-
-
 @pytest.mark.parametrize("limit", ["soon", 0, -1, float("nan"), None], ids=repr)
 def test_a_limit_that_is_no_span_spends_nothing(desk: Desk, place: Place, limit: Any) -> None:
     ask = desk.approve(desk.open("pay", {"amount": 1}))
 
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match="span of time"):
         desk.begin(ask, limit=limit)
 
     assert place.count() == 2
@@ -268,7 +239,7 @@ def test_a_doubt_takes_no_deadline(desk: Desk) -> None:
 def test_erasing_needs_a_reason(desk: Desk, place: Place, reason: Any) -> None:
     ask = desk.reject(desk.open("pay", {"amount": 1}))
 
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match="reason for erasing"):
         desk.erase(ask, reason)
 
     assert place.count() == 2

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from sayso import Ask, Desk, Option
+from sayso import Ask, Desk
 from sayso.errors import (
-    AskChanged,
     AskClosed,
     BadValue,
     InvalidAnswer,
     InvalidEdit,
-    Misuse,
     UnknownPerson,
     VerdictNotAllowed,
 )
@@ -34,48 +32,6 @@ SCHEMA = {
 @pytest.fixture
 def refund(desk: Desk) -> Ask:
     return desk.open("refund", {"order": 7, "amount": 40}, schema=SCHEMA)
-
-
-def test_an_approval_says_who_and_through_which_door(desk: Desk, refund: Ask) -> None:
-    ask = desk.approve(refund, note="fine")
-
-    assert ask == desk.get(ask.id)
-    decision = ask.decision
-    assert decision
-    assert (decision.verdict, decision.by.id, decision.note) == ("approve", "sam", "fine")
-    assert (decision.origin.via, decision.origin.account) == ("python", "sam@till")
-    assert (decision.digest, decision.args) == (refund.digest, {"order": 7, "amount": 40})
-
-
-def test_a_rejection_keeps_its_note_its_kind_and_whether_it_ends_the_run(
-    desk: Desk, refund: Ask
-) -> None:
-    decision = desk.reject(refund, "Not a double charge", kind="harmful", end=True).decision
-
-    assert decision is not None
-    assert not decision
-    assert (decision.note, decision.kind, decision.end) == ("Not a double charge", "harmful", True)
-
-
-def test_an_edit_is_a_patch_and_approves_what_it_makes(desk: Desk, refund: Ask) -> None:
-    ask = desk.edit(refund, {"amount": 30})
-
-    assert (ask.args, ask.original, ask.version) == (
-        {"order": 7, "amount": 30},
-        {"order": 7, "amount": 40},
-        2,
-    )
-    assert ask.decision
-    assert ask.decision.verdict == "edit"
-    assert desk.begin(ask).args == {"order": 7, "amount": 30}
-
-
-def test_an_answer_instead_of_an_approval_runs_nothing(desk: Desk, refund: Ask) -> None:
-    decision = desk.respond(refund, "Refund half and apologise").decision
-
-    assert decision is not None
-    assert not decision
-    assert decision.text == "Refund half and apologise"
 
 
 CLOSING: dict[str, Callable[[Desk, Ask], Ask]] = {
@@ -103,43 +59,7 @@ def test_a_closed_ask_refuses_every_decision_and_names_the_one_that_stands(
     assert place.count() == before
 
 
-def test_a_withdrawn_ask_refuses_every_decision(desk: Desk, refund: Ask) -> None:
-    desk.withdraw(refund)
-
-    for verdict, close in CLOSING.items():
-        with pytest.raises(AskClosed, match="was withdrawn") as conflict:
-            close(desk, refund)
-        assert (conflict.value.decision, conflict.value.attempted) == (None, verdict)
-
-
 # --- what was seen ---
-
-
-def test_deciding_by_id_needs_the_digest_that_was_seen(
-    desk: Desk, place: Place, refund: Ask
-) -> None:
-    with pytest.raises(Misuse, match="seen="):
-        desk.approve(refund.id)
-    assert place.count() == 1
-
-    assert desk.decide(refund.id, "approve", seen=refund.digest).decision
-
-
-@pytest.mark.parametrize("seen", ["", "0" * 64, "approve"])
-def test_a_wrong_digest_decides_nothing(desk: Desk, place: Place, refund: Ask, seen: str) -> None:
-    with pytest.raises(AskChanged) as refused:
-        desk.decide(refund.id, "approve", seen=seen)
-
-    assert refused.value.ask.digest == refund.digest
-    assert place.count() == 1
-
-
-def test_a_digest_of_a_twin_is_worth_nothing(desk: Desk) -> None:
-    one = desk.open("refund", {"amount": 1}, key="one")
-    two = desk.open("refund", {"amount": 1}, key="two")
-
-    with pytest.raises(AskChanged):
-        desk.decide(two.id, "approve", seen=one.digest)
 
 
 # --- edits ---
@@ -183,14 +103,6 @@ def test_an_edit_names_what_changes(desk: Desk, place: Place, refund: Ask, chang
 def test_an_edit_that_changes_nothing_is_an_approval_in_disguise(desk: Desk, refund: Ask) -> None:
     with pytest.raises(InvalidEdit, match="approve"):
         desk.edit(refund, {"amount": 40})
-
-
-def test_an_edit_cannot_name_another_tool(desk: Desk, place: Place, refund: Ask) -> None:
-    with pytest.raises(InvalidEdit, match="delete_db"):
-        desk.decide(refund, "edit", args={"amount": 30}, tool="delete_db")
-    assert place.count() == 1
-
-    assert desk.decide(refund, "edit", args={"amount": 30}, tool="refund").decision
 
 
 def test_without_a_schema_an_edit_keeps_fields_and_types(desk: Desk, place: Place) -> None:
@@ -243,39 +155,6 @@ def test_an_answer_of_the_wrong_type_is_refused(
     decision = desk.respond(question.ask, right).decision
     assert decision is not None
     assert decision.answer == right
-
-
-@pytest.mark.parametrize("answer", [None, "", "   ", 5, ["words"]], ids=repr)
-def test_an_answer_to_an_action_is_words(
-    desk: Desk, place: Place, refund: Ask, answer: Any
-) -> None:
-    with pytest.raises(InvalidAnswer):
-        desk.respond(refund, answer)
-    assert place.count() == 1
-
-
-@pytest.mark.parametrize("answer", [{1}, float("nan"), object()], ids=["set", "nan", "object"])
-def test_an_answer_that_cannot_be_stored_is_refused(
-    desk: Desk, place: Place, answer: object
-) -> None:
-    question = desk.later.question("Anything?", type=object)
-
-    with pytest.raises(InvalidAnswer):
-        desk.respond(question.ask, answer)
-    assert place.count() == 1
-
-
-def test_a_choice_takes_one_of_its_options(desk: Desk, place: Place) -> None:
-    choice = desk.later.choose("Where?", [Option("Berlin", 1), Option("Paris", 2)])
-
-    for wrong in ("Rome", None, "berlin", 1):
-        with pytest.raises(InvalidAnswer, match="'Berlin', 'Paris'"):
-            desk.approve(choice.ask, option=wrong)  # type: ignore[arg-type]
-    assert place.count() == 1
-
-    decision = desk.approve(choice.ask, option="Paris").decision
-    assert decision is not None
-    assert decision.answer == {"option": "Paris", "value": 2}
 
 
 # --- verdicts ---
@@ -363,7 +242,7 @@ def test_allow_can_only_name_what_the_kind_has(kind: Any, allow: Any) -> None:
 def test_what_does_not_go_with_a_verdict_is_refused(
     desk: Desk, place: Place, refund: Ask, verdict: Any, more: dict[str, Any]
 ) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=r"verdict|takes no|rejection|goes with|text"):
         desk.decide(refund, verdict, **more)
     assert place.count() == 1
 

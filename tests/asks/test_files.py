@@ -36,14 +36,12 @@ def test_a_file_is_shown_as_it_was_when_the_ask_opened(desk: Desk, tmp_path: Pat
     assert desk.get(ask.id).digest == ask.digest
 
 
-def test_the_digest_of_an_ask_covers_its_files(desk: Desk) -> None:
+def test_another_file_is_another_question_and_a_conflict_under_one_key(desk: Desk) -> None:
     desk.open("refund", {"order": 7}, key="k", files=[File("invoice", b"40 EUR")])
 
     with pytest.raises(KeyConflict):
         desk.open("refund", {"order": 7}, key="k", files=[File("invoice", b"4,000 EUR")])
 
-
-def test_the_same_call_with_another_file_is_another_question(desk: Desk) -> None:
     first, again, other = (
         desk.open("refund", {"order": 7}, files=[File("invoice", data)])
         for data in (b"40 EUR", b"40 EUR", b"41 EUR")

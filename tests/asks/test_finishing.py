@@ -36,7 +36,9 @@ def test_a_call_is_finished_by_its_id(local: Desk, program: Desk):
     assert program.finish(other, error="no funds").effect.status == "failed"  # type: ignore[union-attr]
 
 
-def test_an_id_of_what_was_never_begun_is_refused(local: Desk, program: Desk):
+def test_what_was_never_begun_is_not_finished_and_what_came_late_is_evidence(
+    local: Desk, program: Desk, clock: FakeClock
+) -> None:
     ask = approved(local, program)
     with pytest.raises(NotApproved, match="never begun"):
         program.finish(ask.id, "paid")
@@ -45,8 +47,6 @@ def test_an_id_of_what_was_never_begun_is_refused(local: Desk, program: Desk):
     with pytest.raises(UnknownAsk):
         program.finish(7, "paid")  # type: ignore[arg-type]
 
-
-def test_a_result_by_id_that_comes_late_is_evidence(local: Desk, program: Desk, clock: FakeClock):
     ask = approved(local, program)
     program.begin(ask.id, limit="1m")
     clock.advance("2m")

@@ -34,18 +34,6 @@ waiting = 2
 # --- repeats -----------------------------------------------------------------------------------
 
 
-def test_the_same_question_is_counted_and_not_asked_twice(desk: Desk) -> None:
-    first = refund(desk, why="Charged twice")
-
-    again = [refund(desk, why="Charged twice") for _ in range(3)]
-
-    assert {one.id for one in again} == {first.id}
-    assert [one.repeats for one in again] == [1, 2, 2]
-    assert desk.inbox().count == 1
-    assert desk.get(first.id).digest == first.digest, "a reviewer who saw it may go on"
-    assert desk.verify()
-
-
 def test_a_flood_does_not_grow_the_journal_of_what_it_repeats(desk: Desk) -> None:
     first = refund(desk)
     for _ in range(100):
@@ -75,13 +63,22 @@ def test_a_repeat_is_counted_even_by_an_agent_that_has_asked_enough(office: Offi
         refund(desk, 3)
 
 
-def test_one_approval_of_a_repeated_question_is_spent_once(desk: Desk) -> None:
+def test_a_repeated_question_is_spent_once_and_not_asked_again_while_it_settles(
+    desk: Desk,
+) -> None:
     ask, again = refund(desk), refund(desk)
     desk.approve(ask)
     desk.begin(again)
 
     with pytest.raises(Exception, match=r"begun|spent"):
         desk.begin(ask)
+
+    first = desk.approve(refund(desk), hold="8s")
+
+    again = refund(desk)
+    assert (again.id, again.repeats, again.status) == (first.id, 1, "settling")
+    assert desk.take_back(first).open
+    assert desk.verify()
 
 
 @pytest.mark.parametrize(
@@ -105,15 +102,6 @@ def test_what_differs_in_a_word_is_another_question(team: Desk, differs: dict[st
     assert refund(team, **differs).id != first.id
 
 
-def test_what_still_settles_is_not_asked_again_either(desk: Desk) -> None:
-    first = desk.approve(refund(desk), hold="8s")
-
-    again = refund(desk)
-    assert (again.id, again.repeats, again.status) == (first.id, 1, "settling")
-    assert desk.take_back(first).open
-    assert desk.verify()
-
-
 def test_the_same_with_as_much_time_is_the_same_whenever_it_is_asked(
     desk: Desk, clock: FakeClock
 ) -> None:
@@ -126,14 +114,14 @@ def test_the_same_with_as_much_time_is_the_same_whenever_it_is_asked(
     assert refund(desk, within="5m").id != first.id, "less time is another matter"
 
 
-def test_once_it_is_decided_the_same_may_be_asked_again(desk: Desk) -> None:
+def test_once_it_is_decided_the_same_may_be_asked_again_and_what_programs_wait_for_is_never_shared(
+    desk: Desk,
+) -> None:
     first = refund(desk)
     desk.reject(first)
 
     assert refund(desk).id != first.id
 
-
-def test_what_programs_wait_for_themselves_is_never_shared(desk: Desk) -> None:
     one, two = desk.later.confirm("Send it?"), desk.later.confirm("Send it?")
 
     assert one.id != two.id
@@ -180,14 +168,6 @@ def test_an_agent_with_too_much_open_waits_until_some_of_it_is_decided(office: O
     assert refund(desk, 3, agent="bulk").open
 
 
-def test_one_agent_in_a_hurry_does_not_slow_down_another(office: Office) -> None:
-    desk = office(PACED)
-    for amount in range(3):
-        refund(desk, amount)
-
-    assert refund(desk, agent="other").open
-
-
 def test_what_the_policy_allows_bothers_nobody_and_is_not_counted(
     office: Office, clock: FakeClock
 ) -> None:
@@ -199,6 +179,14 @@ def test_what_the_policy_allows_bothers_nobody_and_is_not_counted(
 
     assert [look_up(n) for n in range(5)] == [0, 1, 2, 3, 4]
     assert refund(desk).open
+
+
+def test_one_agent_in_a_hurry_does_not_slow_down_another(office: Office) -> None:
+    desk = office(PACED)
+    for amount in range(3):
+        refund(desk, amount)
+
+    assert refund(desk, agent="other").open
 
 
 # --- the pace of whoever nothing is said of ------------------------------------------------------
@@ -347,30 +335,9 @@ def test_an_agent_of_another_team_is_slowed_down_behind_its_wall_e46(office: Off
 # --- the queue ---------------------------------------------------------------------------------
 
 
-def test_the_one_that_matters_comes_first_however_many_came_before_it(desk: Desk) -> None:
-    for n in range(30):
-        refund(desk, n, risk="medium")
-    desk.open("wipe", risk="critical")
-
-    assert next(iter(desk.inbox(limit=5))).tool == "wipe"
-
-
 def test_a_tier_that_the_policy_gives_counts_like_a_declared_risk(office: Office) -> None:
     desk = office('[tools]\nwipe = "critical"\n')
     refund(desk, 1, risk="high")
     desk.open("wipe")
 
     assert [ask.tool for ask in desk.inbox()] == ["wipe", "refund"]
-
-
-def test_among_equals_the_least_time_left_comes_first(desk: Desk, clock: FakeClock) -> None:
-    for name, within in (("calm", None), ("week", "7d"), ("hour", "1h"), ("day", "1d")):
-        desk.open(name, within=within)
-        clock.advance("1s")
-    desk.open("newer", within=None)
-
-    page = desk.inbox()
-    assert [ask.tool for ask in page] == ["hour", "day", "week", "calm", "newer"]
-    first = desk.inbox(limit=3)
-    rest = desk.inbox(limit=3, after=first.cursor)
-    assert [ask.tool for ask in (*first, *rest)] == ["hour", "day", "week", "calm", "newer"]

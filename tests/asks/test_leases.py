@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -11,13 +10,15 @@ from sayso import Ask, Desk
 from sayso.asks.opening import open_ask
 from sayso.asks.spending import begin
 from sayso.asks.stuck import unused
-from sayso.asks.waiting import wait
-from sayso.errors import AskClosed, CallerGone, NotApproved
+from sayso.errors import CallerGone, NotApproved
 from sayso.runs.running import Running
 from sayso.store.contract import Lease
 from sayso.testing import FakeClock
+from tests.asks.test_deadlines import Sudden, sudden
 from tests.places import Place
 from tests.together import in_thread, until
+
+__all__ = ["sudden"]  # the fixture
 
 ME = Lease("me", timedelta(seconds=30))
 OTHER = Lease("other", timedelta(seconds=30))
@@ -61,41 +62,13 @@ def test_once_the_program_has_gone_its_ask_can_only_be_closed(
     assert not desk.reject(held).open
 
 
-def test_renewing_for_somebody_else_helps_nobody(desk: Desk, clock: FakeClock, held: Ask) -> None:
-    clock.advance("29s")
-    desk.store.renew("other", timedelta(seconds=30))
-    clock.advance("1s")
-
-    assert desk.get(held.id).gone
-
-
-class Sudden(FakeClock):
-    """Moves on by itself after one more look."""
-
-    armed = False
-
-    def now(self) -> datetime:
-        seen = super().now()
-        if self.armed:
-            self.armed = False
-            self.advance("1m")
-        return seen
-
-
-@pytest.fixture
-def sudden(place: Place) -> Iterator[tuple[Desk, Sudden]]:
-    clock = Sudden()
-    with Desk(place.url, clock=clock, agent="shop", account="sam@till") as desk:
-        yield desk, clock
-
-
 def test_the_lease_is_checked_by_the_statement_that_writes(
     sudden: tuple[Desk, Sudden], place: Place
 ) -> None:
     desk, clock = sudden
     content = desk.forms.action("pay", {"amount": 40})
     ask = open_ask(desk.store, content, origin=desk.origin, lease=ME)
-    clock.armed = True
+    clock.reads = 1
 
     with pytest.raises(CallerGone):
         desk.approve(ask)
@@ -170,16 +143,6 @@ def test_an_interrupted_blocking_call_takes_its_question_back(
 
     opened = next(iter(desk.events())).stream
     assert desk.get(opened).status == "withdrawn"
-
-
-def test_the_question_of_a_program_that_was_closed_cannot_be_waited_for(
-    desk: Desk, held: Ask
-) -> None:
-    desk.reject(held)
-
-    with pytest.raises(AskClosed):
-        desk.withdraw(held)
-    assert wait(desk.store, held.id, 0).status == "decided"
 
 
 def test_approvals_that_nobody_can_use_any_more_are_found_with_the_reason_e60(

@@ -181,14 +181,6 @@ def test_the_group_of_an_ask_says_why_it_stands_where_it_does(
     assert group_of(ask, desk.store.now()) == group
 
 
-def test_what_is_for_information_never_comes_before_what_needs_people(desk: Desk) -> None:
-    notice = put(desk, ("notice", "critical", 10, None))
-    low = put(desk, ("action", "low", None, None))
-    hurried = put(desk, ("action", "low", 60, None))
-
-    assert ids(desk.inbox()) == [hurried.id, low.id, notice.id]
-
-
 def test_a_tier_of_the_policy_counts_as_risk(desk: Desk) -> None:
     assert ids(desk.inbox(least="low")) == []
     plain, high = desk.open("pay"), desk.open("pay", {"n": 1}, risk="high")

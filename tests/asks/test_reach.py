@@ -174,13 +174,20 @@ def test_three_approvals_widen_a_grant_and_one_does_not(team: Desk, clock: FakeC
     assert call(team, 5).decision
 
 
-def test_what_an_edit_made_of_a_call_is_what_people_approved(team: Desk) -> None:
+def test_what_an_edit_made_of_a_call_is_in_a_book_that_reads_back_as_it_was_written(
+    team: Desk,
+) -> None:
     ask = call(team, 1_000_000)
     team.edit(ask, {"amount": 1}, by="jun", harmful=False)
 
     words = team.trust.history(book_of(team, ask).id)[-1].payload or {}
 
     assert words["saw"] == {"amount": 1}
+
+    ask = call(team, 40, items=[{"price": 3}, {"price": 1.5}], note=None)
+    book = granted_before(team, ask)
+
+    assert read(team.trust.history(book.id)) == book
 
 
 def test_after_harm_nothing_that_people_saw_before_counts(team: Desk) -> None:
@@ -221,10 +228,3 @@ def test_calls_with_more_arguments_than_can_be_compared_earn_no_grant(team: Desk
     ask = team.approve(team.open("refund", many), by="jun")
 
     assert book_of(team, ask).grant_ask is None
-
-
-def test_a_book_reads_back_as_it_was_written(team: Desk) -> None:
-    ask = call(team, 40, items=[{"price": 3}, {"price": 1.5}], note=None)
-    book = granted_before(team, ask)
-
-    assert read(team.trust.history(book.id)) == book

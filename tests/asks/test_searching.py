@@ -64,18 +64,14 @@ def test_an_ask_is_found_by_all_of_its_words(desk: Desk, refund: Ask) -> None:
     assert found(desk, other.id) == {other.id}, "by its id too"
 
 
-def test_what_lacks_a_word_is_not_found(desk: Desk, refund: Ask) -> None:
-    """Only the last word may be unfinished."""
+def test_only_whole_words_are_found_and_a_plural_in_s_is_the_same(desk: Desk, refund: Ask) -> None:
     for text in ("order 1183", "rder", "lindqvist archive", "ord 1182", "wize"):
         assert found(desk, text) == set(), text
 
+    ask = desk.open("pay", {"to": "two companies and their invoices"})
 
-def test_what_people_said_is_found_once_it_is_decided(desk: Desk, refund: Ask) -> None:
-    assert found(desk, "goodwill") == set()
-    desk.approve(refund, note="As goodwill")
-
-    (decided,) = desk.decided(text="goodw")
-    assert decided.id == refund.id
+    assert found(desk, "invoice company") == set()
+    assert found(desk, "invoice companies") == found(desk, "invoices compan") == {ask.id}
 
 
 def test_what_one_of_two_people_said_is_found_before_it_is_decided(team: Desk) -> None:
@@ -103,13 +99,6 @@ def test_why_a_question_was_withdrawn_is_found(desk: Desk, refund: Ask) -> None:
     desk.erase(refund, note="Asked for")
     rebuild(desk.store)
     assert ids(desk.decided(text="monorail")) == []
-
-
-def test_only_a_plural_in_s_is_the_same_word(desk: Desk) -> None:
-    ask = desk.open("pay", {"to": "two companies and their invoices"})
-
-    assert found(desk, "invoice company") == set()
-    assert found(desk, "invoice companies") == found(desk, "invoices compan") == {ask.id}
 
 
 IDLE = {
@@ -146,6 +135,12 @@ def test_a_server_reads_so_much_for_a_search_and_says_that_there_is_more(
     assert not listing(desk.store, InboxQuery(), role=None, person=None).reading
 
 
+def test_a_program_on_the_database_reads_to_the_end(desk: Desk, long: list[str]) -> None:
+    page = desk.inbox(text="barney")
+
+    assert ({*ids(page)}, page.reading) == ({*long}, False)
+
+
 def test_what_was_decided_is_searched_as_far_as_the_journal_was_read(
     desk: Desk, long: list[str]
 ) -> None:
@@ -156,12 +151,6 @@ def test_what_was_decided_is_searched_as_far_as_the_journal_was_read(
     page = decided(desk.store, InboxQuery(text="barney"), person=None)
     assert (ids(page), page.reading) == (long[:1], False)
     assert not decided(desk.store, InboxQuery(), person=None).reading
-
-
-def test_a_program_on_the_database_reads_to_the_end(desk: Desk, long: list[str]) -> None:
-    page = desk.inbox(text="barney")
-
-    assert ({*ids(page)}, page.reading) == ({*long}, False)
 
 
 def test_the_answer_of_a_server_says_that_the_search_is_still_reading(
@@ -275,20 +264,6 @@ def test_a_reader_that_read_before_an_erasure_puts_no_words_back(
     assert place.count("texts") == 0
 
 
-def test_no_word_of_an_erased_ask_stays_in_the_file(sqlite: Place) -> None:
-    with Desk(sqlite.url, account="sam") as desk:
-        ask = desk.open("pay", {"to": "xylophonist zzyzx"})
-        desk.reject(ask, note="quetzalcoatl")
-        desk.open("pay", {"to": "moe"})
-        assert ids(desk.decided(text="zzyzx")) == [ask.id]
-
-        desk.erase(ask, note="Asked for")
-
-        left = b"".join(file.read_bytes() for file in sqlite.file.parent.glob("desk.db*"))
-        for word in (b"xylophonist", b"zzyzx", b"quetzalcoatl"):
-            assert word not in left
-
-
 def test_the_index_costs_a_decision_nothing(desk: Desk, place: Place, refund: Ask) -> None:
     desk.reject(refund)
 
@@ -393,9 +368,9 @@ def test_lists_are_narrowed_by_agent_tool_and_least_risk(
     [{"least": "huge"}, {"agent": ""}, {"agent": 7}, {"tool": "x" * 201}, {"tool": "\x00"}],
 )
 def test_filters_that_nothing_could_match_are_refused(desk: Desk, wanted: dict[str, Any]) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=r"least|agent|tool"):
         desk.inbox(**wanted)
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=r"least|agent|tool"):
         desk.decided(**wanted)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from sayso import Desk
 from tests.places import Place
-from tests.together import at_once, in_thread, until
+from tests.together import in_thread, until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,20 +69,6 @@ def test_a_closed_desk_opens_again_when_it_is_used(place: Place) -> None:
     with desk:
         assert desk.approve(ask).decision
     until(lambda: connections(place) == 0)
-
-
-def test_one_desk_serves_many_threads(desk: Desk) -> None:
-    numbers = itertools.count()
-
-    def whole_life() -> str:
-        ask = desk.approve(desk.open("refund", {"n": next(numbers)}))
-        return desk.finish(desk.begin(ask), threading.get_ident()).id
-
-    lives = at_once([lambda: [whole_life() for _ in range(5)]] * 8)
-
-    ids = [ask_id for life in lives for ask_id in life]
-    assert len(set(ids)) == 40
-    assert desk.verify().events == 160
 
 
 FORKED: dict[str, Callable[[Desk, str], object]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,7 +14,6 @@ from sayso.errors import AskChanged, AskClosed, Forbidden, NotApproved, UnknownP
 from sayso.model.actor import CLOCK
 from sayso.testing import FakeClock
 from tests.asks.test_law import BY_AMOUNT, LENIENT, Office, office, refund, still_needed
-from tests.crew import Crew, desk_at
 from tests.places import Place
 
 __all__ = ["office"]  # the fixture
@@ -309,35 +307,3 @@ def test_an_approval_is_begun_up_to_its_last_moment_and_in_it(
         return
     with pytest.raises(NotApproved, match="was good until"):
         desk.begin(ask)
-
-
-def at_the_deadline(url: str, ask_id: str, seen: str) -> tuple[bool, str, str | None]:
-    """Approve, and report whether it counted, whose decision stands, and its note."""
-    decision: Any
-    try:
-        ask = desk_at(url).decide(
-            ask_id, "approve", seen=seen, by="anna", note=f"process {os.getpid()}"
-        )
-        won, decision = True, ask.decision
-    except AskClosed as late:
-        won, decision = False, late.decision
-    assert decision is not None
-    return won, str(decision.by), decision.note
-
-
-def test_processes_that_decide_at_the_deadline_agree_on_one_ending(
-    live: Desk, place: Place, crew: Crew
-) -> None:
-    """Some trials end before the deadline, some after it; none ends twice."""
-    live.people.add("anna", roles=["senior"])
-    for trial in range(24):
-        ask = live.open("refund", {"n": trial}, risk="high", within=0.002 * (trial % 12 + 1))
-
-        told = crew.together(at_the_deadline, place.url, ask.id, ask.digest, members=2)
-
-        decision = live.get(ask.id).decision
-        assert decision is not None
-        assert {(by, note) for _, by, note in told} == {(str(decision.by), decision.note)}
-        assert sum(won for won, _, _ in told) == (0 if decision.by == CLOCK else 1)
-        assert len(live.history(ask)) == 2
-    assert live.verify()

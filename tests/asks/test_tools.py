@@ -211,7 +211,7 @@ def test_an_open_ask_that_does_not_fit_what_was_declared_since_is_refused_in_wor
         assert after.reject(ask).decision is not None, "a no is always taken"
 
 
-def test_an_approved_call_that_does_not_fit_by_then_is_not_carried_out(
+def test_an_approved_call_that_no_longer_fits_or_is_declared_no_more_is_not_carried_out(
     place: Place, desk: Desk
 ) -> None:
     ask = desk.approve(posted(desk, "refund", {"order": 1, "amount": -5}))
@@ -219,10 +219,6 @@ def test_an_approved_call_that_does_not_fit_by_then_is_not_carried_out(
     with under(place, strict) as after, pytest.raises(NotApproved, match="denies it by now"):
         after.begin(ask)
 
-
-def test_a_call_that_ran_alone_asks_once_its_tool_is_declared_no_more(
-    place: Place, desk: Desk
-) -> None:
     with under(place, LOW) as before:
         ask = posted(before, "refund", {"order": 1, "amount": 2})
     assert ask.decision
@@ -232,10 +228,6 @@ def test_a_call_that_ran_alone_asks_once_its_tool_is_declared_no_more(
     ):
         after.begin(ask)
 
-
-def test_a_waiting_run_whose_tool_became_graver_is_not_carried_out_alone(
-    place: Place, desk: Desk
-) -> None:
     with under(place, LOW) as before:
         ask = posted(before, "refund", {"order": 1, "amount": 2})
     with (

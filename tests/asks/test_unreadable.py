@@ -19,27 +19,6 @@ BLOB = base64.b64encode(random.Random(8).randbytes(2048)).decode()
 TOOLS = '[tools]\nsend = "medium"\nlook = "low"\n'
 
 
-def test_a_junior_cannot_approve_what_nobody_can_read(office: Office) -> None:
-    desk = office(TOOLS)
-    plain = desk.open("send", {"text": "Hello"})
-    blob = desk.open("send", {"text": BLOB})
-
-    assert (str(plain.needs), str(blob.needs)) == ("1 junior", "1 senior")
-    assert UNREADABLE in blob.content.sentence
-    assert UNREADABLE not in plain.content.sentence
-    with pytest.raises(Forbidden):
-        desk.approve(blob, by="jun")
-    approved(desk, blob, "anna")
-    assert desk.begin(blob).args == {"text": BLOB}
-
-
-def test_what_runs_alone_is_asked_once_it_cannot_be_read(office: Office) -> None:
-    desk = office(TOOLS)
-
-    assert not desk.open("look", {"text": "Hello"}, risk="low").open
-    assert desk.open("look", {"text": BLOB}, risk="low").open
-
-
 def test_an_edit_that_puts_in_what_nobody_can_read_needs_more_people(office: Office) -> None:
     desk = office(TOOLS)
     ask = desk.open("send", {"text": "Hello"})

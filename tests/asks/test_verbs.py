@@ -12,7 +12,6 @@ from sayso import Ask, Desk, Feedback, Later, Option, Rejected
 from sayso.asks.forms import Step
 from sayso.errors import AskClosed, BadValue, InvalidAnswer, StillOpen
 from tests.places import Place
-from tests.together import in_thread, until
 
 
 class Address(BaseModel):
@@ -85,30 +84,6 @@ IDS = [name for name, *_ in VERBS]
 TABLE = [case[1:] for case in VERBS]
 
 
-@pytest.mark.parametrize(("put", "say", "value"), TABLE, ids=IDS)
-def test_a_verb_returns_what_people_said(desk: Desk, put: Put, say: Say, value: Any) -> None:
-    waiting = in_thread(lambda: put(desk))
-    (ask,) = until(lambda: desk.inbox().asks)
-
-    say(desk, ask)
-
-    assert waiting.result(30) == value
-
-
-@pytest.mark.parametrize(
-    ("say", "words"),
-    [(answers("umbrella"), "umbrella"), (no, "no")],
-)
-def test_what_somebody_says_to_a_notice_reaches_the_program(
-    desk: Desk, say: Say, words: str | None
-) -> None:
-    noticed = desk.later.notice("It rains")
-
-    say(desk, noticed.ask)
-
-    assert noticed.result().text == words
-
-
 @pytest.mark.parametrize("nothing", [None, "", "  ", "\n\t"])
 def test_an_answer_of_no_words_starts_no_agent_e61(desk: Desk, nothing: str | None) -> None:
     """E61: Respond with an empty box sent an empty text, and the agent went to work on it."""
@@ -136,18 +111,9 @@ def test_later_returns_the_same_when_it_is_needed(
     assert later.id == later.ask.id
 
 
-@pytest.mark.parametrize(("say", "truthy"), [(yes, True), (no, False), (answers("wait"), False)])
-def test_a_confirmation_is_truthy_only_for_a_yes(desk: Desk, say: Say, truthy: bool) -> None:
-    later = desk.later.confirm("Go on?", facts={"n": 1})
-    say(desk, later.ask)
-
-    decision = later.result(timeout=0)
-
-    assert bool(decision) is truthy
-    assert decision.by.id == "sam"
-
-
-def test_a_cancelled_plan_is_not_followed(desk: Desk) -> None:
+def test_a_plan_that_was_cancelled_and_a_question_that_was_withdrawn_are_no_answers(
+    desk: Desk,
+) -> None:
     later = desk.later.plan(PLAN)
     desk.reject(later.ask, "too risky")
 
@@ -156,8 +122,6 @@ def test_a_cancelled_plan_is_not_followed(desk: Desk) -> None:
 
     assert (rejected.value.note, rejected.value.by) == ("too risky", "sam")
 
-
-def test_a_withdrawn_question_has_no_answer(desk: Desk) -> None:
     later = desk.later.question("Where?")
     desk.withdraw(later.ask)
 
@@ -166,24 +130,6 @@ def test_a_withdrawn_question_has_no_answer(desk: Desk) -> None:
 
 
 # --- writing again ---
-
-
-def test_a_draft_is_written_again_with_the_guidance_until_it_is_right(desk: Desk) -> None:
-    guidance: list[str | None] = []
-
-    def write(hint: str | None) -> str:
-        guidance.append(hint)
-        return f"draft {len(guidance)}"
-
-    waiting = in_thread(lambda: desk.draft(write))
-    for hint in ("shorter", ""):
-        (ask,) = until(lambda: desk.inbox().asks)
-        desk.respond(ask, hint)
-    (ask,) = until(lambda: desk.inbox().asks)
-    desk.approve(ask)
-
-    assert waiting.result(30) == "draft 3"
-    assert guidance == [None, "shorter", ""]
 
 
 def test_a_plan_is_made_again_with_the_persons_words(desk: Desk) -> None:

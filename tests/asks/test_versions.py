@@ -108,7 +108,7 @@ def test_a_doubt_is_no_version_of_the_call_it_is_about(desk: Desk, clock: FakeCl
     assert [one.ask for one in desk.versions(doubt)] == [doubt]
 
 
-def test_what_a_diff_shows_is_safe_to_print(desk: Desk) -> None:
+def test_what_a_diff_shows_is_safe_and_an_erased_draft_says_nothing(desk: Desk) -> None:
     ask = desk.later.draft(f"a\n{ALL}").ask
     desk.edit(ask, "a\nb")
     first, second = desk.versions(ask)
@@ -117,8 +117,6 @@ def test_what_a_diff_shows_is_safe_to_print(desk: Desk) -> None:
     assert raw_in(second.diff(first)) == []
     assert all(label in second.diff(first) for label in LABELS)
 
-
-def test_an_erased_draft_says_nothing_any_more(desk: Desk) -> None:
     ask = desk.later.draft("secret").ask
     desk.edit(ask, "also secret")
     desk.erase(ask, "Anna asked for it")

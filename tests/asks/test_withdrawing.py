@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sayso import Ask, Desk
-from sayso.errors import AskClosed, NotApproved, StillOpen
+from sayso.errors import AskClosed, NotApproved
 from tests.places import Place
-from tests.together import in_thread
 
 
 def test_a_withdrawn_ask_leaves_the_inbox_and_stays_in_the_journal(desk: Desk) -> None:
@@ -34,25 +33,6 @@ def test_what_was_decided_cannot_be_withdrawn(desk: Desk, place: Place) -> None:
     assert place.count() == before
 
 
-def test_withdrawing_twice_says_that_it_is_withdrawn(desk: Desk) -> None:
-    ask = desk.withdraw(desk.open("refund", {"amount": 1}))
-
-    with pytest.raises(AskClosed, match="withdrawn"):
-        desk.withdraw(ask)
-
-
-def test_whoever_waits_hears_that_it_was_withdrawn(desk: Desk) -> None:
-    ask = desk.open("refund", {"amount": 1})
-    with pytest.raises(StillOpen):
-        desk.wait(ask, timeout=0)
-    waiting = in_thread(lambda: desk.wait(ask, timeout=30))
-
-    desk.withdraw(ask)
-
-    with pytest.raises(AskClosed, match="withdrawn"):
-        waiting.result(30)
-
-
 # --- erasing ---
 
 
@@ -75,7 +55,7 @@ def test_an_erased_ask_keeps_who_and_when_and_loses_what(desk: Desk, place: Plac
     assert (erased.status, erased.decision.by.id) == ("decided", "sam")
 
 
-def test_an_erased_journal_verifies(desk: Desk) -> None:
+def test_an_erased_journal_verifies_and_erasing_twice_does_no_harm(desk: Desk) -> None:
     kept, erased = spent(desk), spent(desk)
     seal = desk.seal()
 
@@ -86,8 +66,6 @@ def test_an_erased_journal_verifies(desk: Desk) -> None:
     assert report.erased == 5
     assert desk.get(kept.id).args == {"to": "Zebulon Jr"}
 
-
-def test_erasing_twice_does_no_harm(desk: Desk) -> None:
     ask = spent(desk)
     desk.erase(ask, "once")
     desk.erase(ask, "twice")

@@ -43,20 +43,18 @@ def said(count: int, worth: float, stated: float = 0.9, seed: str = "") -> list[
     return [Label(stated, chance.random() < worth) for _ in range(count)]
 
 
-def test_there_is_no_record_before_fifty_labels() -> None:
+def test_there_is_no_record_before_fifty_labels_and_a_simple_curve_until_there_are_many() -> None:
     labels = said(FEWEST - 1, 0.9)
 
     assert calibrated(labels) is None
     assert light(None) == "red"
     assert calibrated([*labels, Label(0.9, True)]) is not None
 
-
-def test_the_curve_has_two_parameters_until_there_is_enough_for_more() -> None:
     assert isinstance(calibrated(said(MANY, 0.8)), Platt)
     assert isinstance(calibrated(said(MANY + 1, 0.8)), Isotonic)
 
 
-def test_an_agent_that_is_too_sure_is_shown_as_sure_as_it_should_be() -> None:
+def test_an_agent_that_is_too_sure_is_shown_as_sure_as_it_should_be_at_each_level() -> None:
     labels = [Label(0.99, number % 10 < 6) for number in range(500)]
     curve = calibrated(labels)
     assert curve is not None
@@ -64,8 +62,6 @@ def test_an_agent_that_is_too_sure_is_shown_as_sure_as_it_should_be() -> None:
     assert curve(0.99) == pytest.approx(0.6, abs=0.01)
     assert light(curve(0.99)) == "red"
 
-
-def test_two_levels_are_told_apart() -> None:
     labels = [Label(0.6, number % 10 < 3) for number in range(400)]
     labels += [Label(0.95, number % 10 < 9) for number in range(400)]
     curve = calibrated(labels)

@@ -42,11 +42,9 @@ def lived(ledger: Ledger, *said: What, by: str = "anna", solo: bool = False) -> 
     return ledger
 
 
-def test_a_new_key_is_reviewed() -> None:
+def test_a_new_key_is_reviewed_and_only_a_person_makes_a_proposal_a_grant() -> None:
     assert (NEW.standing, NEW.score, NEW.bar, NEW.alone) == ("reviewed", 1.0, 20.0, False)
 
-
-def test_a_grant_is_proposed_and_only_a_person_makes_it_one() -> None:
     proposed = lived(NEW, *fines(98))
 
     assert proposed.standing == "proposed"
@@ -54,8 +52,13 @@ def test_a_grant_is_proposed_and_only_a_person_makes_it_one() -> None:
     assert lived(proposed, *fines(500)).standing == "proposed"
     assert lived(proposed, "ratified").alone
 
+    proposed = lived(NEW, *fines(98))
 
-def test_a_first_flag_suspends_and_another_person_settles_it() -> None:
+    assert lived(proposed, "declined") == NEW
+    assert lived(proposed, "ratified", "revoked") == Ledger(grants=1)
+
+
+def test_a_first_flag_suspends_until_another_person_settles_it_once() -> None:
     flagged = lived(GRANTED, "flagged")
 
     assert (flagged.standing, flagged.alone) == ("suspended", False)
@@ -63,11 +66,17 @@ def test_a_first_flag_suspends_and_another_person_settles_it() -> None:
     assert lived(flagged, "confirmed").strikes == 1
     assert lived(flagged, "confirmed").alone
 
-
-def test_nothing_is_earned_while_somebody_looks_into_a_flag() -> None:
     flagged = lived(NEW, "fine", "flagged")
 
     assert lived(flagged, "fine", "fine") == flagged
+
+    settled = lived(GRANTED, "flagged", "confirmed")
+
+    assert "no flag to confirm" in (refusal(settled, Happening("confirmed", "carl")) or "")
+    assert lived(settled, "confirmed") == settled
+
+    assert lived(NEW, "flagged", solo=True).score == 0.25
+    assert lived(GRANTED, "flagged", "flagged", solo=True).ends == 1
 
 
 @pytest.mark.parametrize("what", ["confirmed", "overturned"])
@@ -79,26 +88,12 @@ def test_who_flagged_a_key_settles_nothing(what: What) -> None:
     assert after(flagged, Happening(what, "anna"), LOW) == flagged
 
 
-def test_alone_at_the_desk_a_flag_is_confirmed_already() -> None:
-    assert lived(NEW, "flagged", solo=True).score == 0.25
-    assert lived(GRANTED, "flagged", "flagged", solo=True).ends == 1
-
-
-def test_a_harm_is_confirmed_once() -> None:
-    settled = lived(GRANTED, "flagged", "confirmed")
-
-    assert "no flag to confirm" in (refusal(settled, Happening("confirmed", "carl")) or "")
-    assert lived(settled, "confirmed") == settled
-
-
-def test_strikes_end_a_grant_and_the_bar_doubles() -> None:
+def test_strikes_and_one_incident_end_a_grant_and_the_bar_doubles() -> None:
     ended = lived(GRANTED, "flagged", "confirmed", "flagged", "confirmed")
 
     assert ended == Ledger(ends=1, grants=1)
     assert ended.bar == 40
 
-
-def test_one_incident_ends_a_grant_also_while_a_flag_is_looked_into() -> None:
     assert lived(GRANTED, "incident").ends == 1
     assert lived(GRANTED, "flagged", "incident").ends == 1
     assert lived(NEW, "incident").score == 0.25
@@ -147,13 +142,6 @@ def test_a_new_version_sheds_no_strikes() -> None:
 def test_what_does_not_apply_is_refused_in_words(ledger: Ledger, what: What) -> None:
     assert f"this key is {ledger.standing}" in (refusal(ledger, Happening(what, "carl")) or "")
     assert lived(ledger, what) == ledger
-
-
-def test_a_person_may_say_no_or_not_any_more() -> None:
-    proposed = lived(NEW, *fines(98))
-
-    assert lived(proposed, "declined") == NEW
-    assert lived(proposed, "ratified", "revoked") == Ledger(grants=1)
 
 
 WORDS: list[What] = ["fine", "fine", "fine", "flagged", "confirmed", "overturned", "incident"]

@@ -7,7 +7,6 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.office import Office
-from tests.browser.test_everybody import ALL, looked_at
 
 
 def test_what_is_new_is_counted_and_the_list_stays(team: Office) -> None:
@@ -36,18 +35,6 @@ def test_verifying_is_watched_without_a_reload(solo: Office) -> None:
     here("form[action='/audit/seals'] button").click()
     expect(here("#seal-line")).to_have_value(re.compile(r"^sayso-seal:\d+:[0-9a-f]{64}$"))
     expect(here("[data-copy]")).to_be_visible()
-
-
-def test_the_journal_and_a_record_are_for_everybody(team: Office) -> None:
-    ask = team.open(why="Twice \u202e", risk="high", needs=["1 senior"])
-    team.desk.edit(ask, {"amount": 990}, by="anna", note="Only one")
-    here = team.window("root").visit("/audit?verdict=edit&since=7d")
-    here("form[action='/audit/verification'] button").click()
-    expect(here("#proof .finding")).to_be_visible()
-    assert looked_at(here, ALL) == []
-
-    here.visit(f"/audit/asks/{ask.id}")
-    assert looked_at(here, ALL) == []
 
 
 def test_a_page_that_answered_a_form_is_kept_true_from_its_own_address(solo: Office) -> None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
-from sayso.access.sessions import make_link
 from tests.browser.office import Office
 from tests.browser.window import PHONE
-from tests.web.house import PASSWORD
 
 
 def test_the_one_time_link_ends_in_the_inbox_and_leaves_the_address(solo: Office) -> None:
@@ -23,16 +20,6 @@ def test_the_one_time_link_ends_in_the_inbox_and_leaves_the_address(solo: Office
 _ADDRESSES = "() => performance.getEntriesByType('navigation').map((one) => one.name)"
 
 
-def test_a_link_that_was_used_says_how_to_get_another(solo: Office) -> None:
-    link = f"/?t={make_link(solo.desk.store)}"
-    solo.stranger().page.goto(link)
-
-    here = solo.stranger()
-    here.page.goto(link)
-
-    expect(here("main")).to_contain_text("sayso serve --url")
-
-
 def test_a_deep_link_signed_out_comes_back_to_the_ask_after_signing_in(team: Office) -> None:
     ask = team.open()
 
@@ -40,70 +27,6 @@ def test_a_deep_link_signed_out_comes_back_to_the_ask_after_signing_in(team: Off
 
     expect(here.page).to_have_url(re.compile(rf"/inbox/{ask.id}\?agent={team.agent}$"))
     here.shows(ask.id)
-
-
-def test_a_deep_link_at_a_machine_of_ones_own_says_where_the_link_is(solo: Office) -> None:
-    ask = solo.open(title="Nobody else's business")
-    here = solo.stranger()
-    here.page.goto(solo.path(ask))
-
-    expect(here("main")).to_contain_text("sayso serve --url")
-    assert "business" not in here.page.content()
-
-
-def test_a_wrong_password_is_said_and_the_name_and_the_way_back_are_kept(team: Office) -> None:
-    ask = team.open()
-    here = team.stranger()
-    here.page.goto(team.path(ask))
-    here.page.get_by_label("Name").fill("anna")
-    here.page.get_by_label("Password").fill("wrong")
-    here.page.get_by_role("button", name="Sign in", exact=True).click()
-
-    expect(here("[role=alert]")).to_be_visible()
-    expect(here.page.get_by_label("Name")).to_have_value("anna")
-    here.page.get_by_label("Password").fill(PASSWORD)
-    here.page.get_by_role("button", name="Sign in", exact=True).click()
-
-    here.ready().shows(ask.id)
-
-
-def test_a_browser_without_cookies_is_told_so(team: Office) -> None:
-    here = team.stranger(js=False)
-
-    def without_cookies(route: Route) -> None:
-        answer = route.fetch(max_redirects=0)
-        headers = {
-            name: value for name, value in answer.headers.items() if name.lower() != "set-cookie"
-        }
-        here.context.clear_cookies()  # the browser's own jar has it by now
-        route.fulfill(response=answer, headers=headers)
-
-    here.context.route("**/*", without_cookies)
-    here.page.goto("/sign-in")
-    here.page.get_by_label("Name").fill("anna")
-    here.page.get_by_label("Password").fill(PASSWORD)
-    here.page.get_by_role("button", name="Sign in", exact=True).click()
-
-    expect(here("body")).to_contain_text("cookie")
-    here.context.unroute_all(behavior="wait")  # or what is on its way fails in the next test
-
-
-def test_an_ask_that_is_not_there_is_a_page_that_says_so(solo: Office) -> None:
-    here = solo.window()
-    here.page.goto("/inbox/a-nothere")
-
-    expect(here("main")).to_contain_text("no such ask")
-    expect(here("main a").first).to_be_visible()
-
-
-def test_an_ask_of_another_team_does_not_exist(team: Office) -> None:
-    ask = team.open(title="Secret of billing", team="billing")
-    here = team.window("ben")
-    here.page.goto(team.path(ask))
-
-    assert "Secret of billing" not in here.page.content()
-    here.visit(team.queue)
-    expect(here("#queue .row")).to_have_count(0)
 
 
 def test_signing_out_ends_in_the_form_and_back_shows_nothing(team: Office) -> None:
@@ -137,10 +60,9 @@ def test_pages_follow_the_system_into_the_dark(solo: Office) -> None:
         assert (lightness(here.page.evaluate(_PAPER)) < 0.5) is dark
 
 
-@pytest.mark.parametrize("js", [True, False], ids=["js", "plain"])
-def test_a_theme_that_was_chosen_is_kept(solo: Office, js: bool) -> None:
+def test_a_theme_that_was_chosen_is_kept(solo: Office) -> None:
     solo.open()
-    here = solo.window(js=js, theme="light").visit(solo.queue)
+    here = solo.window(theme="light").visit(solo.queue)
 
     here('form[action="/settings"] button[name=theme][value=dark]').first.evaluate(
         "(one) => { const menu = one.closest('details'); if (menu) menu.open = true; }"

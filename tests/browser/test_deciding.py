@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.kinds import CASES, half, verdict
+from tests.browser.kinds import CASES, half
 from tests.browser.office import Office
 from tests.browser.window import DESKTOP, PHONE, Window
 
@@ -76,20 +76,6 @@ def test_each_kind_is_decided_on_a_phone(solo: Office, kind: str) -> None:
     decided_as(solo, here, ask.id, kind)
 
 
-@pytest.mark.parametrize("kind", half(CASES, 0))
-def test_each_kind_is_decided_without_javascript(solo: Office, kind: str) -> None:
-    ask = CASES[kind].open(solo)
-    here = solo.window(js=False).visit(solo.queue)
-    here(f'#queue .row[data-ask="{ask.id}"] a.row-link').click()
-    assert here.ask == ask.id
-
-    CASES[kind].fill(here)
-    here(f"main#detail {CASES[kind].button}").first.click()
-
-    expect(here.page).to_have_url(re.compile(rf"done={ask.id}"))
-    decided_as(solo, here, ask.id, kind)
-
-
 # --- what comes after, and what goes along -----------------------------------------------------
 
 
@@ -109,83 +95,6 @@ def test_the_next_ask_follows_a_decision_and_the_last_one_leaves_a_clear_desk(so
     expect(here("article.ask")).to_have_count(0)
     expect(here("#count")).to_contain_text("0")
     assert [solo.decided(ask_id).verdict for ask_id in rows] == ["approve"] * 3
-
-
-@pytest.mark.parametrize("js", [True, False])
-def test_a_rejection_takes_a_note_and_a_kind_along(solo: Office, js: bool) -> None:
-    ask = solo.open()
-    here = solo.window(js=js).visit(solo.path(ask)).armed()
-
-    here.note(ask.id).fill("Not before Monday.")
-    here(f"#more-{ask.id} > summary").click()
-    here.pick(f"#more-{ask.id} [name=kind][value=not-now]")
-    here(f"#more-{ask.id} button[value=reject-with]").click()
-    expect(here("#held form.undo")).to_be_visible()
-
-    decision = solo.decided(ask)
-    assert (decision.verdict, decision.note) == ("reject", "Not before Monday.")
-    assert decision.kind == "not-now"
-
-
-@pytest.mark.parametrize("js", [True, False])
-def test_words_for_the_agent_reach_it_whatever_they_say(solo: Office, js: bool) -> None:
-    ask = solo.open()
-    words = "Ask finance first.\n<b>Really</b> & 'truly' \u202e"
-    here = solo.window(js=js).visit(solo.path(ask)).armed()
-
-    here.note(ask.id).fill(words)
-    here.verdict("respond").click()
-    expect(here("#held form.undo")).to_be_visible()
-
-    decision = solo.decided(ask)
-    assert (decision.verdict, decision.answer) == ("respond", words)
-
-
-def test_what_needs_words_says_so_and_gives_nothing_away(solo: Office) -> None:
-    ask = solo.open()
-    here = solo.window(js=False).visit(solo.path(ask))
-
-    here.verdict("respond").click()
-
-    expect(here(".summary, [role=alert]").first).to_be_visible()
-    assert solo.now(ask).status == "open"
-
-
-def test_only_what_the_ask_allows_is_offered(solo: Office) -> None:
-    ask = solo.open(allow=["approve", "reject"])
-    here = solo.window().visit(solo.path(ask))
-
-    expect(here.verdict("approve")).to_be_visible()
-    expect(here.verdict("reject")).to_be_visible()
-    expect(here(f"main#detail {verdict('respond')}")).to_have_count(0)
-    expect(here("main#detail .field input:not([disabled]):not([readonly])")).to_have_count(0)
-
-
-def test_what_is_critical_waits_for_its_name_also_at_the_server(solo: Office) -> None:
-    ask = solo.open("drop_table", {"table": "events"}, risk="critical")
-    here = solo.window(js=False).visit(solo.path(ask))
-
-    here("main#detail [name=confirm]").fill("drop_tables")
-    here.verdict("approve").click()
-    expect(here("article.ask")).to_have_attribute("data-ask", ask.id)
-    assert solo.now(ask).status == "open"
-    here("main#detail [name=confirm]").fill("drop_table")
-    here.verdict("approve").click()
-
-    expect(here("#held form.undo")).to_be_visible()
-    assert solo.decided(ask).verdict == "approve"
-
-
-def test_pressing_twice_or_sending_twice_decides_once(solo: Office) -> None:
-    first, second = solo.several(2)
-    here = solo.window().visit(solo.path(first)).armed()
-
-    here.verdict("approve").dblclick(delay=0)
-
-    expect(here(f'#held form.undo[action^="/inbox/{first.id}/"]')).to_be_visible()
-    kinds = [event.kind for event in solo.desk.history(first)]
-    assert kinds.count("ask.settling") == 1
-    assert solo.now(second).status == "open"
 
 
 def test_going_back_in_the_browser_shows_the_ask_as_it_stands(solo: Office) -> None:
@@ -229,16 +138,3 @@ def test_the_next_ask_is_read_from_its_top(solo: Office, size: ViewportSize | No
     here.page.wait_for_function(
         "() => window.scrollY === 0 && document.querySelector('#detail').scrollTop === 0"
     )
-
-
-def test_a_click_that_needs_words_asks_for_them_as_the_key_does(solo: Office) -> None:
-    ask = solo.open(risk="low")
-    here = solo.window().visit(solo.path(ask)).armed()
-    here.verdict("respond").click()
-
-    expect(here(f"#note-{ask.id}")).to_be_focused()
-    assert solo.now(ask).open
-    here.page.keyboard.type("Ask again in June")
-    here.verdict("respond").click()
-    expect(here("#held form.undo")).to_be_visible()
-    assert solo.decided(ask).answer == "Ask again in June"

@@ -27,8 +27,10 @@ def test_e50_no_key_runs_a_doubtful_call_again(solo: Office) -> None:
     assert solo.now(doubt).open
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE, {"width": 1000, "height": 700}])
-@pytest.mark.parametrize("js", [True, False], ids=["js", "plain"])
+@pytest.mark.parametrize(
+    ("size", "js"),
+    [(DESKTOP, True), (PHONE, True), ({"width": 1000, "height": 700}, True), (DESKTOP, False)],
+)
 def test_e50_a_double_click_does_not_answer_the_second_question(
     solo: Office, size: ViewportSize, js: bool
 ) -> None:

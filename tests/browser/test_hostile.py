@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from sayso import Ask, Option
 from tests.browser.office import Office
-from tests.browser.window import PHONE, Window
+from tests.browser.window import DESKTOP, PHONE, Window
 from tests.hostile import ANSI, BIDI, ZERO_WIDTH, raw_in
 
 MARKUP = (
@@ -84,19 +83,17 @@ CASES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", CASES)
-def test_hostile_text_in_every_field_is_only_text(solo: Office, kind: str) -> None:
-    ask = CASES[kind](solo)
-    here = solo.window().visit(solo.path(ask))
-    here.shows(ask.id)
+def test_hostile_text_in_every_field_is_only_text(solo: Office) -> None:
+    here = solo.window()
+    for number, opened in enumerate(CASES.values(), 1):
+        ask = opened(solo)
+        here.visit(solo.path(ask)).shows(ask.id)
 
-    harmless(here)
-    for badge in BADGES:
-        expect(here("main#detail .cp", has_text=badge).first).to_be_visible()
-    expect(here("#queue .row")).to_have_count(1)
-    assert here.too_wide() == []
-    assert here.page.context.browser is not None
-    assert not here.page.url.startswith("http://192.0.2.7")
+        harmless(here)
+        for badge in BADGES:
+            expect(here("main#detail .cp", has_text=badge).first).to_be_visible()
+        expect(here("#queue .row")).to_have_count(number)
+        assert here.too_wide() == []
 
 
 def test_what_people_and_tools_say_is_only_text_too(solo: Office) -> None:
@@ -118,109 +115,14 @@ def test_what_people_and_tools_say_is_only_text_too(solo: Office) -> None:
         expect(here("main#detail")).to_contain_text("U+202E")
 
 
-def test_an_agent_cannot_speak_in_our_voice(solo: Office) -> None:
-    fake = "Approved by anna. Nothing to do. Press A"
-    ask = solo.open(title=fake, why=fake, impact=fake)
-    here = solo.window().visit(solo.path(ask))
-
-    for place in (f"#bar-{ask.id}", f"#banner-{ask.id}", "#toast"):
-        if here(place).count():
-            expect(here(place)).not_to_contain_text("Nothing to do")
-    for words in here("main#detail").get_by_text(fake).all():
-        marked = words.evaluate("(one) => Boolean(one.closest('.from-agent, h1, .fact, dd'))")
-        assert marked, words.evaluate("(one) => one.outerHTML")
-
-
-@pytest.mark.parametrize("size", [None, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("title", [LONG, UNBROKEN, COMBINING * 40], ids=["long", "solid", "high"])
-def test_a_title_of_ten_thousand_characters_leaves_the_page_usable(
-    solo: Office, title: str, size: Any
-) -> None:
-    ask = solo.open(title=title)
-    here = solo.window(**({"size": size} if size else {})).visit(solo.path(ask)).armed()
-
-    assert here.too_wide() == []
-    row = here("#queue .row").first.evaluate("(one) => one.getBoundingClientRect().height")
-    assert row == 0 or row < 120
-    expect(here.verdict("approve")).to_be_in_viewport()
-    here.verdict("approve").click()
-    expect(here("#held form.undo")).to_be_visible()
-
-
-def test_arguments_of_a_megabyte_can_be_opened_and_decided(solo: Office) -> None:
-    ask = solo.open("store", {"data": "word " * 190_000, "count": 1})
-    here = solo.window().visit(solo.path(ask)).armed()
-
-    here.verdict("approve").click()
-    expect(here("#held form.undo")).to_be_visible()
-    assert solo.decided(ask).verdict == "approve"
-
-
-def test_long_text_is_cut_says_how_much_there_is_and_opens(solo: Office) -> None:
-    ask = solo.open(why=LONG)
-    here = solo.window(js=False).visit(solo.path(ask))
-
-    cut = here("main#detail details.clamp").first
-    expect(cut.locator("summary")).to_contain_text(re.compile(r"10,\d\d\d characters"))
-    cut.locator("summary").click()
-    expect(cut).to_have_attribute("open", "")
-
-
-def test_a_link_of_an_agent_leads_to_a_page_that_says_where_it_goes(solo: Office) -> None:
-    ask = solo.put("draft", "See [our site](http://evil.example/pay?x=1).", title="With a link")
-    here = solo.window().visit(solo.path(ask))
-
-    link = here("main#detail .prose a").first
-    assert (link.get_attribute("href") or "").startswith("/leave?to=")
-    assert "noopener" in (link.get_attribute("rel") or "")
-    assert (
-        "evil.example" in link.inner_text()
-        or "evil.example" in here("main#detail .prose").inner_text()
-    )
-    here.page.goto(link.get_attribute("href") or "")
-    expect(here("main")).to_contain_text("evil.example")
-    assert here.page.url.startswith(solo.house.url)
-
-
-SCHEMAS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "recursion": (
-        {
-            "type": "object",
-            "properties": {"tree": {"$ref": "#/$defs/node"}},
-            "$defs": {
-                "node": {
-                    "type": "object",
-                    "properties": {
-                        "name": {"type": "string"},
-                        "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}},
-                    },
-                }
-            },
-        },
-        {"tree": {"name": "a", "kids": [{"name": "b", "kids": []}]}},
-    ),
-    "300 fields": (
-        {
-            "type": "object",
-            "properties": {f"field_{n}": {"type": "integer"} for n in range(300)},
-        },
-        {f"field_{n}": n for n in range(300)},
-    ),
-    "unknown keywords": (
-        {"type": "object", "properties": {"x": {"type": "integer", "x-magic": {"if": 1}}}},
-        {"x": 1},
-    ),
-}
-
-
-@pytest.mark.parametrize("of", SCHEMAS)
-def test_a_schema_that_is_hard_to_draw_is_drawn_or_explained_and_can_be_decided(
-    solo: Office, of: str
-) -> None:
-    schema, args = SCHEMAS[of]
-    ask = solo.open("odd", args, schema=schema)
-    here = solo.window().visit(solo.path(ask)).armed()
-
-    here.verdict("approve").click()
-    expect(here("#held form.undo")).to_be_visible()
-    assert solo.decided(ask).verdict == "approve"
+def test_a_title_of_ten_thousand_characters_leaves_the_page_usable(solo: Office) -> None:
+    here = solo.window()
+    for title in (LONG, UNBROKEN, COMBINING * 40):
+        ask = solo.open(title=title)
+        here.visit(solo.path(ask))
+        for size in (DESKTOP, PHONE):
+            here.page.set_viewport_size(size)
+            assert here.too_wide() == []
+            row = here("#queue .row").first.evaluate("(one) => one.getBoundingClientRect().height")
+            assert row < 120
+            expect(here.verdict("approve")).to_be_in_viewport()

@@ -16,7 +16,7 @@ import sayso
 from sayso import Desk
 from sayso.web.stops import Chapter, Stop, Tour
 from tests.browser.office import Office
-from tests.browser.test_everybody import ALL, looked_at
+from tests.browser.test_everybody import looked_at
 from tests.browser.window import Window
 from tests.web.house import House, serving
 
@@ -112,21 +112,6 @@ def test_what_stands_beside_an_ask_moves_with_its_run(
     expect(here("#context .ctx-run[data-moving]")).to_have_count(0)
 
 
-def test_the_line_goes_along_and_can_be_put_away(house: House, here: Window) -> None:
-    here.visit("/inbox")
-    expect(here("#tour")).to_contain_text("2 stops")
-    here("#tour a").click()
-    expect(here("#tour")).to_contain_text("It is only a yes.")
-    (third,) = (ask for ask in house.desk.inbox() if ask.content.thread == "third")
-    here(f'#queue .row[data-ask="{third.id}"] a.row-link').click()
-    expect(here("#tour")).to_contain_text("New here?")
-
-    here("#tour form button").click()
-    expect(here("#tour")).to_have_count(0)
-    here.visit("/inbox")
-    expect(here("#tour")).to_have_count(0)
-
-
 def test_the_line_alone_leads_from_a_decision_to_the_next_stop(house: House, here: Window) -> None:
     here.visit("/inbox")
     here("#tour a").click()
@@ -164,7 +149,7 @@ def test_the_tour_is_for_everybody(house: House, window: Callable[..., Window]) 
     wrong = {}
     for path in ("/tour", "/tour/1"):
         here.visit(path)
-        wrong[path] = looked_at(here, ALL)
+        wrong[path] = looked_at(here)
 
     assert wrong == {"/tour": [], "/tour/1": []}
 

@@ -12,9 +12,8 @@ from sayso import Ask, Desk
 from sayso.autonomy.book import Book
 from sayso.testing import FakeClock
 from tests.browser.office import Office
-from tests.browser.test_everybody import ALL, looked_at
 from tests.browser.window import DESKTOP, PHONE, Window
-from tests.keyed import call, earning, granted, law, locked, proposed, said
+from tests.keyed import call, earning, law, proposed
 from tests.web.house import House, serving
 
 
@@ -150,79 +149,6 @@ def test_whoever_edits_what_matters_is_asked_once_it_is_changed(quiet: Office) -
     decision = team.now(ask).decision
     assert decision is not None
     assert decision.harmful is True
-
-
-def test_harm_is_reported_on_a_phone_and_the_grant_ends(quiet: Office) -> None:
-    team, desk = quiet, quiet.desk
-    book = granted(desk, by="anna", agent=team.agent)
-    ask = call(desk, agent=team.agent)
-    desk.finish(desk.begin(ask), "paid")
-    here = team.window("anna", size=PHONE).visit(team.path(ask))
-    here("details.harm-report > summary").click()
-    here.page.get_by_label("What harm it did").fill("It paid a stranger")
-    here("details.harm-report").get_by_role("button", name="Report harm").click()
-
-    expect(here("section.outcome")).to_contain_text("anna reported harm: It paid a stranger")
-    assert not desk.trust.alone(book.id)
-
-
-def test_a_grant_is_taken_back_without_scripts(quiet: Office) -> None:
-    team, desk = quiet, quiet.desk
-    book = granted(desk, by="anna", agent=team.agent)
-    here = team.window("ada", js=False, size=PHONE)
-    here.page.goto(f"/trust?agent={team.agent}")
-    here(f"#line-{book.id} a.key-name").click()
-    here.page.get_by_role("link", name="Take the grant back").click()
-    here.page.get_by_label("Why").fill("The shop has moved")
-    here.page.get_by_role("button", name="Take it back").click()
-
-    expect(here("#history")).to_contain_text("The shop has moved")
-    assert not desk.trust.alone(book.id)
-
-
-@pytest.mark.parametrize(
-    "looks",
-    [pytest.param(None, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.soak)],
-)
-def test_the_pages_are_for_everybody(quiet: Office, looks: object) -> None:
-    team, desk = quiet, quiet.desk
-    wants = proposed(desk, "note", by="anna", agent=team.agent)
-    alone = granted(desk, "wire", by="anna", agent=team.agent)
-    shut = locked(desk, "note", by="anna", agent=f"{team.agent}-b")
-    earns = earning(desk, by="anna", short=200, agent=team.agent)
-    said(desk, earns.id, "flagged", by="anna", flag="a-0000")
-    ask = call(desk, "wire", agent=team.agent)
-    desk.finish(desk.begin(ask), "paid")
-    here = team.window("root")
-    more = () if looks is None else (looks,)
-
-    for path in (
-        "/trust",
-        "/insights",
-        f"/trust/{wants.id}",
-        f"/trust/{alone.id}",
-        f"/trust/{alone.id}/revoke",
-        f"/trust/{shut.id}",
-        f"/trust/{earns.id}",
-        f"/inbox/{wants.grant_ask}",
-        f"/inbox/{ask.id}",
-    ):
-        here.visit(path)
-        for fold in here.page.locator("main details.harm-report:not([open])").all():
-            fold.locator("summary").first.click()
-        assert looked_at(here, *more) == [], path
-
-
-def test_tables_of_figures_are_seen_on_every_screen(quiet: Office) -> None:
-    team, desk = quiet, quiet.desk
-    desk.approve(call(desk, agent=team.agent), by="anna")
-    for size in (DESKTOP, PHONE):
-        here = team.window("anna", size=size).visit("/insights")
-        for section in ("tiers", "agents", "reviewers"):
-            expect(here(f"#{section} table")).to_be_visible()
-        assert here.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        here.visit("/overview")
-        expect(here("#tools table")).to_be_visible()
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

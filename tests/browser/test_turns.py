@@ -16,7 +16,6 @@ from tests.browser.office import Office
 from tests.browser.window import PHONE, Window
 
 RAN: list[int] = []
-WAYS = pytest.mark.parametrize("js", [True, False], ids=["js", "plain"])
 
 
 @sayso.tool(risk="medium")
@@ -46,12 +45,9 @@ def finished(office: Office, run: Run) -> Run:
     return office.desk.get_run(run.id)
 
 
-@WAYS
-def test_the_calls_of_a_turn_are_decided_on_one_page_each_with_its_verdict(
-    solo: Office, js: bool
-) -> None:
+def test_the_calls_of_a_turn_are_decided_on_one_page_each_with_its_verdict(solo: Office) -> None:
     run, (first, second, third) = turn(solo)
-    here = solo.window(js=js).visit(solo.path(first))
+    here = solo.window().visit(solo.path(first))
     expect(here("#context, main#detail").filter(has_text="3").first).to_be_attached()
 
     here.visit(f"/inbox/{first.id}/turn")
@@ -84,42 +80,6 @@ def say(here: Window, ask: Ask, verdict: str) -> None:
     here.pick(f'[name="verdict:{ask.id}"][value="{verdict}"]')
 
 
-def test_a_turn_of_which_somebody_else_decided_one_says_so_for_that_one(solo: Office) -> None:
-    run, (first, second, third) = turn(solo)
-    here = solo.window(js=False).visit(f"/inbox/{first.id}/turn")
-    for ask in (first, second, third):
-        say(here, ask, "approve")
-    solo.desk.reject(second, "not this one")
-
-    here(f'form[action^="/inbox/{first.id}/turn"] button.primary').click()
-
-    expect(here("main").first).to_contain_text(re.compile("already|rejected", re.IGNORECASE))
-    finished(solo, run)
-    assert sorted(RAN) == [1, 3]
-
-
-def test_one_by_one_works_as_well_and_the_run_goes_on(solo: Office) -> None:
-    run, (first, second, third) = turn(solo)
-    here = solo.window()
-    for ask in (first, second, third):
-        here.visit(solo.path(ask)).armed()
-        here.verdict("approve").click()
-        expect(here(f'#held form.undo[action^="/inbox/{ask.id}/"]')).to_be_visible()
-
-    done = finished(solo, run)
-    assert sorted(RAN) == [1, 2, 3]
-    assert done.status == "done"
-
-
-def test_the_run_that_asks_is_shown_beside_the_ask(solo: Office) -> None:
-    run, (first, *_) = turn(solo)
-
-    here = solo.window().visit(solo.path(first))
-
-    expect(here("aside#context")).to_contain_text(run.id)
-    expect(here("aside#context")).to_contain_text("pay")
-
-
 def test_an_edit_in_the_browser_is_what_the_worker_carries_out(solo: Office) -> None:
     run, (first, *others) = turn(solo)
     here = solo.window().visit(solo.path(first)).armed()
@@ -136,10 +96,9 @@ def test_an_edit_in_the_browser_is_what_the_worker_carries_out(solo: Office) -> 
     expect(here("main#detail")).to_contain_text("paid 10")
 
 
-@WAYS
-def test_reject_and_stop_ends_the_run(solo: Office, js: bool) -> None:
+def test_reject_and_stop_ends_the_run(solo: Office) -> None:
     run, (first, *_) = turn(solo)
-    here = solo.window(js=js).visit(solo.path(first)).armed()
+    here = solo.window().visit(solo.path(first)).armed()
 
     here(f"#more-{first.id} > summary").click()
     here.pick(f"#more-{first.id} [name=end]")

@@ -178,8 +178,24 @@ class Order:
 
 
 @pytest.fixture
-def orders(desk: Desk, place: Place, nursery: Nursery, tmp_path: Path) -> Shop:
-    return Shop(desk, place, nursery, tmp_path)
+def orders(desk: Desk, place: Place, nursery: Nursery, tmp_path: Path) -> Iterator[Shop]:
+    """Whatever becomes of them, the journal is whole in the end."""
+    yield Shop(desk, place, nursery, tmp_path)
+    assert desk.verify()
+
+
+def woken(frozen: Child) -> None:
+    """Let a worker that froze go on to its end."""
+    frozen.thaw()
+    assert frozen.wait() == 0
+
+
+def let_go(worker: Child, moment: str, *, told: bool = False) -> None:
+    """Let a worker that is held go on to its end, perhaps told to come to one."""
+    if told:
+        worker.signal(signal.SIGTERM)
+    worker.go_on(moment)
+    assert worker.wait() == 0
 
 
 # --- kill -9 ---
@@ -220,7 +236,6 @@ def test_a_death_around_the_effect_is_never_a_second_payment_in_silence(
         assert len(doubts) == (begun and one.kind == "plain"), "a person is asked if nobody knows"
         assert len(one.paid()) == (2 if one.kind == "idempotent" and happened else 1)
         assert all("is dead" in doubt.content.sentence for doubt in doubts)
-    assert orders.desk.verify()
 
 
 @TRIALS
@@ -251,7 +266,6 @@ def test_a_death_after_the_result_was_written_repeats_nothing_that_was_finished(
         assert twice or not moment.startswith("in ")
         one.check(again=[again] if again and twice else [])
         assert (doubts, len(one.paid())) == ([], 1)
-    assert orders.desk.verify()
 
 
 @TRIALS
@@ -268,7 +282,6 @@ def test_a_death_around_the_question_asks_it_once(orders: Shop, moment: str, tri
         assert twice is (moment == "in pack") or moment == "before ask.opened"
         one.check(again=["pack"] if twice else [])
         assert (len(one.run.asks), doubts, len(one.paid())) == (1, [], 1)
-    assert orders.desk.verify()
 
 
 FEWEST = 20  # statements that it takes at least
@@ -301,7 +314,6 @@ def test_a_death_at_any_statement_is_never_a_second_payment_in_silence(
         assert len(one.paid()) == 1 or (kind == "idempotent" and happened)
         number += stride
     assert deaths >= FEWEST / stride / 2, "the statements are not counted"
-    assert orders.desk.verify()
 
 
 def test_a_second_death_in_the_second_try_is_a_second_question(orders: Shop) -> None:
@@ -320,7 +332,6 @@ def test_a_second_death_in_the_second_try_is_a_second_question(orders: Shop) -> 
     assert second.decision.verdict == "respond"
     effect = one.effect
     assert (effect.attempt, len(one.paid())) == (2, 1)
-    assert orders.desk.verify()
 
 
 def test_a_death_while_the_doubt_is_opened_asks_it_once(orders: Shop) -> None:
@@ -335,7 +346,6 @@ def test_a_death_while_the_doubt_is_opened_asks_it_once(orders: Shop) -> None:
     one.answer()
     assert one.take_over() == "done"
     assert len(one.paid()) == 1
-    assert orders.desk.verify()
 
 
 def test_a_call_whose_worker_died_can_be_left_undone(orders: Shop) -> None:
@@ -369,8 +379,7 @@ def test_a_worker_that_wakes_after_its_lease_writes_nothing_but_evidence(
         assert one.take_over() == "done"
     before = [event.hash for event in one.run.events]
 
-    frozen.thaw()
-    assert frozen.wait() == 0
+    woken(frozen)
 
     assert [event.hash for event in one.run.events] == before, "the run's own journal is fenced"
     late = f"paid {one.number}"
@@ -384,7 +393,6 @@ def test_a_worker_that_wakes_after_its_lease_writes_nothing_but_evidence(
         assert len(one.paid()) == 1
     assert one.run.result(timeout=0) == ["pack", late, "ship"]
     assert one.steps() == ["pack", "ship"]
-    assert orders.desk.verify()
 
 
 def test_a_worker_frozen_before_the_tool_does_not_run_it_past_its_lease(orders: Shop) -> None:
@@ -394,12 +402,10 @@ def test_a_worker_frozen_before_the_tool_does_not_run_it_past_its_lease(orders: 
     assert one.take_over() == "waiting"
     orders.desk.reject(one.ask("doubt"), "leave it")
 
-    frozen.thaw()
-    assert frozen.wait() == 0
+    woken(frozen)
 
     assert one.paid() == [], "a person said to leave it"
     assert one.take_over() == "failed"
-    assert orders.desk.verify()
 
 
 def test_a_worker_frozen_before_the_intent_cannot_spend_the_approval(orders: Shop) -> None:
@@ -407,12 +413,10 @@ def test_a_worker_frozen_before_the_intent_cannot_spend_the_approval(orders: Sho
     frozen = one.freeze_at("before effect.intended")
     assert one.take_over() == "done"
 
-    frozen.thaw()
-    assert frozen.wait() == 0
+    woken(frozen)
 
     one.check()
     assert len(one.paid()) == 1
-    assert orders.desk.verify()
 
 
 def test_a_worker_that_wakes_after_its_lease_cannot_put_the_run_to_sleep(orders: Shop) -> None:
@@ -423,12 +427,10 @@ def test_a_worker_that_wakes_after_its_lease_cannot_put_the_run_to_sleep(orders:
     frozen = one.freeze_at("before the pause")
     row = claimed_elsewhere(one)
 
-    frozen.thaw()
-    assert frozen.wait() == 0
+    woken(frozen)
 
     now = one.run.row
     assert (now.status, now.token, now.attempt) == ("running", row.token, row.attempt)
-    assert orders.desk.verify()
 
 
 def claimed_elsewhere(one: Order) -> RunRow:
@@ -445,15 +447,13 @@ def test_a_late_result_settles_the_effect_if_nobody_was_asked_yet(orders: Shop) 
     frozen = one.freeze_at("in the tool")
     claimed_elsewhere(one)
 
-    frozen.thaw()
-    assert frozen.wait() == 0
+    woken(frozen)
 
     effect = one.effect
     assert (effect.status, effect.result) == ("done", f"paid {one.number}")
     assert one.take_over() == "done"
     one.check()
     assert len(one.paid()) == 1
-    assert orders.desk.verify()
 
 
 def test_a_late_result_during_the_second_try_does_not_stop_it(orders: Shop) -> None:
@@ -464,17 +464,14 @@ def test_a_late_result_during_the_second_try_does_not_stop_it(orders: Shop) -> N
     second = one.worker({"after the effect": "hold"}, lease=30)
     second.wait_at("after the effect")
 
-    frozen.thaw()
-    assert frozen.wait() == 0
-    second.go_on("after the effect")
-    assert second.wait() == 0
+    woken(frozen)
+    let_go(second, "after the effect")
 
     assert one.run.status == "done"
     effect = one.effect
     assert (effect.status, effect.attempt, len(effect.late)) == ("done", 2, 1)
     assert one.run.output == ["pack", f"paid {one.number}", "ship"]
     assert len(one.ask("doubt").evidence) == 1
-    assert orders.desk.verify()
 
 
 @pytest.mark.parametrize("kind", ["plain", "idempotent"])
@@ -489,14 +486,11 @@ def test_a_late_result_just_before_the_second_try_makes_it_needless(
     second = one.worker({"before effect.intended": "hold"}, lease=30)
     second.wait_at("before effect.intended")
 
-    frozen.thaw()
-    assert frozen.wait() == 0
-    second.go_on("before effect.intended")
-    assert second.wait() == 0
+    woken(frozen)
+    let_go(second, "before effect.intended")
 
     one.check()
     assert len(one.paid()) == 1
-    assert orders.desk.verify()
 
 
 # --- poison, cancel, and being told to go ---
@@ -516,7 +510,6 @@ def test_a_run_that_kills_every_worker_is_parked_with_a_reason(orders: Shop, mom
     assert one.steps().count("began") == ATTEMPTS
     orders.desk.retry(one.run)  # somebody has looked at it, and cured it
     assert one.take_over() == "done"
-    assert orders.desk.verify()
 
 
 def test_a_run_that_is_let_go_again_and_again_is_no_poison(orders: Shop) -> None:
@@ -524,9 +517,7 @@ def test_a_run_that_is_let_go_again_and_again_is_no_poison(orders: Shop) -> None
     for _ in range(ATTEMPTS + 2):
         worker = one.worker({"after the claim": "hold"}, lease=30, until=None)
         worker.wait_at("after the claim")
-        worker.signal(signal.SIGTERM)
-        worker.go_on("after the claim")
-        assert worker.wait() == 0
+        let_go(worker, "after the claim", told=True)
         for file in orders.folder.glob("after the claim*"):
             file.unlink()
 
@@ -543,8 +534,7 @@ def test_cancelling_during_a_step_stops_before_the_next_effect(orders: Shop) -> 
     (question,) = [ask for ask in one.run.asks if ask.kind == "question"]
 
     orders.desk.cancel(one.run, "not needed")
-    worker.go_on("in pack")
-    assert worker.wait() == 0
+    let_go(worker, "in pack")
 
     assert one.paid() == []
     with pytest.raises(RunCancelled, match="not needed"):
@@ -558,7 +548,6 @@ def test_cancelling_during_a_step_stops_before_the_next_effect(orders: Shop) -> 
         orders.desk.cancel(one.run)
     assert one.take_over() == "cancelled"
     assert one.paid() == []
-    assert orders.desk.verify()
 
 
 def test_an_effect_that_is_under_way_when_its_run_is_cancelled_is_still_recorded(
@@ -569,14 +558,12 @@ def test_an_effect_that_is_under_way_when_its_run_is_cancelled_is_still_recorded
     worker.wait_at("after the effect")
 
     orders.desk.cancel(one.run)
-    worker.go_on("after the effect")
-    assert worker.wait() == 0
+    let_go(worker, "after the effect")
 
     effect = one.effect
     assert (effect.status, effect.result) == ("done", f"paid {one.number}")
     assert one.steps() == ["pack"]
     assert one.run.status == "cancelled"
-    assert orders.desk.verify()
 
 
 def test_an_effect_cut_off_in_a_run_that_is_then_cancelled_becomes_a_doubt(orders: Shop) -> None:
@@ -592,7 +579,6 @@ def test_an_effect_cut_off_in_a_run_that_is_then_cancelled_becomes_a_doubt(order
     orders.desk.respond(doubt, f"paid {one.number}")
     effect = one.effect
     assert effect.status == "done"
-    assert orders.desk.verify()
 
 
 def test_a_worker_told_to_end_lets_go_at_the_next_verb_and_another_goes_on_at_once(
@@ -602,9 +588,7 @@ def test_a_worker_told_to_end_lets_go_at_the_next_verb_and_another_goes_on_at_on
     worker = one.worker({"in pack": "hold"}, lease=3600, until=None)
     worker.wait_at("in pack")
 
-    worker.signal(signal.SIGTERM)
-    worker.go_on("in pack")
-    assert worker.wait() == 0
+    let_go(worker, "in pack", told=True)
 
     assert one.run.row.status == "ready", "no lease has to run out"
     assert one.take_over() == "waiting"
@@ -616,9 +600,7 @@ def test_a_worker_told_to_end_in_the_middle_of_a_call_records_it_first(orders: S
     worker = one.worker({"after the effect": "hold"}, lease=3600, until=None)
     worker.wait_at("after the effect")
 
-    worker.signal(signal.SIGTERM)
-    worker.go_on("after the effect")
-    assert worker.wait() == 0
+    let_go(worker, "after the effect", told=True)
 
     assert one.run.row.status == "ready"
     assert one.take_over() == "done"
@@ -637,4 +619,3 @@ def test_a_worker_that_forks_shares_nothing_with_its_child(orders: Shop) -> None
     (other,) = orders.desk.runs(workflow="wrap")
     assert other.status == "waiting"
     assert other.row.worker != one.run.row.worker
-    assert orders.desk.verify()

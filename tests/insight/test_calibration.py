@@ -78,7 +78,9 @@ def test_the_light_is_that_of_the_record_with_the_count(desk: Desk) -> None:
     assert found.words.endswith(said)
 
 
-def test_what_nobody_was_as_sure_of_says_so(desk: Desk) -> None:
+def test_what_is_not_known_is_said_and_nothing_is_looked_up_without_a_word(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     decided(desk, 50, 45)
 
     found = worth(desk.open("pay", confidence=0.4))
@@ -86,10 +88,6 @@ def test_what_nobody_was_as_sure_of_says_so(desk: Desk) -> None:
     assert (found.good, found.near, found.labels) == (0, 0, 50)
     assert found.words.endswith("of 50 decisions, none of them when it was about as sure.")
 
-
-def test_without_a_stated_confidence_nothing_is_looked_up(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(calibrating, "weighed", None)
 
     assert desk.open("pay").content.worth is None
@@ -332,15 +330,13 @@ def test_an_agent_that_is_too_sure_is_asked_about_after_all(desk: Desk) -> None:
     assert done == [1]
 
 
-def test_a_gate_of_low_risk_asks_by_the_record_too(desk: Desk) -> None:
+def test_what_is_asked_anyway_is_said_once_beside_the_record(desk: Desk) -> None:
     decided(desk, 60, 20)
 
-    ask = desk.docket.open(
-        desk.forms.action("pay", {"amount": 7}, risk="low", confidence=0.97), declared=True
-    )
+    said = desk.open("pay", {"n": 1}, risk="high", confidence=0.97).content.sentence
 
-    assert ask.open
-    assert ask.content.ruled.rules == ("unsure",)
+    assert said.count("Calls of high risk need 1 senior.") == 1
+    assert "By its record 97% is worth 33" in said
 
 
 def test_a_key_that_runs_alone_is_asked_for_once_its_confidence_is_worth_little(
@@ -372,6 +368,9 @@ def test_an_agent_that_is_better_than_it_says_gains_nothing(desk: Desk) -> None:
 
 
 def test_where_the_index_is_broken_the_stated_number_stands(desk: Desk, place: Place) -> None:
+    @desk.gate(risk="low")
+    def pay(amount: int) -> None: ...
+
     decided(desk, 60, 20)
     forget(desk.store)
     place.sql("alter table labels rename to gone")

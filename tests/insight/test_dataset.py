@@ -69,6 +69,11 @@ def test_a_rejection_has_its_reason_and_nothing_after(desk: Desk) -> None:
     assert (line["before"], line["after"], line["outcome"]) == ({"n": 1}, None, None)
 
 
+def test_what_cannot_be_wanted_is_refused_before_anything_is_read(desk: Desk) -> None:
+    with pytest.raises(BadValue, match="maybe"):
+        desk.decisions(verdict="maybe")  # type: ignore[arg-type]
+
+
 def test_only_what_people_decided_is_in_it(desk: Desk, clock: FakeClock) -> None:
     @desk.gate(risk="low")
     def look(at: int) -> int:
@@ -161,11 +166,6 @@ def test_it_is_narrowed_and_goes_on_from_a_place(desk: Desk, clock: FakeClock) -
     assert [line["before"]["n"] for line in desk.decisions(until=middle)] == [1, 2]
     rest = list(desk.decisions(after=every[0]["cursor"]))
     assert [line["ask"] for line in rest] == [line["ask"] for line in every[1:]]
-
-
-def test_what_cannot_be_wanted_is_refused_before_anything_is_read(desk: Desk) -> None:
-    with pytest.raises(BadValue, match="maybe"):
-        desk.decisions(verdict="maybe")  # type: ignore[arg-type]
 
 
 def test_a_long_data_set_is_never_held_as_a_whole(

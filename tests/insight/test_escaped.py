@@ -11,7 +11,7 @@ from sayso.asks.lawbook import default_policy
 from sayso.insight.reader import rebuild
 from sayso.policy.reading import read as read_policy
 from sayso.testing import FakeClock
-from tests.asks.test_trust import LAW, PEOPLE, call, grant, harmful, judged
+from tests.asks.test_trust import LAW, PEOPLE, call, flag, grant, harmful, judged
 from tests.places import Place
 from tests.trusted import written
 
@@ -65,14 +65,20 @@ def test_calls_that_were_reviewed_anyway_are_no_audits(alone: Desk) -> None:
     assert (found["audited"], found["unapproved_bad_rate"]) == (0, None)
 
 
+def test_whether_a_key_may_run_alone_is_no_proposal_of_an_agent(alone: Desk) -> None:
+    grant(alone)
+
+    found = alone.metrics()
+    assert (found["asked"], found["reviewed"], found["proposed"]) == (2, 1, 1)
+    assert [line["tool"] for line in alone.decisions()] == ["refund"]
+
+
 def test_in_a_team_a_flag_is_bad_once_somebody_else_agreed(team: Desk) -> None:
     book = grant(team, by="ann")
     harmful(team, by="jun")
     assert team.metrics()["audited"] == 0
 
-    flag = team.trust.key(book.id).flag_ask
-    assert flag is not None
-    team.approve(team.get(flag), by="ann")
+    team.approve(flag(team, book), by="ann")
 
     found = team.metrics()
     assert (found["audited"], found["audited_bad"]) == (1, 1)
@@ -81,15 +87,15 @@ def test_in_a_team_a_flag_is_bad_once_somebody_else_agreed(team: Desk) -> None:
 def test_a_flag_that_is_overturned_was_a_fine_audit(team: Desk) -> None:
     book = grant(team, by="ann")
     harmful(team, by="jun")
-    flag = team.trust.key(book.id).flag_ask
-    assert flag is not None
-    team.reject(team.get(flag), "That customer was right", by="ann")
+    team.reject(flag(team, book), "That customer was right", by="ann")
 
     found = team.metrics()
     assert (found["audited"], found["audited_bad"], found["unapproved_bad_rate"]) == (1, 0, 0)
 
 
-def test_incidents_are_counted_where_they_happened(alone: Desk) -> None:
+def test_incidents_are_counted_where_they_happened_also_of_what_is_never_earned(
+    alone: Desk,
+) -> None:
     grant(alone)
     ran = call(alone)
     alone.finish(alone.begin(ran), result="paid")
@@ -99,8 +105,6 @@ def test_incidents_are_counted_where_they_happened(alone: Desk) -> None:
     assert found["incidents"] == 1
     assert found["by"]["medium"]["incidents"] == 1
 
-
-def test_harm_of_what_can_never_be_earned_is_counted_too(alone: Desk) -> None:
     ran = alone.approve(alone.open("drop", {"table": "orders"}, risk="critical"))
     assert ran.stake is None
     alone.finish(alone.begin(ran), result="dropped")
@@ -118,14 +122,6 @@ def test_harm_that_ends_two_grants_happened_once(alone: Desk) -> None:
 
     assert alone.metrics()["incidents"] == 1
     assert alone.metrics()["keys"]["granted"] == 0
-
-
-def test_whether_a_key_may_run_alone_is_no_proposal_of_an_agent(alone: Desk) -> None:
-    grant(alone)
-
-    found = alone.metrics()
-    assert (found["asked"], found["reviewed"], found["proposed"]) == (2, 1, 1)
-    assert [line["tool"] for line in alone.decisions()] == ["refund"]
 
 
 def test_books_counted_again_tell_the_same(team: Desk) -> None:

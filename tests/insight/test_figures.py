@@ -153,6 +153,7 @@ def test_asks_for_help_and_how_many_of_all_asks_were_worth_it(desk: Desk) -> Non
     found = desk.metrics()
     assert found["help_rate"] == 4 / 8
     assert found["useful_rate"] == 4 / 8
+    assert found["sent_back"] == 1
 
 
 def test_a_deadline_is_kept_or_not(desk: Desk, clock: FakeClock) -> None:
@@ -212,8 +213,6 @@ def test_kappa_collapses_where_nearly_all_is_approved_and_the_others_do_not() ->
     assert found.pabak == pytest.approx(0.92)
     assert found.ac1 == pytest.approx(0.9575, abs=1e-4)
 
-
-def test_who_always_agrees_has_no_kappa() -> None:
     found = agreement(5, 0, 0, 0)
 
     assert (found.share, found.kappa, found.pabak, found.ac1) == (1, None, 1, 1)
@@ -242,7 +241,9 @@ def test_what_each_person_decided(desk: Desk, clock: FakeClock) -> None:
     assert by["anna"]["minutes"] == pytest.approx(1)
 
 
-def test_reviewers_end_at_the_wall(place: Place, clock: FakeClock, desk: Desk) -> None:
+def test_what_each_person_decided_ends_at_the_wall(
+    place: Place, clock: FakeClock, desk: Desk
+) -> None:
     desk.people.add("anna", teams=["ops"])
     desk.people.add("ben", teams=["billing"])
     desk.approve(desk.open("pay", {"n": 1}, team="ops"), by="anna")
@@ -251,8 +252,6 @@ def test_reviewers_end_at_the_wall(place: Place, clock: FakeClock, desk: Desk) -
     with Desk(place.url, clock=clock, team="ops") as theirs:
         assert set(theirs.metrics(by="reviewer")["by"]) == {"anna"}
 
-
-def test_figures_are_not_told_by_just_anything(desk: Desk) -> None:
     with pytest.raises(BadValue, match="by='mood'"):
         desk.metrics(by="mood")  # type: ignore[arg-type]
 
@@ -274,16 +273,6 @@ def _told(kind: str, **said: Any) -> Event:
 
 
 KEY = {"agent": "shop", "tool": "pay", "tier": "low", "team": "ops", "version": "1", "bucket": ""}
-
-
-def test_what_an_audit_found_counts_by_its_weight() -> None:
-    fine, square = facts_of_trust(_told("trust.fine", ask="a-1", rho=0.05), KEY)
-
-    assert (fine.what, fine.amount, square.what, square.amount) == (
-        *("audited:fine", 20_000_000),
-        *("audited:square", 400_000_000),
-    )
-    assert fine.of[1:5] == ("ops", "shop", "pay", "low")
 
 
 @pytest.mark.parametrize(
@@ -343,7 +332,7 @@ def test_the_rate_of_bad_calls_that_nobody_approved_is_estimated_from_audits(des
     assert desk.metrics() | {"until": ""} == before
 
 
-def test_bounds_of_equal_audits_are_the_exact_ones() -> None:
+def test_bounds_of_equal_audits_are_exact_and_uneven_ones_are_worth_less() -> None:
     for hits, tries in ((0, 14), (1, 20), (7, 50), (50, 50)):
         low, high = between(hits, tries)
         assert low == pytest.approx(lower(hits, tries, 0.025), abs=1e-9)
@@ -354,8 +343,6 @@ def test_bounds_of_equal_audits_are_the_exact_ones() -> None:
     assert found.share == pytest.approx(1 / 40)
     assert (found.low, found.high) == pytest.approx(between(1, 40))
 
-
-def test_audits_that_weigh_more_are_worth_less() -> None:
     equal, uneven = estimate(0, 100, 100), estimate(0, 100, 1000)
 
     assert equal is not None
@@ -384,19 +371,7 @@ def test_the_busiest_hour_is_that_of_days_on_which_anything_came(
     assert (found["people"], found["warning"]) == (1, None)
 
 
-def test_a_queue_that_only_grows_is_said_with_how_many_people_would_do() -> None:
-    seen = Forecast(hour=14, per_hour=150, service_time=45, people=1)
-    found = expected(seen, within=60)
-
-    assert found.load == pytest.approx(1.875)
-    assert (found.wait, found.enough) == (None, 3)
-    assert found.warning == (
-        "In the busiest hour (14:00 UTC) 150 asks come, and 1 person can decide 80: the queue grows. "
-        "3 would be enough for a wait of 1 min."
-    )
-
-
-def test_people_are_warned_before_the_queue_grows() -> None:
+def test_people_are_warned_before_and_while_the_queue_grows() -> None:
     found = expected(Forecast(hour=9, per_hour=400, service_time=45, people=6), within=60)
 
     assert found.waits == pytest.approx(0.5875, abs=1e-4)
@@ -406,6 +381,16 @@ def test_people_are_warned_before_the_queue_grows() -> None:
         "an ask waits 26 s. 6 would be enough for a wait of 1 min."
     )
     assert expected(Forecast(hour=9, per_hour=60, service_time=45, people=2), 60).warning is None
+
+    seen = Forecast(hour=14, per_hour=150, service_time=45, people=1)
+    found = expected(seen, within=60)
+
+    assert found.load == pytest.approx(1.875)
+    assert (found.wait, found.enough) == (None, 3)
+    assert found.warning == (
+        "In the busiest hour (14:00 UTC) 150 asks come, and 1 person can decide 80: the queue grows. "
+        "3 would be enough for a wait of 1 min."
+    )
 
 
 def test_that_nobody_decides_is_said(desk: Desk) -> None:
@@ -435,7 +420,7 @@ def test_more_people_than_decided_lately_can_be_tried(desk: Desk, clock: FakeClo
     "given", [{"within": 0}, {"within": True}, {"people": 0}, {"people": 1.5}, {"days": 0}]
 )
 def test_a_forecast_of_nonsense_is_refused(desk: Desk, given: Any) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=next(iter(given))):
         desk.staffing(**given)
 
 

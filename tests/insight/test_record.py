@@ -18,8 +18,14 @@ def record(desk: Desk, **wanted: Any) -> Record:
     return track_record(desk.store, **(asked | wanted))
 
 
-def test_nothing_is_known_of_whom_nobody_has_judged(desk: Desk) -> None:
+def test_nothing_is_known_of_whom_no_person_has_judged(desk: Desk, clock: FakeClock) -> None:
     desk.open("pay")
+
+    assert record(desk) == Record()
+
+    desk.open("pay", within="1h")
+    clock.advance("2h")
+    desk.sweep()
 
     assert record(desk) == Record()
 
@@ -43,14 +49,6 @@ def test_the_last_verdicts_of_people_come_oldest_first(desk: Desk, clock: FakeCl
 
     assert record(desk) == Record(("reject", "approve", "edit", "respond", "approve"), 2, 1, 1)
     assert record(desk, limit=2) == Record(("respond", "approve"), 1, 0, 0)
-
-
-def test_what_the_clock_decided_is_nobodys_judgement(desk: Desk, clock: FakeClock) -> None:
-    desk.open("pay", within="1h")
-    clock.advance("2h")
-    desk.sweep()
-
-    assert record(desk) == Record()
 
 
 def test_a_record_is_of_one_agent_and_tool_or_kind(desk: Desk) -> None:
@@ -77,14 +75,6 @@ def test_a_record_ends_at_the_wall(desk: Desk, clock: FakeClock) -> None:
     assert record(desk, teams=()).verdicts == ("approve",)
     assert record(desk, teams=("ops",)).verdicts == ("approve", "reject")
     assert record(desk, teams=("billing", "ops")).verdicts == ("approve", "reject", "approve")
-
-
-def test_what_was_erased_is_no_part_of_a_record(desk: Desk) -> None:
-    ask = desk.reject(desk.open("pay"))
-    assert record(desk).rejected == 1
-    desk.erase(ask, note="Asked for")
-
-    assert record(desk) == Record()
 
 
 @pytest.mark.parametrize("limit", [0, 201, -1, "all", True])

@@ -26,14 +26,12 @@ def afresh(text: str) -> Asked:
     return read(text)
 
 
-def test_what_was_put_is_what_is_read() -> None:
+def test_what_was_put_is_what_is_read_and_says_who_asked() -> None:
     text, put = written()
 
     assert afresh(text) == put
     assert (put.id, put.key, put.held, put.content) == ("a-7f3k", "order-7", True, content())
 
-
-def test_the_text_says_who_asked_and_leaves_out_what_was_not_said() -> None:
     text, _ = write("a-7f3k", content(), origin=SAM, key=None, held=False)
 
     said = json.loads(text)
@@ -41,21 +39,17 @@ def test_the_text_says_who_asked_and_leaves_out_what_was_not_said() -> None:
     assert set(said) == {"ask", "content", "via", "account"}
 
 
-def test_a_text_seen_before_is_not_taken_apart_again() -> None:
+def test_a_text_is_taken_apart_once_and_anew_if_it_differs() -> None:
     text, _ = written()
 
     assert afresh(text).content is read(text).content
 
-
-def test_a_text_that_differs_is_read_anew() -> None:
     text, put = written()
     changed = read(text.replace('"amount":40', '"amount":41'))
 
     assert changed.content.proposal.args == {"amount": 41}
     assert changed.digest != put.digest
 
-
-def test_the_same_content_has_another_digest_on_another_ask() -> None:
     assert written(ask_id="a-7f3k")[1].digest != written(ask_id="a-7f3m")[1].digest
 
 

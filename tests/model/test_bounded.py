@@ -85,11 +85,11 @@ def test_whatever_is_taken_means_what_it_means_to_python(pattern: str, text: str
     [r"(a)\1", r"(?<=a)b", r"a(?=b)", r"^(?=a)b|c", r"^(?!a)*b", "a" * (LONGEST + 1), "("],
 )
 def test_a_pattern_that_could_keep_us_busy_is_refused(pattern: str) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=r"cannot be used|at most"):
         check_pattern(pattern)
     inside: dict[str, Any] = {"items": {"patternProperties": {pattern: {}}}}
     for schema in ({"pattern": pattern}, inside):
-        with pytest.raises(BadValue):
+        with pytest.raises(BadValue, match=r"cannot be used|at most|JSON Schema"):
             check_schema(schema)
 
 
@@ -150,13 +150,11 @@ def test_parts_that_refer_to_each_other_twice_are_refused_at_the_door_e46(keywor
         )  # also if it came past the door
 
 
-def test_what_refers_to_the_same_part_often_is_taken() -> None:
+def test_what_refers_to_the_same_part_often_or_to_itself_is_taken() -> None:
     money = {"type": "object", "properties": {"amount": {}, "currency": {"$ref": "#/$defs/iso"}}}
     fields = {f"f{n}": {"$ref": "#/$defs/money"} for n in range(500)}
     check_schema({"properties": fields, "$defs": {"money": money, "iso": {"type": "string"}}})
 
-
-def test_a_schema_that_refers_to_itself_is_taken() -> None:
     tree = {"properties": {"children": {"items": {"$ref": "#"}}}}
     check_schema(tree)
 
@@ -292,6 +290,8 @@ def test_a_pattern_weighs_what_it_takes_once_it_is_compiled() -> None:
 
     assert light < 100_000 < 5_000_000 < heavy
 
+    assert weight(r"^\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$") < 2_000_000
+
 
 @pytest.mark.parametrize("pattern", ["(?:a{1,300}){1,300}b", "(?x)(?:a{300} # (\n){300}"])
 def test_copies_of_a_letter_weigh_too_e46(pattern: str) -> None:
@@ -301,11 +301,6 @@ def test_copies_of_a_letter_weigh_too_e46(pattern: str) -> None:
         check_schema({"allOf": [{"pattern": f"{pattern}{n}"} for n in range(20)]})
 
 
-def test_counts_beside_each_other_are_not_multiplied() -> None:
-    """One such pattern was reckoned with 12 MB, so no schema could hold three of them."""
-    assert weight(r"^\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$") < 2_000_000
-
-
 def test_no_part_of_a_schema_brings_a_validator_of_its_own() -> None:
     """With a draft named further down, nobody would count."""
     inner = {"$schema": "http://json-schema.org/draft-07/schema#"}
@@ -313,14 +308,6 @@ def test_no_part_of_a_schema_brings_a_validator_of_its_own() -> None:
         check_schema({"properties": {"a": inner}})
     with pytest.raises(BadValue, match="unevaluatedProperties"):
         check_schema({"patternProperties": {"a": {}}, "unevaluatedProperties": False})
-
-
-def test_a_large_value_that_a_plain_schema_describes_is_checked() -> None:
-    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
-    value = list(range(MOST // 5))
-
-    assert violations(schema, value) == {}
-    assert violations(schema, [*value, "x"]) != {}
 
 
 @pytest.mark.parametrize(
@@ -339,13 +326,17 @@ def test_the_same_item_is_what_json_takes_for_the_same(items: list[Any], unique:
     assert (violations({"uniqueItems": True}, items) == {}) is unique
 
 
-def test_many_different_objects_are_told_apart_at_once() -> None:
+def test_long_lists_are_checked_in_an_instant() -> None:
     assert violations({"uniqueItems": True}, [{"n": n} for n in range(50_000)]) == {}
 
-
-def test_a_list_that_is_too_long_anyway_is_not_gone_through() -> None:
     schema = {"type": "array", "maxItems": 10, "items": {"type": "object", "required": ["a"]}}
 
     (fault,) = violations(schema, [{}] * 20_000).values()
 
     assert "10" in fault
+
+    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    value = list(range(MOST // 5))
+
+    assert violations(schema, value) == {}
+    assert violations(schema, [*value, "x"]) != {}

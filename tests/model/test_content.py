@@ -69,6 +69,16 @@ def test_what_is_not_stated_is_not_written() -> None:
     assert "due_at" not in BARE.to_json()
 
 
+def test_every_field_of_content_is_tried_above() -> None:
+    assert {name for change in CHANGES for name in change} == set(Content.__dataclass_fields__)
+
+
+def test_a_digest_belongs_to_one_version_of_one_ask() -> None:
+    content = FULL.to_json()
+
+    assert len({shown("a-1", 1, content), shown("a-2", 1, content), shown("a-1", 2, content)}) == 3
+
+
 CHANGES: list[dict[str, Any]] = [
     {"optional": True},
     {"unseen": '{"bound":0.35,"nearest":[],"of":0,"unseen":true}'},
@@ -121,16 +131,6 @@ def test_the_digest_covers_everything_that_is_shown(change: dict[str, Any]) -> N
     changed = replace(FULL, **change)
 
     assert shown("a-1", 1, changed.to_json()) != shown("a-1", 1, FULL.to_json())
-
-
-def test_every_field_of_content_is_tried_above() -> None:
-    assert {name for change in CHANGES for name in change} == set(Content.__dataclass_fields__)
-
-
-def test_a_digest_belongs_to_one_version_of_one_ask() -> None:
-    content = FULL.to_json()
-
-    assert len({shown("a-1", 1, content), shown("a-2", 1, content), shown("a-1", 2, content)}) == 3
 
 
 def test_nothing_done_to_the_callers_dict_changes_the_proposal() -> None:

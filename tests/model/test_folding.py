@@ -44,14 +44,12 @@ def test_a_decision_says_who_when_how_and_on_what() -> None:
     assert ask.allow == ()
 
 
-def test_an_approval_carries_the_approved_arguments() -> None:
+def test_an_approval_carries_its_arguments_and_the_clocks_rejection_is_nobodys_vote() -> None:
     decision = fold(Journal().decide("anna").events).decision
 
     assert decision
     assert decision.args == {"amount": 40}
 
-
-def test_the_clocks_rejection_is_nobodys_vote() -> None:
     ask = fold(Journal().vote("anna").say("ask.decided", CLOCK, verdict="reject").events)
 
     assert ask.decision is not None
@@ -59,13 +57,17 @@ def test_the_clocks_rejection_is_nobodys_vote() -> None:
     assert [vote.by.id for vote in ask.votes] == ["anna"]
 
 
-def test_an_edit_makes_a_new_version_with_the_editors_vote_only() -> None:
+def test_an_edit_makes_a_version_and_keeps_the_very_first_proposal() -> None:
     first = fold(Journal().vote("anna").events)
     ask = fold(Journal().vote("anna").edit("ben", amount=30).events)
 
     assert (ask.version, ask.args, ask.original) == (2, {"amount": 30}, {"amount": 40})
     assert ask.digest != first.digest
     assert [(vote.by.id, vote.version) for vote in ask.votes] == [("ben", 2)]
+
+    ask = fold(Journal().edit("ben", amount=30).edit("anna", amount=20).events)
+
+    assert (ask.version, ask.args, ask.original) == (3, {"amount": 20}, {"amount": 40})
 
 
 def test_each_event_met_the_arguments_that_it_is_about() -> None:
@@ -87,21 +89,13 @@ def test_of_an_ask_that_lost_an_edit_no_event_met_anything() -> None:
     assert not any(ask.digest or ask.args for ask in met.values())
 
 
-def test_two_edits_keep_the_very_first_proposal() -> None:
-    ask = fold(Journal().edit("ben", amount=30).edit("anna", amount=20).events)
-
-    assert (ask.version, ask.args, ask.original) == (3, {"amount": 20}, {"amount": 40})
-
-
-def test_approving_an_edited_version_is_recorded_as_an_edit() -> None:
+def test_deciding_an_edited_version_is_recorded_as_an_edit_or_a_rejection() -> None:
     decision = fold(Journal().edit("ben", amount=30).decide("anna").events).decision
 
     assert decision is not None
     assert (decision.verdict, decision.by.id) == ("edit", "anna")
     assert decision.args == {"amount": 30}
 
-
-def test_rejecting_an_edited_version_stays_a_rejection() -> None:
     decision = fold(Journal().edit("ben", amount=30).decide("anna", "reject").events).decision
 
     assert decision is not None
@@ -152,7 +146,6 @@ def test_a_second_try_after_a_doubt_counts_as_the_second() -> None:
     assert [late["result"] for late in effect.late] == [1]
 
 
-OPENED = Journal().events
 IMPOSSIBLE = {
     "nothing at all": [],
     "no opening": Journal().decide("anna").events[1:],

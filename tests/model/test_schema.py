@@ -79,17 +79,11 @@ def test_a_type_has_the_schema_pydantic_gives_it() -> None:
     assert schema_of(Line)["required"] == ["sku", "amount"]
     assert schema_of(Any) == schema_of(object) == {}
 
-
-def test_the_order_of_a_union_is_kept_in_its_schema() -> None:
     assert [form["type"] for form in schema_of(int | str)["anyOf"]] == ["integer", "string"]
     assert [form["type"] for form in schema_of(str | int)["anyOf"]] == ["string", "integer"]
 
-
-def test_a_type_that_cannot_be_hashed_has_a_schema_all_the_same() -> None:
     assert schema_of(Annotated[int, ["a note"]]) == {"type": "integer"}
 
-
-def test_a_default_that_json_cannot_hold_is_left_out_without_a_warning() -> None:
     class Model(BaseModel):
         x: Any = object()
 
@@ -175,31 +169,25 @@ def test_defaults_are_shown_as_json() -> None:
     assert schema["required"] == []
 
 
-def test_a_default_of_none_lets_nothing_in() -> None:
+def test_parameters_are_those_of_the_signature() -> None:
     def say(note: str = None, extra=None) -> None: ...  # type: ignore[assignment]  # noqa: RUF013
 
     assert violations(signature_schema(say), {"note": None, "extra": [1]}) == {}
     assert parameter_types(say) == {"note": str | None, "extra": Any}
 
-
-def test_a_parameter_that_is_skipped_needs_no_form_in_json() -> None:
     def close(self: Opaque, day: date) -> None: ...
 
     assert list(signature_schema(close, skip=["self"])["properties"]) == ["day"]
 
-
-def test_the_type_of_the_result_is_anything_unless_stated() -> None:
-    def count() -> int: ...  # type: ignore[empty-body]
-
-    assert return_type(count) is int
-    assert return_type(lambda: 1) is Any
-
-
-def test_keyword_arguments_let_further_fields_in() -> None:
     def log(text: str, **more: Any) -> None: ...
 
     assert violations(signature_schema(log), {"text": "a", "level": 3}) == {}
     assert parameter_types(log) == {"text": str}
+
+    def count() -> int: ...  # type: ignore[empty-body]
+
+    assert return_type(count) is int
+    assert return_type(lambda: 1) is Any
 
 
 class Shop:
@@ -248,22 +236,18 @@ def test_arguments_without_a_name_are_refused_with_advice(fn: Any) -> None:
     assert refused.value.path == "a"
 
 
-def test_a_parameter_without_a_form_in_json_is_named() -> None:
+def test_a_signature_without_a_form_in_json_is_refused_with_advice() -> None:
     def send(to: str, connection: Opaque) -> None: ...
 
     with pytest.raises(BadValue, match="Opaque") as refused:
         signature_schema(send)
     assert refused.value.path == "connection"
 
-
-def test_an_annotation_nobody_can_resolve_is_refused_with_advice() -> None:
-    def send(to: Unknown) -> None: ...
+    def unknown(to: Unknown) -> None: ...
 
     with pytest.raises(BadValue, match=r"'Unknown'.*TYPE_CHECKING"):
-        signature_schema(send)
+        signature_schema(unknown)
 
-
-def test_a_function_that_hides_its_signature_is_refused() -> None:
     with pytest.raises(BadValue, match="named parameters"):
         signature_schema(iter)
 
@@ -364,12 +348,10 @@ def test_a_schema_that_cannot_be_used_is_refused(schema: Any, path: str) -> None
     assert refused.value.path == path
 
 
-def test_a_reference_to_elsewhere_is_never_followed() -> None:
+def test_a_reference_is_never_followed_elsewhere_nor_without_end() -> None:
     with pytest.raises(BadValue, match="does not hold"):
         violations({"$ref": "http://127.0.0.1:9/schema.json"}, 1)
 
-
-def test_a_schema_that_refers_to_itself_without_end_is_reported() -> None:
     with pytest.raises(BadValue, match="without end"):
         violations({"$ref": "#"}, 1)
 
@@ -446,7 +428,7 @@ def test_formats_are_checked(format_: str, good: str, bad: str) -> None:
     assert violations(schema, bad) == {"": f"must be a valid {format_}"}
 
 
-def test_a_huge_value_is_not_repeated_in_the_sentence() -> None:
+def test_a_sentence_is_short_and_shows_what_hides() -> None:
     (sentence,) = violations({"type": "integer"}, "x" * 1_000_000).values()
     assert len(sentence) < 120
     (sentence,) = violations({"type": "integer"}, {"x" * 1_000_000: 1}).values()
@@ -454,13 +436,9 @@ def test_a_huge_value_is_not_repeated_in_the_sentence() -> None:
     ((path, sentence),) = violations({"additionalProperties": False}, {"x" * 1_000_000: 1}).items()
     assert len(path) + len(sentence) < 200
 
-
-def test_what_hides_in_a_value_is_visible_in_the_sentence() -> None:
     (sentence,) = violations({"type": "integer"}, "4\u202e0").values()
     assert "[U+202E RIGHT-TO-LEFT OVERRIDE]" in sentence
 
-
-def test_of_a_thousand_faults_fifty_are_named() -> None:
     assert len(violations({"items": {"type": "integer"}}, ["x"] * 1000)) == 50
 
 
@@ -562,7 +540,7 @@ def test_a_set_that_cannot_be_put_in_order_is_refused(type_: Any, value: Any) ->
     ],
 )
 def test_a_value_that_does_not_fit_its_type_is_not_encoded(type_: Any, value: Any) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=r"does not fit|cannot be stored|form in JSON"):
         encode(type_, value)
 
 

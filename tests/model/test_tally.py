@@ -71,27 +71,27 @@ def test_refusals_end_it_when_there_are_enough(deny: int, votes: list[str], deci
     assert settled(voted(*votes, needs=["2 reviewer"], deny=deny)) is decided
 
 
-def test_refusals_do_not_help_those_who_agree() -> None:
+def test_refusals_and_other_answers_do_not_help_those_who_agree() -> None:
     assert not settled(voted("anna:reject", "sec:approve", needs=BOTH, deny=2))
 
-
-def test_people_agree_only_if_they_say_the_same() -> None:
     two = ["2 reviewer"]
 
     assert not settled(voted("anna:respond:6", "ben:respond:7", needs=two, kind="question"))
     assert settled(voted("anna:respond:7", "ben:respond:7", needs=two, kind="question"))
     assert not settled(voted("anna:approve:a", "ben:respond:a", needs=two, kind="choice"))
 
+    journal = Journal(content(needs=BOTH)).edit("anna", amount=30).vote("sec")
 
-def test_whoever_left_the_desk_counts_for_nothing() -> None:
+    assert settled(fold(journal.events))
+
+
+def test_whoever_left_or_lost_the_role_counts_for_nothing() -> None:
     ask = voted("anna:approve", "sec:approve", needs=BOTH)
     without_anna = Roster({name: roles for name, roles in TEAM.people.items() if name != "anna"})
 
     assert settled(ask)
     assert not settled(ask, without_anna)
 
-
-def test_whoever_lost_the_role_counts_for_nothing() -> None:
     ask = voted("anna:approve", "sec:approve", needs=BOTH)
 
     assert not settled(ask, Roster({**TEAM.people, "anna": frozenset()}))
@@ -100,12 +100,6 @@ def test_whoever_lost_the_role_counts_for_nothing() -> None:
 def test_alone_at_the_desk_one_word_decides() -> None:
     assert settled(voted("sam:approve", needs=BOTH), Roster({}))
     assert settled(voted("sam:reject", needs=BOTH, deny=3), Roster({}))
-
-
-def test_an_editor_and_an_approver_of_the_edit_say_the_same() -> None:
-    journal = Journal(content(needs=BOTH)).edit("anna", amount=30).vote("sec")
-
-    assert settled(fold(journal.events))
 
 
 def test_votes_on_an_older_version_are_gone() -> None:

@@ -132,8 +132,15 @@ def test_what_hides_is_shown_as_a_labelled_code(char: str, label: str) -> None:
     assert hides(f"a{char}b")
 
 
-def test_a_terminal_escape_is_defused() -> None:
+def test_what_hides_in_pieces_or_in_tags_comes_to_light() -> None:
     assert visible("\x1b[2Kok") == "[U+001B ESCAPE][2Kok"
+
+    assert visible("[\u200bU+202E]") == "[[U+200B ZERO WIDTH SPACE]U+202E]"
+
+    hidden = "".join(chr(0xE0000 + ord(char)) for char in "hi")
+    assert visible(f"ok{hidden}") == (
+        "ok[U+E0068 TAG LATIN SMALL LETTER H][U+E0069 TAG LATIN SMALL LETTER I]"
+    )
 
 
 def test_lines_and_tabs_stay_only_where_lines_are_asked_for() -> None:
@@ -149,10 +156,6 @@ def test_a_label_typed_by_the_agent_is_not_taken_for_ours(fake: str) -> None:
     assert visible(fake) == "[U+005B LEFT SQUARE BRACKET]" + fake[1:]
     assert visible("ü" + fake) == "ü[U+005B LEFT SQUARE BRACKET]" + fake[1:]
     assert hides(fake)
-
-
-def test_a_label_pieced_together_around_a_hidden_character_falls_apart() -> None:
-    assert visible("[\u200bU+202E]") == "[[U+200B ZERO WIDTH SPACE]U+202E]"
 
 
 def test_four_marks_on_a_letter_are_kept_and_the_rest_is_labelled() -> None:
@@ -173,13 +176,6 @@ def test_a_variation_selector_belongs_only_directly_after_a_symbol() -> None:
     assert visible("1\ufe0f") == "1[U+FE0F VARIATION SELECTOR-16]"
     assert visible("\u2800\ufe0f") == "[U+2800 BRAILLE PATTERN BLANK][U+FE0F VARIATION SELECTOR-16]"
     assert visible("❤\ufe01") == "❤[U+FE01 VARIATION SELECTOR-2]"
-
-
-def test_a_message_hidden_in_tags_comes_to_light() -> None:
-    hidden = "".join(chr(0xE0000 + ord(char)) for char in "hi")
-    assert visible(f"ok{hidden}") == (
-        "ok[U+E0068 TAG LATIN SMALL LETTER H][U+E0069 TAG LATIN SMALL LETTER I]"
-    )
 
 
 @pytest.mark.parametrize(

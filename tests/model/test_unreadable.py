@@ -87,7 +87,7 @@ def test_what_people_write_is_readable(text: str) -> None:
     assert not unreadable(canonical({"a": text}))
 
 
-def test_what_decodes_to_words_says_so() -> None:
+def test_what_decodes_to_words_says_so_and_where_it_stands() -> None:
     found = blob_in(
         base64.b64encode(b"rm -rf / # and everything else on this machine; " * 4).decode()
     )
@@ -96,8 +96,6 @@ def test_what_decodes_to_words_says_so() -> None:
     assert found.reads is not None
     assert found.reads.startswith("rm -rf /")
 
-
-def test_places_are_json_pointers() -> None:
     args = {"a/b": {"~": [1, CODED]}, "ok": "text", "n": None}
 
     assert undecodable(args) == ("/a~1b/~0/1",)

@@ -40,11 +40,16 @@ def tier(book: OwnPolicy) -> str | None:
 # --- which policy ---
 
 
-def test_without_a_file_the_default_policy_is_in_force(file: Path) -> None:
+def test_the_policy_is_that_of_the_folder_or_the_default(file: Path) -> None:
     assert eager().policy is default_policy()
 
+    book = eager()
+    assert book.policy is default_policy()
 
-def test_the_file_of_this_folder_is_in_force(file: Path) -> None:
+    file.write_text(HIGH)
+
+    assert tier(book) == "high"
+
     file.write_text(HIGH)
 
     assert tier(eager()) == "high"
@@ -89,11 +94,20 @@ def test_a_program_that_goes_elsewhere_keeps_its_policy(
 # --- broken from the beginning ---
 
 
-def test_a_file_that_is_named_and_not_there_is_an_error(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_an_error_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(BadPolicy, match="cannot be read: No such file") as error:
         _ = eager(tmp_path / "absent.toml").policy
 
     assert error.value.file == str(tmp_path / "absent.toml")
+
+    path = tmp_path / "p.toml"
+    path.write_bytes(b"# \xc3\xa9\n# na\xefve\n")
+
+    with pytest.raises(BadPolicy, match=r"p\.toml:2:5: .*UTF-8"):
+        read_policy(path)
+
+    with pytest.raises(BadPolicy, match="cannot be read"):
+        read_policy(tmp_path)
 
 
 def test_a_file_that_is_broken_is_an_error_every_time(file: Path) -> None:
@@ -105,19 +119,6 @@ def test_a_file_that_is_broken_is_an_error_every_time(file: Path) -> None:
             _ = book.policy
     file.write_text(HIGH)
     assert tier(book) == "high"
-
-
-def test_a_file_in_another_encoding_is_an_error_with_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "p.toml"
-    path.write_bytes(b"# \xc3\xa9\n# na\xefve\n")
-
-    with pytest.raises(BadPolicy, match=r"p\.toml:2:5: .*UTF-8"):
-        read_policy(path)
-
-
-def test_a_folder_is_no_policy(tmp_path: Path) -> None:
-    with pytest.raises(BadPolicy, match="cannot be read"):
-        read_policy(tmp_path)
 
 
 # --- changed while it is in force ---
@@ -239,17 +240,9 @@ def test_a_policy_that_is_gone_stays_in_force_and_says_so_once(
     (record,) = log.records
     assert record.levelno == logging.ERROR
     assert "is gone" in record.getMessage()
+    assert book.trouble == "The file is gone."
     file.write_text(LOW)
     assert [tier(book), tier(book)] == ["low", "low"]
-
-
-def test_a_file_that_comes_later_is_in_force_from_then_on(file: Path) -> None:
-    book = eager()
-    assert book.policy is default_policy()
-
-    file.write_text(HIGH)
-
-    assert tier(book) == "high"
 
 
 # --- how it stands ---
@@ -285,16 +278,6 @@ def test_it_says_that_its_file_is_broken_until_it_is_mended(file: Path) -> None:
     assert stands() == (True, None)
     assert tier(book) == "low"
     assert stands() == (False, None)
-
-
-def test_it_says_that_its_file_is_gone(file: Path) -> None:
-    file.write_text(HIGH)
-    book = eager()
-    assert tier(book) == "high"
-    file.unlink()
-
-    assert tier(book) == "high"
-    assert book.trouble == "The file is gone."
 
 
 @pytest.mark.parametrize("named", [True, False])

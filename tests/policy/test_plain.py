@@ -77,7 +77,7 @@ def test_a_condition_is_said_in_words(text: str, said: str) -> None:
     assert words(text) == said
 
 
-def test_brackets_say_what_belongs_together() -> None:
+def test_brackets_say_what_belongs_together_however_deep() -> None:
     both = 'args.amount > 9 && (risk == "high" || !(conflict && unseen))'
 
     assert words(both) == (
@@ -88,8 +88,6 @@ def test_brackets_say_what_belongs_together() -> None:
         'amount is more than 9 or (the declared risk is "low" and nothing like it was approved before)'
     )
 
-
-def test_what_is_nested_deep_is_still_said() -> None:
     said = words(f"args{'.deep' * 20} == 1")
 
     assert said == f"{' of '.join(['deep'] * 20)} is 1"

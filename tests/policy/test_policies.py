@@ -19,6 +19,7 @@ from sayso.policy.reading import read
 from sayso.policy.rules import GATED, Policy, Rule
 from sayso.policy.ruling import STRICTNESS, Ruling
 from sayso.policy.tiers import BUILT_IN
+from sayso.policy.trying import tried
 from tests.hostile import ALL, raw_in
 from tests.policy.comparing import stricter_than
 
@@ -152,10 +153,6 @@ def test_the_usual_tiers(risk: str, enough: list[str], too_few: list[str]) -> No
     assert [names for names in too_few if met(names)] == []
 
 
-def test_low_risk_runs_alone() -> None:
-    assert (ruled(risk="low").effect, ruled(risk="low").tier) == ("allow", "low")
-
-
 def test_a_risk_that_is_no_tier_is_critical_and_says_so() -> None:
     said = ruled(risk="hihg")
 
@@ -163,6 +160,21 @@ def test_a_risk_that_is_no_tier_is_critical_and_says_so() -> None:
     assert "'hihg' is no tier" in said.sentence
     assert raw_in(ruled(risk=ALL).sentence) == []
     assert ruled("default = false\n[tiers.tiny]\nalone = true", risk="tiny").effect == "allow"
+
+
+@pytest.mark.parametrize(
+    ("strays", "said"),
+    [
+        (("a",), "pay declares no argument a, so"),
+        (("a", "b"), "pay declares no arguments a, b, so"),
+        (tuple("abcdefgh"), "and 3 more, so"),
+    ],
+)
+def test_what_is_not_declared_of_a_tool_is_named(strays: tuple[str, ...], said: str) -> None:
+    asked = ruled(tool="pay", strays=strays)
+
+    assert asked.effect == "ask"
+    assert f"{said} it never runs alone." in asked.sentence
 
 
 # --- rules beside the declared risk ---
@@ -245,7 +257,7 @@ def test_a_rule_by_the_clock_adds_its_people_at_that_time() -> None:
     assert (night.cool_off, night.rules) == (60.0, ("tools.wipe", "at night"))
 
 
-def test_a_rule_that_could_not_be_checked_does_not_lower_the_declared_risk() -> None:
+def test_a_rule_that_could_not_be_checked_lowers_nothing_and_a_no_asks() -> None:
     said = ruled(TIERED, tool="refund", args={}, risk="critical")
 
     assert said.effect == "ask"
@@ -253,8 +265,6 @@ def test_a_rule_that_could_not_be_checked_does_not_lower_the_declared_risk() -> 
     assert "The rule 'small refunds' could not be checked (there is no \"amount\")" in said.sentence
     assert said.rules == ("small refunds",)
 
-
-def test_a_no_that_could_not_be_checked_asks() -> None:
     said = ruled(TIERED, tool="drop_table", args={})
 
     assert (said.effect, said.rules) == ("ask", ("never production",))
@@ -280,14 +290,16 @@ def test_a_bare_gate_asks_whatever_the_policy_says(text: str) -> None:
     assert GATED in said.sentence
 
 
-def test_a_gate_that_declares_its_risk_is_ruled_by_it() -> None:
+def test_a_gate_asks_by_what_it_declares_or_must_and_is_denied_by_a_rule() -> None:
     assert ruled(tool="pay", risk="low").effect == "allow"
     assert ruled(tool="pay", risk="high").needs == Requirement.parse("1 senior")
 
-
-def test_what_must_be_asked_is_asked_whatever_it_declares() -> None:
     assert ruled(tool="pay", risk="low", always=True).effect == "ask"
     assert ruled(tool="pay", risk="high", always=True).needs == Requirement.parse("1 senior")
+
+    text = '[[rules]]\nname = "no"\ntool = "pay"\neffect = "deny"\n'
+
+    assert ruled(text, tool="pay", always=True).effect == "deny"
 
 
 def test_what_a_request_says_of_its_own_risk_lowers_nothing() -> None:
@@ -297,12 +309,6 @@ def test_what_a_request_says_of_its_own_risk_lowers_nothing() -> None:
     assert ruled(tool="pay", risk="low", requested=True).effect == "ask"
     assert ruled(low, tool="pay", requested=True).effect == "allow"
     assert ruled(tool="pay", risk="critical", requested=True).tier == "critical"
-
-
-def test_a_bare_gate_is_denied_if_a_rule_says_so() -> None:
-    text = '[[rules]]\nname = "no"\ntool = "pay"\neffect = "deny"\n'
-
-    assert ruled(text, tool="pay", always=True).effect == "deny"
 
 
 # --- rules in Python ---
@@ -344,6 +350,25 @@ def test_a_predicate_sees_the_facts_and_only_where_its_condition_holds() -> None
     assert own.ruling(Facts(tool="pay", args={"n": 1}), NOW).effect == "allow"
     assert own.ruling(Facts(tool="spend", args={"n": 2}), NOW).effect == "allow"
     assert seen == [call]
+
+
+def test_a_trial_says_of_every_rule_why_it_spoke_or_not() -> None:
+    said: dict[str, tuple[dict[str, Any], str]] = {
+        "code": ({"asked": lambda _: True}, "Your code says that it applies."),
+        "all": ({}, "It is about every call."),
+        "tool": ({"tools": "pay"}, "It is about every call of this tool."),
+        "when": ({"when": "!conflict"}, "Its condition is true of this call."),
+        "not": ({"when": "conflict"}, "Its condition is not true of this call."),
+        "other": ({"tools": "mail"}, "It is about other tools."),
+        "no": ({"asked": lambda _: False}, "Its condition, or your code, says that it does not"),
+    }
+    own = Policy(rules=tuple(Rule(name=n, effect="ask", **how) for n, (how, _) in said.items()))
+
+    heard = tried(own, Facts(tool="pay"), NOW, Roster({})).heard
+
+    for one in heard:
+        assert one.because.startswith(said[one.rule.name][1])
+    assert [one.spoke for one in heard] == [True] * 4 + [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -579,6 +604,4 @@ def test_what_nobody_on_the_desk_could_decide_is_found() -> None:
     assert "Nobody holds the role 'director'. Roles in use: " in found["rule 'two leads'", True]
     assert "Not on this desk: gone." in found["group finance", False]
 
-
-def test_alone_at_the_desk_everything_can_be_decided() -> None:
     assert problems(policy(DEMANDING), Roster({})) == []

@@ -71,13 +71,23 @@ def test_a_rule_says_what_is_written() -> None:
     assert found.terms.requester
 
 
-def test_an_empty_policy_is_the_default_one_in_a_version_of_its_own() -> None:
+def test_the_version_is_that_of_the_text_and_of_an_empty_policy_its_own() -> None:
     found = policy("")
 
     assert found.rules == default_policy().rules
     assert found.tiers == BUILT_IN
     assert found.implied == IMPLIED
     assert found.version not in (None, default_policy().version)
+
+    text = '[tools]\nrefund = "high"\n'
+
+    assert policy(text).version == policy(text).version
+    assert policy(text).version == policy(text.replace("\n", "\r\n")).version
+    assert policy(text).version != policy(text.replace("high", "low")).version
+
+    assert read("\ufeff[tools]\r\nrefund = 'high'\r\n").rules[-1].tier == "high"
+
+    assert policy('[desk]\nurl = "sqlite:///x.db"\n').rules == default_policy().rules
 
 
 def test_the_rules_of_the_default_policy_stay_unless_they_are_left_out() -> None:
@@ -89,18 +99,6 @@ def test_the_rules_of_the_default_policy_stay_unless_they_are_left_out() -> None
     ]
     assert [rule.name for rule in policy(f"default = false\n{own}").rules] == ["mine"]
     assert policy("default = false").tiers == BUILT_IN
-
-
-def test_the_version_is_that_of_the_text() -> None:
-    text = '[tools]\nrefund = "high"\n'
-
-    assert policy(text).version == policy(text).version
-    assert policy(text).version == policy(text.replace("\n", "\r\n")).version
-    assert policy(text).version != policy(text.replace("high", "low")).version
-
-
-def test_the_mark_that_some_editors_put_first_is_no_mistake() -> None:
-    assert read("\ufeff[tools]\r\nrefund = 'high'\r\n").rules[-1].tier == "high"
 
 
 def test_a_tool_by_name_belongs_to_its_tier() -> None:
@@ -154,10 +152,6 @@ def test_groups_roles_and_what_a_role_counts_as() -> None:
     assert found.implied == {"senior": ("junior",), "lead": ("senior",)}
 
 
-def test_where_the_desk_is_may_stand_in_the_same_file() -> None:
-    assert policy('[desk]\nurl = "sqlite:///x.db"\n').rules == default_policy().rules
-
-
 @pytest.mark.parametrize("cool_off", ["0", "0.0"])
 def test_no_cool_off_can_be_said(cool_off: str) -> None:
     found = policy(f'[tiers.x]\nneeds = "1 a"\ncool_off = {cool_off}').tiers["x"]
@@ -197,14 +191,12 @@ def test_what_is_said_of_one_agent_replaces_what_is_said_of_each() -> None:
     assert found.pace("night-shift") == (100, 3600, 2)
 
 
-def test_an_agent_of_which_nothing_is_said_has_the_default_pace_e46() -> None:
+def test_a_limit_can_be_lifted_and_else_there_is_a_pace() -> None:
     assert tuple(DEFAULT) == (600, 60, 1000)
     assert policy("").pace("shop") == DEFAULT
     assert policy("[agents.crawler]\nwaiting = 1\n").pace("shop") == DEFAULT
     assert policy("[agents.crawler]\nwaiting = 1\n").pace("crawler") == (600, 60, 1)
 
-
-def test_a_limit_can_be_lifted() -> None:
     found = policy("[agents]\nasks = false\n[agents.crawler]\nwaiting = false\n")
 
     assert found.pace("shop") == (NO_LIMIT, 60, 1000)

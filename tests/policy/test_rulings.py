@@ -154,7 +154,7 @@ def test_requirements_join_to_every_role_with_its_higher_count(
         assert found == expected
 
 
-def test_a_no_from_the_policy_silences_the_rest() -> None:
+def test_a_no_silences_the_rest_and_a_sentence_is_said_once() -> None:
     said = joined(
         [
             Ruling(effect="ask", sentence="Ask.", rules=("a",)),
@@ -165,12 +165,8 @@ def test_a_no_from_the_policy_silences_the_rest() -> None:
 
     assert (said.effect, said.sentence, said.rules) == ("deny", "Never.", ("b",))
 
-
-def test_a_sentence_that_several_rules_say_is_said_once() -> None:
-    said = [Ruling(effect="ask", sentence=text, rules=(text,)) for text in ("A.", "B.", "A.", "C.")]
-
-    assert joined(said).sentence == "A. B. C."
-    assert joined(said).rules == ("A.", "B.", "C.")
+    whole = joined(Ruling(effect="ask", sentence=text, rules=(text,)) for text in "ABAC")
+    assert (whole.sentence, whole.rules) == ("A B C", ("A", "B", "C"))
 
 
 # --- who stands in ---
@@ -212,23 +208,19 @@ def test_at_every_time_those_stand_in_whom_both_let(
         assert joined(pair).json.get("ladder", []) == both
 
 
-def test_the_rung_of_one_rule_does_not_do_without_the_people_of_another() -> None:
+def test_a_higher_rung_has_those_below_it_and_where_anybody_is_enough_there_is_none() -> None:
+    said = asking("1 senior", h2=["boss"], h1=["lead"], h3=["lead"])
+
+    assert said.ladder == (Rung(3600.0, ("lead",)), Rung(7200.0, ("boss", "lead")))
+
+    assert asking("2 reviewer", h1=["lead"]).ladder == ()
+
     refunds, secrets = asking("1 senior", h1=["lead"]), asking("1 security")
 
     both = joined([refunds, secrets])
 
     assert both.needs == Requirement.parse(["1 security", "1 senior"])
     assert not enough(both, {"lea": frozenset({"lead"}), "zoe": frozenset({"security"})}, 9e4)
-
-
-def test_a_higher_rung_has_those_below_it_too() -> None:
-    said = asking("1 senior", h2=["boss"], h1=["lead"], h3=["lead"])
-
-    assert said.ladder == (Rung(3600.0, ("lead",)), Rung(7200.0, ("boss", "lead")))
-
-
-def test_where_anybody_is_enough_there_is_no_ladder() -> None:
-    assert asking("2 reviewer", h1=["lead"]).ladder == ()
 
 
 def test_as_many_different_people_are_needed_on_a_rung_as_before() -> None:
@@ -249,7 +241,7 @@ def test_nobody_stands_in_for_two(
         assert len(agreed) >= sum(factor.count for factor in said.needs.factors)
 
 
-def test_it_is_stricter_if_somebody_may_not_stand_in_any_more() -> None:
+def test_it_is_stricter_if_somebody_may_not_stand_in_or_decide_any_more() -> None:
     with_lead, without = asking("1 senior", h1=["lead"]), asking("1 senior")
 
     assert stricter_than(without, with_lead)
@@ -257,8 +249,6 @@ def test_it_is_stricter_if_somebody_may_not_stand_in_any_more() -> None:
     assert not stricter_than(with_lead, without)
     assert not stricter_than(asking("1 reviewer"), with_lead)
 
-
-def test_it_is_stricter_to_leave_out_whoever_requested_it() -> None:
     with_requester = Ruling(effect="ask", sentence="", requester=True)
     without = replace(with_requester, requester=False)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from sayso import Ask, Desk, Run
+from sayso import Desk
 from sayso.errors import AskClosed, ThreadBusy
 from sayso.runs.running import Running
-from tests.crash.runs_mortal import Act, Nursery, nursing
-from tests.crash.shop import TOOLS, noted, order, pack, payments, shop
+from tests.crash.shop import noted, order, pack, payments, shop
 from tests.crew import Crew, Span, overlap
 from tests.places import Place
 from tests.together import at_once, until
@@ -250,96 +247,3 @@ def test_a_run_cancelled_while_it_opens_asks_leaves_none_open(
 
 
 # --- a fleet ---
-
-
-@pytest.fixture
-def nursery() -> Iterator[Nursery]:
-    with nursing() as nursery:
-        yield nursery
-        nursery.clear()
-
-
-class Reviewer:
-    """Answers everything that waits, each decision sent twice; truthful about doubts."""
-
-    def __init__(self, desk: Desk, folder: Path) -> None:
-        self._desk = desk
-        self._folder = folder
-        self.doubts: set[str] = set()
-        self.refused = 0
-
-    def look(self) -> bool:
-        """Answer what waits; returns True, to be used in a condition."""
-        for ask in self._desk.inbox(limit=500):
-            if ask.kind == "doubt":
-                self._answer(ask)
-            else:
-                self._twice(partial(self._desk.approve, ask))
-        return True
-
-    def _answer(self, doubt: Ask) -> None:
-        if "is dead" not in doubt.content.sentence and not doubt.evidence:
-            return  # it may still be at it; whoever says "run it again" now takes the risk
-        self.doubts.add(doubt.id)
-        number = doubt.args["number"]
-        if payments(self._folder, number):
-            self._twice(partial(self._desk.respond, doubt, f"paid {number}"))
-        else:
-            self._twice(partial(self._desk.approve, doubt))
-
-    def _twice(self, decide: Callable[[], object]) -> None:
-        decide()
-        with pytest.raises(AskClosed):
-            decide()
-        self.refused += 1
-
-
-@pytest.mark.parametrize(
-    ("size", "kills"),
-    [pytest.param(40, 4, id="some"), pytest.param(150, 8, id="many", marks=pytest.mark.soak)],
-)
-def test_a_fleet_of_workers_carries_all_runs_through_whoever_dies(
-    desk: Desk, place: Place, nursery: Nursery, tmp_path: Path, size: int, kills: int
-) -> None:
-    kinds = list(TOOLS)
-    runs = {n: desk.start(order, str(tmp_path), n, kinds[n % 3]) for n in range(size)}
-    # Slow enough that a kill meets somebody in the middle of something.
-    slow: dict[str, Act] = {
-        "in the tool": "linger",
-        "after the effect": "linger",
-        "in ship": "linger",
-    }
-    # Long enough that nobody who lives is given up, however busy the machine is.
-    hire = partial(nursery.start, place.url, tmp_path, slow, lease=30, until=None, threads=2)
-    workers = [hire(), hire()]
-    reviewer = Reviewer(desk, tmp_path)
-
-    for kill in range(kills):
-        goal = len(noted(tmp_path, "paid")) + size // (kills + 2)
-        until(lambda: reviewer.look() and len(noted(tmp_path, "paid")) >= goal)  # noqa: B023
-        dead = workers[kill % 2]
-        dead.signal(signal.SIGKILL)
-        assert dead.wait() == signal.SIGKILL
-        name = f"{platform.node()}:{dead.pid}"
-        for (run_id,) in place.sql("select id from runs where worker = ?", name):
-            place.lapse(run_id)
-        workers[kill % 2] = hire()
-    until(lambda: reviewer.look() and not unfinished(desk), within=60)
-    for worker in workers:
-        worker.signal(signal.SIGTERM)
-        assert worker.wait() == 0
-
-    for number, run in runs.items():
-        assert run.result(timeout=0) == ["pack", f"paid {number}", "ship"]
-        paid = payments(tmp_path, number)
-        assert len(set(paid)) == 1
-        assert len(paid) == 1 or kinds[number % 3] == "idempotent", number
-        assert [ask.kind for ask in run.asks if ask.kind != "doubt"] == ["action"]
-    assert reviewer.refused >= size
-    begun = len(noted(tmp_path, "paid")) + len(noted(tmp_path, "steps"))
-    assert begun + len(reviewer.doubts) > 3 * size, "no kill met anybody at work: no proof"
-    assert desk.verify()
-
-
-def unfinished(desk: Desk) -> list[Run]:
-    return [run for state in ("ready", "running", "waiting") for run in desk.runs(status=state)]

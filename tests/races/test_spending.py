@@ -88,7 +88,21 @@ def test_eight_threads_spend_one_approval_once(desk: Desk, trials: int) -> None:
         assert sum(isinstance(one, AlreadySpent) for one in outcomes) == 7
 
 
-def test_a_second_try_after_a_doubt_is_given_to_one(desk: Desk, clock: FakeClock) -> None:
+def test_sweeps_at_once_open_one_doubt_whose_second_try_is_given_to_one(
+    desk: Desk, clock: FakeClock
+) -> None:
+    for trial in range(12):
+        ask = desk.approve(desk.open("pay", {"amount": trial}))
+        desk.begin(ask, limit="1m")
+        clock.advance("1m")
+
+        doubts = [doubt for swept in at_once([desk.sweep] * 4) for doubt in swept.doubts]
+
+        assert len(doubts) == 1
+        effect = desk.get(ask.id).effect
+        assert effect is not None
+        assert effect.doubt == doubts[0]
+
     for trial in range(12):
         ask = desk.approve(desk.open("pay", {"amount": trial}))
         desk.begin(ask, limit="1m")
@@ -101,20 +115,6 @@ def test_a_second_try_after_a_doubt_is_given_to_one(desk: Desk, clock: FakeClock
         (call,) = [one for one in outcomes if isinstance(one, Call)]
         assert call.attempt == 2
         desk.finish(call, "paid")
-
-
-def test_sweeps_at_once_open_one_doubt(desk: Desk, clock: FakeClock) -> None:
-    for trial in range(12):
-        ask = desk.approve(desk.open("pay", {"amount": trial}))
-        desk.begin(ask, limit="1m")
-        clock.advance("1m")
-
-        doubts = [doubt for swept in at_once([desk.sweep] * 4) for doubt in swept.doubts]
-
-        assert len(doubts) == 1
-        effect = desk.get(ask.id).effect
-        assert effect is not None
-        assert effect.doubt == doubts[0]
 
 
 def test_a_result_and_a_sweep_at_once_leave_one_truth(desk: Desk, clock: FakeClock) -> None:

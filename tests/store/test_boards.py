@@ -37,23 +37,6 @@ def failed(desk: Desk, **given: Any) -> Run:
     return run
 
 
-def test_runs_that_are_not_over_are_counted_and_listed_in_one_statement(desk: Desk) -> None:
-    waiting = [desk.run(pay, n, wait=False, team="billing").id for n in range(3)]
-    ready = desk.start(pay, 9).id
-    failed(desk)
-    found = desk.store.runs_now(2)
-
-    assert found.counts == {"waiting": 3, "parked": 0, "running": 0, "ready": 1}
-    assert [row.id for row in found.rows] == [*sorted_by_start(desk, waiting)[:2], ready]
-    assert desk.store.runs_now(2, ("ops",)).counts["waiting"] == 0
-    assert desk.store.runs_now(2, ("billing",)).counts["waiting"] == 3
-
-
-def sorted_by_start(desk: Desk, ids: list[str]) -> list[str]:
-    rows = desk.store.runs(RunQuery(limit=50))
-    return [row.id for row in rows if row.id in ids]
-
-
 def test_what_failed_since_then_comes_with_the_last_one_first(desk: Desk, clock: FakeClock) -> None:
     old = failed(desk)
     clock.advance("2h")

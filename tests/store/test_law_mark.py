@@ -30,15 +30,13 @@ def publish(desk: Desk, **said: Any) -> bytes:
     return mark_of(desk.store)
 
 
-def test_a_desk_on_which_nothing_was_put_in_force_has_no_mark(desk: Desk) -> None:
+def test_an_ask_is_read_with_the_mark_of_the_law_if_there_is_one(desk: Desk) -> None:
     ask = desk.open("refund", {"amount": 1})
 
     assert standing(desk.store, ask.id).law == b""
     assert mark_of(desk.store) == b""
     assert law_of(desk.store) == NO_LAW
 
-
-def test_an_ask_is_read_with_the_mark_of_the_law(desk: Desk) -> None:
     ask = desk.open("refund", {"amount": 1})
     first = publish(desk)
     second = publish(desk)
@@ -114,7 +112,7 @@ def test_what_is_known_of_the_law_is_read_on_from(desk: Desk) -> None:
     assert law_of(desk.store, replace(known, mark=bytes(32))) == law_of(desk.store), "another desk"
 
 
-def test_two_who_put_something_in_force_at_once_do_not_both_do_it(desk: Desk) -> None:
+def test_of_two_who_put_something_in_force_one_does_and_what_is_strange_is_seen(desk: Desk) -> None:
     law = law_of(desk.store)
     publish(desk)
 
@@ -122,6 +120,12 @@ def test_two_who_put_something_in_force_at_once_do_not_both_do_it(desk: Desk) ->
         desk.store, law, "policy.published", actor=ANNA, origin=HERE, kind="default"
     )
     assert law_of(desk.store).versions == 1
+
+    publish(desk)
+    add_to_law(desk.store, law_of(desk.store), "tool.invented", actor=ANNA, origin=HERE)
+
+    assert law_of(desk.store).strange == "tool.invented"
+    assert LAW == "law"
 
 
 @pytest.mark.parametrize(
@@ -139,11 +143,3 @@ def test_a_law_that_was_changed_by_hand_is_none(place: Place, desk: Desk, change
 
     with pytest.raises(Tampered, match="nothing is ruled"):
         law_of(desk.store)
-
-
-def test_an_event_that_this_program_does_not_know_is_seen(desk: Desk) -> None:
-    publish(desk)
-    add_to_law(desk.store, law_of(desk.store), "tool.invented", actor=ANNA, origin=HERE)
-
-    assert law_of(desk.store).strange == "tool.invented"
-    assert LAW == "law"

@@ -64,9 +64,19 @@ def test_a_password_is_never_shown() -> None:
 # --- SQLite ---
 
 
-def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+def test_a_folder_or_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="folder"):
         Desk(f"sqlite:///{tmp_path}/nowhere/desk.db").inbox()
+
+    with pytest.raises(StoreUnavailable):
+        Desk(f"sqlite:///{tmp_path}").inbox()
+
+    desk = Desk(f"postgresql://postgres@/postgres?host={tmp_path}")
+
+    with pytest.raises(StoreUnavailable, match="sayso doctor"):
+        desk.inbox()
+    with pytest.raises(StoreUnavailable):
+        desk.open("refund", {"amount": 1})
 
 
 def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
@@ -77,11 +87,6 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
         Desk(f"sqlite:///{file}").inbox()
 
     assert file.read_text() == "Dear Anna, " * 1000
-
-
-def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable):
-        Desk(f"sqlite:///{tmp_path}").inbox()
 
 
 def test_a_newer_file_is_refused_and_left_alone(sqlite: Place) -> None:
@@ -197,15 +202,6 @@ def test_a_new_file_may_be_made_by_many_at_once(tmp_path: Path, crew: Crew) -> N
 
 
 # --- PostgreSQL ---
-
-
-def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
-    desk = Desk(f"postgresql://postgres@/postgres?host={tmp_path}")
-
-    with pytest.raises(StoreUnavailable, match="sayso doctor"):
-        desk.inbox()
-    with pytest.raises(StoreUnavailable):
-        desk.open("refund", {"amount": 1})
 
 
 def test_a_database_that_is_not_there_is_named(cluster: str) -> None:

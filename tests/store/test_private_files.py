@@ -27,13 +27,19 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
     os.umask(before)
 
 
-def test_a_new_desk_is_its_owners_alone(tmp_path: Path, umask: int) -> None:
+def test_a_desk_and_its_backup_are_their_owners_alone(tmp_path: Path, umask: int) -> None:
     file = tmp_path / "desk.db"
 
     with Desk(f"sqlite:///{file}") as desk:
         desk.open("refund", {"order": 7})
 
         assert [rights(Path(f"{file}{ending}")) for ending in ENDINGS] == [0o600] * 3
+
+    with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
+        desk.open("refund", {"order": 7})
+        desk.store.backup(tmp_path / "copy.db")
+
+    assert rights(tmp_path / "copy.db") == 0o600
 
 
 def test_there_is_no_moment_at_which_others_may_read_it(
@@ -83,11 +89,3 @@ def test_a_name_with_signs_of_an_address_is_a_file_of_that_name(tmp_path: Path) 
         desk.open("refund", {"order": 7})
 
     assert [one.name for one in tmp_path.iterdir()] == [file.name]
-
-
-def test_a_backup_is_its_owners_alone(tmp_path: Path, umask: int) -> None:
-    with Desk(f"sqlite:///{tmp_path}/desk.db") as desk:
-        desk.open("refund", {"order": 7})
-        desk.store.backup(tmp_path / "copy.db")
-
-    assert rights(tmp_path / "copy.db") == 0o600

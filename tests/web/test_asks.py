@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from sayso.model.wire import read_ask, read_call
 from tests.places import Place
 from tests.served import Served
 
@@ -41,58 +39,6 @@ def journal(server: Served, ask: dict[str, Any]) -> list[str]:
 # --- the way of a call ---
 
 
-def test_a_call_goes_its_whole_way_over_http(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot, why="Charged twice")
-
-    assert decide(anna, ask, note="Checked").json()["status"] == "decided"
-    call = bot.post(f"/api/v1/asks/{ask['id']}/begin").json()
-    body = {"attempt": call["attempt"], "holder": call["holder"], "result": {"receipt": 12}}
-    done = bot.post(f"/api/v1/asks/{ask['id']}/finish", json=body)
-
-    assert (call["tool"], call["args"]["amount"]) == ("refund", 40)
-    assert done.json()["effect"]["result"] == {"receipt": 12}
-    assert journal(server, ask) == ["ask.opened", "ask.decided", "effect.intended", "effect.done"]
-
-
-def test_the_journal_says_who_came_through_which_door(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    decide(anna, ask)
-
-    first, second = server.desk.history(ask["id"])
-
-    assert str(first.actor) == "agent:bot"
-    assert str(second.actor) == "person:anna"
-    assert first.payload is not None
-    assert second.payload is not None
-    assert (first.payload["via"], second.payload["via"]) == ("http", "http")
-    assert second.payload["account"].startswith("anna, token t-")
-
-
-def test_what_comes_over_the_wire_reads_back_as_the_ask_it_is(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    decide(anna, ask)
-    call = bot.post(f"/api/v1/asks/{ask['id']}/begin").json()
-
-    assert read_call(call).ask == server.desk.get(ask["id"])
-    assert read_ask(bot.get(f"/api/v1/asks/{ask['id']}").json()) == server.desk.get(ask["id"])
-
-
-def test_an_edit_is_what_runs(bot: httpx2.Client, anna: httpx2.Client) -> None:
-    ask = opened(bot)
-
-    edited = decide(anna, ask, "edit", args={"amount": 30}).json()
-    call = bot.post(f"/api/v1/asks/{ask['id']}/begin").json()
-
-    assert edited["digest"] != ask["digest"]
-    assert call["args"]["amount"] == 30
-
-
 def test_people_who_ask_by_hand_cannot_approve_it_themselves(
     server: Served, anna: httpx2.Client, ada: httpx2.Client
 ) -> None:
@@ -103,19 +49,6 @@ def test_people_who_ask_by_hand_cannot_approve_it_themselves(
     assert ask["content"]["agent"] == "by-hand/anna"
     assert ask["content"]["team"] == "billing"
     assert decide(ada, ask).status_code == 200
-
-
-def test_a_finish_without_a_begin_changes_nothing(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    decide(anna, ask)
-
-    body = {"attempt": 1, "holder": "me", "result": 1}
-    answer = bot.post(f"/api/v1/asks/{ask['id']}/finish", json=body)
-
-    assert (answer.status_code, answer.json()["code"]) == (409, "not-approved")
-    assert journal(server, ask) == ["ask.opened", "ask.decided"]
 
 
 def test_a_result_of_somebody_else_is_refused_while_the_call_is_carried_out(
@@ -149,53 +82,6 @@ def test_a_call_in_doubt_becomes_a_question_to_people(
     assert again.status_code == 409
 
 
-def test_an_ask_can_be_claimed_assigned_and_taken_back(
-    bot: httpx2.Client, anna: httpx2.Client, ada: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    where = f"/api/v1/asks/{ask['id']}"
-
-    assert anna.post(f"{where}/claim").json()["assignee"] == "anna"
-    assert ada.post(f"{where}/claim").json()["code"] == "claimed"
-    assert ada.post(f"{where}/assign", json={"to": "ada"}).json()["assignee"] == "ada"
-    assert ada.post(f"{where}/assign", json={"to": "ben"}).status_code == 404
-    assert decide(anna, ask, hold=3600).json()["status"] == "settling"
-    assert anna.post(f"{where}/take-back", json={"note": "wait"}).json()["status"] == "open"
-    assert bot.post(f"{where}/withdraw").json()["status"] == "withdrawn"
-
-
-def test_versions_and_events_of_an_ask_are_listed(bot: httpx2.Client, anna: httpx2.Client) -> None:
-    ask = opened(bot)
-    decide(anna, ask, "edit", args={"amount": 30})
-    where = f"/api/v1/asks/{ask['id']}"
-
-    versions = bot.get(f"{where}/versions").json()["versions"]
-    events = bot.get(f"{where}/events").json()["events"]
-
-    assert [one["args"]["amount"] for one in versions] == [40, 30]
-    assert [one["kind"] for one in events] == ["ask.opened", "ask.edited", "ask.decided"]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"kind": "question", "title": "Which account?", "answer": {"type": "string"}},
-        {"kind": "choice", "title": "Which?", "options": ["a", {"label": "b", "value": 2}]},
-        {"kind": "draft", "args": {"text": "Dear all"}},
-        {"kind": "plan", "args": {"steps": [{"title": "Look"}]}},
-        {"kind": "notice", "title": "A mail came", "facts": {"from": "x"}},
-        {"kind": "feedback", "facts": {"result": "done"}},
-        {"title": "Shall I go on?"},
-    ],
-    ids=lambda body: body.get("kind", "confirm"),
-)
-def test_every_kind_of_question_can_be_asked(bot: httpx2.Client, body: dict[str, Any]) -> None:
-    answer = bot.post("/api/v1/asks", json=body)
-
-    assert answer.status_code == 201, answer.text
-    assert answer.json()["kind"] == body.get("kind", "action")
-
-
 # --- keys and requests that come twice ---
 
 
@@ -210,17 +96,6 @@ def test_the_same_key_finds_the_same_ask(bot: httpx2.Client) -> None:
     assert first.json()["id"] == second.json()["id"] == header.json()["id"]
     assert (other.status_code, other.json()["code"]) == (409, "key-conflict")
     assert other.json()["ask"]["id"] == first.json()["id"]
-
-
-def test_agents_do_not_meet_each_others_keys(server: Served, bot: httpx2.Client) -> None:
-    namesake = server.agent("bot", team="support")
-    rival = server.agent("rival", team="billing")
-    body = {"tool": "refund", "args": {"order": 7}, "key": "shared"}
-
-    answers = [client.post("/api/v1/asks", json=body) for client in (bot, namesake, rival)]
-
-    assert [answer.status_code for answer in answers] == [201, 201, 201]
-    assert len({answer.json()["id"] for answer in answers}) == 3
 
 
 def test_the_longest_key_finds_its_ask_too(bot: httpx2.Client) -> None:
@@ -259,15 +134,6 @@ def test_no_key_makes_an_ask_look_like_that_of_a_run(bot: httpx2.Client) -> None
     assert (answer.status_code, answer.json()["code"]) == (404, "unknown-run")
 
 
-def test_the_same_call_asked_for_twice_is_one_ask(bot: httpx2.Client) -> None:
-    body = {**REFUND, "args": {"order": "twice", "amount": 1}}
-
-    first, second = bot.post("/api/v1/asks", json=body), bot.post("/api/v1/asks", json=body)
-
-    assert [first.status_code, second.status_code] == [201, 200]
-    assert first.json()["id"] == second.json()["id"]
-
-
 def test_a_decision_sent_twice_is_taken_once_and_answered_twice(
     server: Served, bot: httpx2.Client, anna: httpx2.Client, ada: httpx2.Client
 ) -> None:
@@ -296,18 +162,6 @@ def test_a_vote_sent_again_after_it_was_taken_back_is_not_cast_again(
 
     assert again.json()["status"] == "settling"  # what it came to then
     assert server.desk.get(ask["id"]).status == "open"
-
-
-def test_an_edit_sent_twice_is_one_edit(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    key = {"Idempotency-Key": "edit"}
-
-    answers = [decide(anna, ask, "edit", args={"amount": 3}, headers=key) for _ in range(2)]
-
-    assert answers[0].json() == answers[1].json()
-    assert journal(server, ask) == ["ask.opened", "ask.edited", "ask.decided"]
 
 
 def test_a_begin_sent_again_gets_the_same_call_and_no_other_request_does(
@@ -402,56 +256,6 @@ def test_a_key_that_is_none_is_refused(bot: httpx2.Client, key: str) -> None:
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid-request")
 
 
-# --- many at once ---
-
-
-def test_of_many_who_decide_at_once_one_wins(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client, ada: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    answers: list[httpx2.Response] = []
-
-    def race(client: httpx2.Client, verdict: str) -> None:
-        answers.append(decide(client, ask, verdict))
-
-    racers = [
-        threading.Thread(target=race, args=(client, verdict))
-        for client in (anna, ada)
-        for verdict in ("approve", "reject") * 3
-    ]
-    for racer in racers:
-        racer.start()
-    for racer in racers:
-        racer.join()
-
-    won = [answer for answer in answers if answer.status_code == 200]
-    lost = [answer for answer in answers if answer.status_code == 409]
-    assert (len(won), len(lost)) == (1, 11)
-    assert {json.dumps(one.json()["decision"]["by"]) for one in lost} == {
-        json.dumps(won[0].json()["decision"]["by"])
-    }
-    assert len(journal(server, ask)) == 2
-
-
-def test_of_many_who_begin_at_once_one_gets_the_call(
-    bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot)
-    decide(anna, ask)
-    answers: list[int] = []
-
-    def race() -> None:
-        answers.append(bot.post(f"/api/v1/asks/{ask['id']}/begin").status_code)
-
-    racers = [threading.Thread(target=race) for _ in range(8)]
-    for racer in racers:
-        racer.start()
-    for racer in racers:
-        racer.join()
-
-    assert sorted(answers) == [200] + [409] * 7
-
-
 # --- waiting ---
 
 
@@ -472,14 +276,6 @@ def test_a_wait_ends_with_the_decision(
 
     assert found[0]["decision"]["by"] == "person:anna"
     assert server.service.waits.taken == 0
-
-
-def test_a_wait_that_is_over_says_how_the_ask_stands(bot: httpx2.Client) -> None:
-    ask = opened(bot)
-
-    answer = bot.get(f"/api/v1/asks/{ask['id']}?wait=0.05")
-
-    assert (answer.status_code, answer.json()["status"]) == (200, "open")
 
 
 def test_many_can_wait_without_holding_a_thread_each(
@@ -528,29 +324,6 @@ def test_a_list_has_pages_and_a_count(server: Served) -> None:
     assert (first["count"], first["counted"], rest["next"]) == (5, "5", None)
 
 
-def test_a_list_shows_an_agent_its_own_and_a_person_those_of_their_teams(
-    server: Served,
-    bot: httpx2.Client,
-    rival: httpx2.Client,
-    anna: httpx2.Client,
-    ben: httpx2.Client,
-) -> None:
-    ask = opened(bot, thread="walls")["id"]
-
-    def seen(client: httpx2.Client) -> list[str]:
-        return [one["id"] for one in client.get("/api/v1/asks?thread=walls").json()["asks"]]
-
-    namesake = server.agent("bot", team="support")
-    seers = {"bot": bot, "rival": rival, "namesake": namesake, "anna": anna, "ben": ben}
-    assert {name: seen(client) for name, client in seers.items()} == {
-        "bot": [ask],
-        "rival": [],
-        "namesake": [],
-        "anna": [ask],
-        "ben": [],
-    }
-
-
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -565,28 +338,6 @@ def test_a_filter_that_names_nothing_is_refused(bot: httpx2.Client, query: str, 
     answer = bot.get(f"/api/v1/asks?{query}")
 
     assert (answer.status_code, list(answer.json()["fields"])) == (422, [field])
-
-
-def test_lists_are_narrowed_by_agent_tool_risk_and_words(
-    bot: httpx2.Client, anna: httpx2.Client, ben: httpx2.Client
-) -> None:
-    first = opened(bot, tool="wire", args={"to": "zzyzx"}, risk="high")
-    second = opened(bot, tool="wire", args={"to": "quimby"}, risk="low")
-
-    def listed(client: httpx2.Client, **wanted: str) -> list[str]:
-        found = client.get("/api/v1/asks", params={"tool": "wire", **wanted}).json()
-        assert found["count"] == len(found["asks"])
-        return [ask["id"] for ask in found["asks"]]
-
-    assert listed(anna) == listed(bot) == [first["id"], second["id"]]
-    assert listed(anna, least="medium") == listed(anna, q="zzy") == [first["id"]]
-    assert listed(anna, agent="bot") == listed(anna)
-    assert listed(anna, agent="rival") == listed(anna, q="wire zzy q") == []
-    decide(anna, second, "reject")
-    assert listed(anna) == [first["id"]]
-    assert listed(anna, status="decided") == listed(bot, status="decided") == [second["id"]]
-    assert listed(bot, status="decided", q="quimby") == [second["id"]]
-    assert listed(anna, status="decided", q="zzyzx") == []
 
 
 def test_nobody_may_decide_what_is_closed_so_no_role_narrows_it(anna: httpx2.Client) -> None:

@@ -131,19 +131,6 @@ def test_versions_of_another_team_are_left_out_however_they_came_to_be(
     assert "secret" not in seen
 
 
-def test_a_name_that_does_not_exist_lists_nobody_else(
-    anna: httpx2.Client, bot: httpx2.Client
-) -> None:
-    """Who is on the desk is for administrators to list."""
-    ask = opened(bot)["id"]
-    for answer in (
-        anna.get("/api/v1/asks", params={"person": "zoe"}),
-        anna.post(f"/api/v1/asks/{ask}/assign", json={"to": "zoe"}),
-    ):
-        assert code(answer) == (404, "unknown-person")
-        assert "ben" not in answer.text
-
-
 @pytest.mark.parametrize("query", [{"person": "ben"}, {"person": "zoe"}, {"role": "senior"}])
 def test_an_agent_cannot_ask_who_there_is(bot: httpx2.Client, query: dict[str, str]) -> None:
     assert code(bot.get("/api/v1/asks", params=query)) == (403, "forbidden")
@@ -397,46 +384,6 @@ def test_a_token_anywhere_in_an_address_is_refused_and_not_repeated(
 
     assert code(refused) == (400, "credential-in-url")
     assert token not in refused.text
-
-
-@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "TRACE", "CONNECT", "PUT", "get", "BREW"])
-@pytest.mark.parametrize("path", ["/api/v1/asks", "/api/v1/asks/{}/decision", "/api/v1/session"])
-def test_no_other_method_does_anything(
-    server: Served, raw: Raw, anna: httpx2.Client, method: str, path: str
-) -> None:
-    ask = server.desk.open("refund", {"order": 1}, agent="bot", team="billing")
-    token = f"Authorization: {anna.headers['Authorization']}"
-    before = len(server.desk.history(ask))
-
-    status, _ = raw(method, path.format(ask.id), token)
-
-    assert status == 405
-    assert len(server.desk.history(ask)) == before
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/api/v1/asks/",
-        "/api/v1//asks",
-        "//api/v1/asks",
-        "/API/v1/asks",
-        "/api/v1/asks/../asks",
-        "/api/v1/asks%2f",
-        "/api/v1/asks;x",
-        "http://elsewhere.example/api/v1/asks",
-    ],
-)
-def test_an_address_has_one_spelling(raw: Raw, anna: httpx2.Client, path: str) -> None:
-    """So that nobody in front of us reads another route than we do."""
-    assert raw("GET", path, f"Authorization: {anna.headers['Authorization']}")[0] == 404
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:{}\xe9", "\xb5sayso", "localhost:{}, x", "", "[::1"])
-def test_a_strange_host_is_refused(server: Served, host: str) -> None:
-    lines = ["GET /api/v1/about HTTP/1.1", f"Host: {host.format(server.port)}", "Connection: close"]
-
-    assert exchanged(server.port, lines)[0] in (400, 421)
 
 
 def test_hostile_words_are_visible_in_problems(bot: httpx2.Client, anna: httpx2.Client) -> None:

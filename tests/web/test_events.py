@@ -102,6 +102,16 @@ def following(*clients: httpx2.Client, query: str = "") -> Iterator[list[Followe
             follower.leave()
 
 
+@contextmanager
+def limited(place: Place, clock: FakeClock | None = None, **limits: float) -> Iterator[Served]:
+    """A server with limits of its own."""
+    with (
+        Desk(place.url, agent="shop", account="sam@till", clock=clock) as desk,
+        Served(desk, replace(QUICK, **limits)) as server,  # type: ignore[arg-type]
+    ):
+        yield server
+
+
 # --- who sees what ---
 
 
@@ -194,23 +204,8 @@ def test_whoever_comes_back_goes_on_where_they_were(bot: httpx2.Client) -> None:
         assert follower.streams() == missed
 
 
-def test_the_journal_can_be_read_from_its_beginning_to_its_end(
-    server: Served, bot: httpx2.Client
-) -> None:
-    reader = server.agent("reader", team="billing")
-    asked = [opened(reader) for _ in range(3)]
-
-    answer = reader.get("/api/v1/events?after=&follow=false")
-
-    frames = [frame for frame in answer.text.split("\n\n") if "data: " in frame]
-    assert [json.loads(frame.split("data: ")[1])["stream"] for frame in frames] == asked
-
-
 def test_whoever_is_behind_the_ring_reads_from_the_database(shared_place: Place) -> None:
-    with (
-        Desk(shared_place.url, agent="shop", account="sam@till") as desk,
-        Served(desk, replace(QUICK, stream_ring=5)) as server,
-    ):
+    with limited(shared_place, stream_ring=5) as server:
         bot = server.agent("ringer", team="billing")
         start = Follower(bot)
         start.leave()
@@ -290,10 +285,7 @@ def test_a_token_that_expires_ends_its_streams_however_much_happens(
     shared_place: Place, clock: FakeClock
 ) -> None:
     """Events that come all the time keep the stream alive, and the credential not."""
-    with (
-        Desk(shared_place.url, agent="shop", account="sam@till", clock=clock) as desk,
-        Served(desk, replace(QUICK, keep_alive=0.3)) as server,
-    ):
+    with limited(shared_place, clock=clock, keep_alive=0.3) as server:
         bot = server.agent("busy", team="billing")
         short = server.agent("busy", team="billing", expires=timedelta(hours=1))
         follower = Follower(short)
@@ -342,10 +334,7 @@ def test_streams_end_when_the_server_stops(shared_place: Place) -> None:
 
 
 def test_a_stream_says_that_it_is_alive(shared_place: Place) -> None:
-    with (
-        Desk(shared_place.url, agent="shop", account="sam@till") as desk,
-        Served(desk, replace(QUICK, keep_alive=0.05)) as server,
-    ):
+    with limited(shared_place, keep_alive=0.05) as server:
         bot = server.agent("quiet", team="billing")
         with bot.stream("GET", "/api/v1/events") as answer:
             assert answer.headers["content-type"].startswith("text/event-stream")
@@ -357,10 +346,7 @@ def test_a_stream_says_that_it_is_alive(shared_place: Place) -> None:
 
 
 def test_clients_over_the_limit_are_refused(shared_place: Place) -> None:
-    with (
-        Desk(shared_place.url, agent="shop", account="sam@till") as desk,
-        Served(desk, replace(QUICK, streams=3, streams_each=2)) as server,
-    ):
+    with limited(shared_place, streams=3, streams_each=2) as server:
         one, two = server.agent("one", team="billing"), server.agent("two", team="billing")
         with following(one, one, two):
             each, all_of_them = one.get("/api/v1/events"), two.get("/api/v1/events")
@@ -373,10 +359,7 @@ def test_clients_over_the_limit_are_refused(shared_place: Place) -> None:
 
 
 def test_a_client_that_does_not_read_is_dropped_and_holds_up_nobody(shared_place: Place) -> None:
-    with (
-        Desk(shared_place.url, agent="shop", account="sam@till") as desk,
-        Served(desk, replace(QUICK, stream_seconds=0.2)) as server,
-    ):
+    with limited(shared_place, stream_seconds=0.2) as server:
         token = server.token("flood", kind="agent", team="billing")
         flood = server.client(token)
         deaf = socket.socket()

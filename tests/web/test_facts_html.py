@@ -8,7 +8,6 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from sayso.channels.facts import Fact, facts_from
 from sayso.channels.worddiff import changes
 from tests import hostile
 from tests.web.drawing import drawn
+from tests.web.inbox.browser import read
 
 BLOB = base64.b64encode(random.Random(3).randbytes(2048)).decode()
 EVIL = f"<script>alert(1)</script>\"' onload={hostile.ALL}"
@@ -43,26 +43,6 @@ ONE_OF_EACH = {
     "nested": {"a": {"b": 1}},
     "nothing": None,
 }
-VOID = {"br", "hr"}
-
-
-class Balanced(HTMLParser):
-    """Reads HTML and minds that every tag is closed where it should be."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
 
 
 def words_of(text: str) -> str:
@@ -73,7 +53,7 @@ def test_every_kind_is_drawn_with_its_class() -> None:
     found = facts_from(ONE_OF_EACH)
     page = drawn("facts", (*found, Fact(name="key", kind="hidden", text="hidden", note="no")))
 
-    kinds = {attributes.get("class") for tag, attributes in Balanced(page).seen if tag == "div"}
+    kinds = {div.attrs.get("class") for div in read(page).all("div")}
     for one in (*(fact.kind for fact in found), "hidden"):
         assert f"fact fact-{one}" in kinds
     assert "The first 100 of 120 people are shown." in page
@@ -92,7 +72,7 @@ def test_ids_are_unique_on_a_page_with_several_lists() -> None:
     long = facts_from({"a": "x" * 5_000, "b": "y" * 5_000})
     page = drawn("facts", long, "args") + drawn("facts", long, "preview")
 
-    ids = [attributes["id"] for _, attributes in Balanced(page).seen if "id" in attributes]
+    ids = [node.attrs["id"] for node in read(page).walk() if "id" in node.attrs]
     assert ids == ["args-1", "args-2", "preview-1", "preview-2"]
 
 
@@ -108,7 +88,7 @@ def test_changes_are_told_to_those_who_do_not_see_colours() -> None:
     )
     assert '<th scope="row"><bdi>l 2 to 1</bdi> <span class="how">moved</span></th>' in page
     assert "style=" not in page
-    Balanced(page)
+    read(page)
 
 
 @pytest.mark.parametrize("name", [*ONE_OF_EACH, EVIL])
@@ -125,15 +105,15 @@ def test_hostile_text_in_every_argument_is_text(name: str) -> None:
 
     assert "<script" not in page
     assert not hostile.raw_in(page)
-    for tag, attributes in Balanced(page).seen:
-        assert tag not in ("script", "img", "a")
-        assert not any(key.startswith("on") or key == "style" for key in attributes)
+    for node in read(page).walk():
+        assert node.tag not in ("script", "img", "a")
+        assert not any(key.startswith("on") or key == "style" for key in node.attrs)
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text(), max_size=3), max_size=4))
 def test_whatever_is_drawn_is_whole(args: dict[str, Any]) -> None:
-    Balanced(drawn("facts", facts_from(args)))
+    read(drawn("facts", facts_from(args)))
 
 
 def test_e67_what_is_drawn_of_an_address_ends_in_its_last_character() -> None:
@@ -150,14 +130,14 @@ def test_e67_payments_have_a_total_and_their_columns_beside_each_value() -> None
     assert '<td class="num" data-head="Total amount"><strong class="amount"><bdi>80 EUR' in page
     assert page.count('<tr class="same">') == 2
     assert "2 equal rows: 1, 2." in words_of(page)
-    Balanced(page)
+    read(page)
 
 
 def test_e67_the_name_of_a_column_stays_in_its_place() -> None:
     page = drawn("facts", facts_from({"payments": [{EVIL: 1, "amount": 2}]}))
 
     assert not hostile.raw_in(page)
-    assert all("onload" not in attributes for _, attributes in Balanced(page).seen)
+    assert all("onload" not in node.attrs for node in read(page).walk())
 
 
 LEAVES = (

@@ -13,16 +13,14 @@ from sayso import Desk, File
 from sayso.errors import BadValue, UnknownFile
 from sayso.remote.desk import RemoteDesk
 from tests.asks.test_files import PNG, SVG
-from tests.places import Place
 from tests.served import Served
 
 
 @pytest.fixture
-def server(place: Place) -> Iterator[Served]:
-    with Desk(place.url, agent="shop") as desk:
-        desk.people.add("anna", teams=["billing"])
-        with Served(desk) as server:
-            yield server
+def server(local: Desk) -> Iterator[Served]:
+    local.people.add("anna", teams=["billing"])
+    with Served(local) as server:
+        yield server
 
 
 def posted(client: httpx2.Client, *files: dict[str, Any]) -> httpx2.Response:
@@ -106,7 +104,7 @@ def test_a_desk_behind_http_sends_and_reads_files(server: Served) -> None:
         assert [note.claimed for note in ask.content.files] == ["image/png", None]
         assert [note.image for note in ask.content.files] == [False, True]
         assert (desk.file(ask, 1), desk.file(ask, 2)) == (SVG, PNG)
-        with pytest.raises(UnknownFile):
+        with pytest.raises(UnknownFile, match="file 3"):
             desk.file(ask, 3)
-        with pytest.raises(BadValue):
+        with pytest.raises(BadValue, match="at most 1,048,576 bytes"):
             desk.open("refund", {"n": 2}, files=[File("a", bytes(1024 * 1024 + 1))])

@@ -1,134 +1,123 @@
-"""What every page keeps to, seen on every page there is: see `gallery.py`."""
+"""What every page keeps to, seen on pages in all states: see `gallery.py`."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from datetime import timedelta
-from html.parser import HTMLParser
 
 import pytest
 
 from sayso.web.look.assets import FOLDER
-from sayso.web.look.marks import bytes_, ticks
+from sayso.web.look.marks import bytes_, icon, ticks
 from sayso.web.look.moments import span
 from tests.hostile import raw_in
-from tests.web.gallery import EVIL, PAGES
+from tests.web.gallery import EVIL, pages
+from tests.web.inbox.browser import Node, read
 
-VOID = frozenset(("meta", "link", "input", "img", "use", "rect", "path", "circle", "br", "hr"))
 FENCES = frozenset(("from-agent", "quote"))
 
 
-class Reader(HTMLParser):
-    """What is on a page: its elements, and in which classes each text stands."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.texts: list[tuple[str, list[tuple[str, set[str]]]]] = []
-        self._open: list[tuple[str, set[str]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.elements.append((tag, given))
-        if tag not in VOID:
-            self._open.append((tag, set(given.get("class", "").split())))
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in VOID:
-            return
-        assert self._open, f"</{tag}> closes nothing"
-        assert self._open[-1][0] == tag, f"</{tag}> closes <{self._open[-1][0]}>"
-        self._open.pop()
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append((data, list(self._open)))
+@pytest.fixture(scope="module")
+def seen() -> dict[str, Node]:
+    """Each page, read: whatever is not well formed fails here."""
+    return {name: read(html) for name, html in pages().items()}
 
 
-@pytest.fixture(params=PAGES, scope="module")
-def reader(request: pytest.FixtureRequest) -> Reader:
-    return Reader(PAGES[request.param])
+def texts(page: Node) -> Iterator[tuple[str, Node]]:
+    """Every text of a page, and the element that it stands in."""
+    for node in page.walk():
+        yield from ((child, node) for child in node.children if isinstance(child, str))
 
 
-def test_elements_close_each_other_and_no_two_have_one_id(reader: Reader) -> None:
-    ids = Counter(given["id"] for _, given in reader.elements if "id" in given)
-
-    assert [name for name, count in ids.items() if count > 1] == []
-
-
-def test_nothing_is_inline_so_that_a_strict_policy_can_hold(reader: Reader) -> None:
-    for tag, given in reader.elements:
-        assert tag not in ("style", "iframe", "object", "embed", "base")
-        assert "style" not in given
-        assert not [name for name in given if name.startswith(("on", "hx-on"))]
-        if tag == "script":
-            assert given["src"].startswith("/static/")
-        for name in ("src", "href", "action", "formaction"):
-            assert not given.get(name, "").lower().startswith(("javascript:", "data:", "//"))
+def around(node: Node) -> set[str]:
+    """The classes that a text in an element stands in."""
+    return {name for one in (node, *node.above) for name in one.attrs.get("class", "").split()}
 
 
-def test_what_names_another_element_finds_it(reader: Reader) -> None:
-    ids = {given["id"] for _, given in reader.elements if "id" in given}
-    for tag, given in reader.elements:
-        named = [given[name] for name in ("for", "form", "aria-controls") if name in given]
-        named += given.get("aria-describedby", "").split()
-        named += [given["href"][1:]] if tag == "a" and given.get("href", "").startswith("#") else []
-        assert [name for name in named if name not in ids] == [], (tag, given)
+def test_nothing_is_inline_so_that_a_strict_policy_can_hold(seen: dict[str, Node]) -> None:
+    for name, page in seen.items():
+        for node in page.walk():
+            assert node.tag not in ("style", "iframe", "object", "embed", "base"), name
+            assert "style" not in node.attrs, name
+            assert not [one for one in node.attrs if one.startswith(("on", "hx-on"))], name
+            if node.tag == "script":
+                assert node.attrs["src"].startswith("/static/"), name
+            for one in ("src", "href", "action", "formaction"):
+                address = node.attrs.get(one, "").lower()
+                assert not address.startswith(("javascript:", "data:", "//")), name
 
 
-def test_each_icon_is_one_of_the_sprite(reader: Reader) -> None:
+def test_no_two_have_one_id_and_what_names_another_element_finds_it(seen: dict[str, Node]) -> None:
+    for name, page in seen.items():
+        ids = Counter(node.attrs["id"] for node in page.walk() if "id" in node.attrs)
+        assert [one for one, count in ids.items() if count > 1] == [], name
+        for node in page.walk():
+            given = node.attrs
+            named = [given[one] for one in ("for", "form", "aria-controls") if one in given]
+            named += given.get("aria-describedby", "").split()
+            if node.tag == "a" and given.get("href", "").startswith("#"):
+                named.append(given["href"][1:])
+            assert [one for one in named if one not in ids] == [], (name, node.tag, given)
+
+
+def test_each_icon_is_one_of_the_sprite(seen: dict[str, Node]) -> None:
     known = set(re.findall(r'<symbol id="([\w-]+)"', (FOLDER / "icons.svg").read_text("utf-8")))
-    used = {given["href"].partition("#")[2] for tag, given in reader.elements if tag == "use"}
-
-    assert used <= known
-
-
-def test_no_text_of_others_hides_or_becomes_an_element(reader: Reader) -> None:
-    assert not [given for tag, given in reader.elements if tag == "img" and given.get("src") == "x"]
-    for text, around in reader.texts:
-        if around and around[-1][0] == "textarea":
-            continue  # it is typed here, and sent back as it is
-        assert raw_in(text) == []
+    for name, page in seen.items():
+        assert {use.attrs["href"].partition("#")[2] for use in page.all("use")} <= known, name
 
 
-def test_an_agent_never_speaks_in_the_banner_or_with_a_button() -> None:
-    page = Reader(PAGES["state-hostile"])
-    for text, around in page.texts:
-        places = {name for _, classes in around for name in classes}
-        if "alert(1)" not in text or places & FENCES:
-            continue
-        assert not places & {"banner", "bar-row", "section-head", "rail"}, (text, places)
+def test_an_icon_that_says_something_is_read_out() -> None:
+    (read_out,) = read(icon("risk-high", "High <risk>")).all("svg")
+
+    assert (read_out.attrs["role"], read_out.attrs["aria-label"]) == ("img", "High <risk>")
+    assert read(icon("check")).one("svg").attrs["aria-hidden"] == "true"
 
 
-def test_words_of_the_agent_are_marked_as_such() -> None:
-    page = Reader(PAGES["state-long"])
-    why = [around for text, around in page.texts if "All work and no play" in text]
-
-    assert why
-    fenced = [one for one in why if any(classes & FENCES for _, classes in one)]
-    assert len(fenced) >= 2  # the start, and the whole
-
-
-def test_every_input_of_a_page_has_a_name_that_is_read_out(reader: Reader) -> None:
-    labelled = {given["for"] for tag, given in reader.elements if tag == "label" and "for" in given}
-    for tag, given in reader.elements:
-        if tag not in ("input", "textarea", "select"):
-            continue
-        if given.get("type") in ("hidden", "checkbox", "radio"):
-            continue
-        assert given.get("id") in labelled or "aria-label" in given, given
+def test_no_text_of_others_hides_or_becomes_an_element(seen: dict[str, Node]) -> None:
+    for name, page in seen.items():
+        assert not page.all("img", src="x"), name
+        for text, node in texts(page):
+            if node.tag != "textarea":  # it is typed there, and sent back as it is
+                assert raw_in(text) == [], name
 
 
-def test_enter_in_a_field_decides_nothing() -> None:
+def test_an_agent_never_speaks_in_the_banner_or_with_a_button(seen: dict[str, Node]) -> None:
+    for name in (name for name in seen if name.startswith("hostile")):
+        for text, node in texts(seen[name]):
+            places = around(node)
+            if "alert(1)" in text and not places & FENCES:
+                assert not places & {"banner", "bar-row", "section-head", "rail"}, (name, places)
+
+
+def test_words_of_the_agent_are_marked_as_such(seen: dict[str, Node]) -> None:
+    why = [node for text, node in texts(seen["long"]) if "All work and no play" in text]
+
+    assert len([node for node in why if around(node) & FENCES]) >= 2  # the start, and the whole
+
+
+def test_every_input_of_a_page_has_a_name_that_is_read_out(seen: dict[str, Node]) -> None:
+    for name, page in seen.items():
+        labelled = {label.attrs["for"] for label in page.all("label") if "for" in label.attrs}
+        for node in page.walk():
+            if node.tag not in ("input", "textarea", "select"):
+                continue
+            if node.attrs.get("type") in ("hidden", "checkbox", "radio"):
+                continue
+            inside = any(one.tag == "label" for one in node.above)
+            assert node.attrs.get("id") in labelled or "aria-label" in node.attrs or inside, (
+                name,
+                node.attrs,
+            )
+
+
+def test_enter_in_a_field_decides_nothing(seen: dict[str, Node]) -> None:
     """Enter presses the first button of a form: it must be one that only looks."""
-    for name, html in PAGES.items():
-        if 'id="decide-' not in html:
-            continue
-        form = html[html.index('id="decide-') :]
-        first = re.search(r"<button[^>]*>", form)
-        assert first is not None
-        assert 'value="preview"' in first[0], name
+    for name, page in seen.items():
+        for form in page.all("form"):
+            if form.attrs.get("id", "").startswith("decide-") and form.all("button"):
+                assert form.all("button")[0].attrs["value"] == "preview", name
 
 
 @pytest.mark.parametrize(

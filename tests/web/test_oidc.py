@@ -377,7 +377,7 @@ def test_a_provider_that_is_not_there_is_a_page_and_no_crash(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("issuer", ["http://idp.example", "idp.example", "", "ftp://x", "http://["])
 def test_a_provider_whose_answers_others_could_give_is_refused(issuer: str) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match="issuer"):
         Provider(issuer, CLIENT)
 
 

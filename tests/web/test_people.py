@@ -12,7 +12,6 @@ import httpx2
 import pytest
 
 from sayso import Desk
-from sayso.access.sessions import end_session, list_sessions
 from sayso.policy.reading import read
 from sayso.testing import FakeClock
 from tests.places import Place
@@ -36,27 +35,6 @@ def decide(
 
 
 # --- sessions and fresh sign-ins ---
-
-
-def test_a_session_that_is_ended_stops_at_once(server: Served) -> None:
-    server.desk.people.add("short", teams=["billing"])
-    short = server.signed_in("short")
-    assert short.get("/api/v1/asks").status_code == 200
-
-    session = next(one for one in list_sessions(server.desk.store) if one.person == "short")
-    end_session(server.desk.store, session.id)
-
-    assert short.get("/api/v1/asks").status_code == 401
-
-
-def test_a_person_who_was_removed_is_nobody_at_once(server: Served) -> None:
-    server.desk.people.add("gone", teams=["billing"])
-    clients = server.signed_in("gone"), server.person("gone")
-    assert {client.get("/api/v1/asks").status_code for client in clients} == {200}
-
-    server.desk.people.remove("gone")
-
-    assert {client.get("/api/v1/asks").status_code for client in clients} == {401}
 
 
 LARGE = """
@@ -213,29 +191,6 @@ def test_an_edit_of_a_draft_or_a_plan_that_makes_it_critical_needs_a_fresh_sign_
 # --- scopes and walls ---
 
 
-def test_a_credential_reaches_as_far_as_its_scopes(server: Served) -> None:
-    reader = server.client(server.token("anna", kind="person", scopes=["asks:read"]))
-    ask = opened(server.agent("bot", team="billing"))
-
-    refused = {
-        "create": reader.post("/api/v1/asks", json={"tool": "x"}),
-        "decide": decide(reader, ask),
-        "begin": reader.post(f"/api/v1/asks/{ask['id']}/begin"),
-        "runs": reader.get("/api/v1/runs"),
-        "audit": reader.get("/api/v1/audit/verify"),
-    }
-
-    assert reader.get(f"/api/v1/asks/{ask['id']}").status_code == 200
-    assert {name: (one.status_code, one.json()["code"]) for name, one in refused.items()} == (
-        dict.fromkeys(refused, (403, "wrong-scope"))
-    )
-
-
-@pytest.mark.parametrize("path", ["/api/v1/runs", "/api/v1/runs/r-x", "/api/v1/audit/verify"])
-def test_runs_and_the_audit_are_for_people(bot: httpx2.Client, path: str) -> None:
-    assert bot.get(path).status_code == 403
-
-
 @pytest.mark.parametrize(
     "said",
     [{"agent": "rival"}, {"team": "support"}, {"agent": "root"}],
@@ -245,13 +200,6 @@ def test_an_agent_speaks_for_itself_alone(bot: httpx2.Client, said: dict[str, st
     answer = bot.post("/api/v1/asks", json={"tool": "x", **said})
 
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
-
-
-def test_the_owner_of_an_agent_cannot_approve_what_it_asks(server: Served) -> None:
-    ask = opened(server.agent("annas", team="billing", owner="anna"))
-
-    assert decide(server.person("anna"), ask).status_code == 403
-    assert decide(server.person("ada"), ask).status_code == 200
 
 
 def test_a_person_opens_for_their_team_and_names_it_if_there_are_several(
@@ -268,59 +216,6 @@ def test_a_person_opens_for_their_team_and_names_it_if_there_are_several(
     assert (alien.status_code, unclear.status_code) == (403, 422)
     assert list(unclear.json()["fields"]) == ["team"]
     assert named["content"]["team"] == "support"
-
-
-def test_nobody_is_asked_for_on_behalf_of_somebody_else(
-    server: Served, anna: httpx2.Client
-) -> None:
-    """Whoever asks by hand and names another as the requester could approve it themselves."""
-    answer = anna.post("/api/v1/asks", json={"tool": "x", "requester": "ada"})
-
-    assert answer.status_code == 403
-
-
-def test_an_ask_cannot_point_to_what_its_asker_does_not_see(
-    server: Served, bot: httpx2.Client
-) -> None:
-    draft = {"kind": "draft", "args": {"text": "Dear all"}}
-    theirs = opened(server.agent("helper", team="support"))
-    own = bot.post("/api/v1/asks", json=draft).json()
-
-    assert bot.post("/api/v1/asks", json={**draft, "about": theirs["id"]}).status_code == 404
-    again = {"kind": "draft", "args": {"text": "Dear everybody"}, "about": own["id"]}
-    assert bot.post("/api/v1/asks", json=again).status_code == 201
-
-
-# --- hostile text ---
-
-NASTY = "ok\u202egnp.exe\r\nX-Injected: 1\x1b[2J"
-
-
-def test_text_of_agents_is_visible_in_what_is_said_about_it(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = opened(bot, title=NASTY)
-    decide(anna, ask)
-
-    late = decide(anna, ask, "reject")
-
-    assert late.status_code == 409
-    assert "[U+202E RIGHT-TO-LEFT OVERRIDE]" in late.json()["detail"]
-    assert not {"\n", "\r", "\x1b", "\u202e"} & set(late.json()["detail"])
-    assert "x-injected" not in late.headers
-
-
-def test_notes_and_ids_inject_no_header(server: Served, bot: httpx2.Client) -> None:
-    ask = opened(bot)
-    key = {"Idempotency-Key": "plain"}
-    answer = bot.post(f"/api/v1/asks/{ask['id']}/withdraw", json={"note": NASTY}, headers=key)
-
-    assert answer.status_code in (200, 422)
-    assert "x-injected" not in answer.headers
-    nowhere = bot.get("/api/v1/asks/a%0d%0aX-Injected:%201")
-    assert nowhere.status_code == 404
-    assert "x-injected" not in nowhere.headers
-    assert "\r" not in nowhere.json()["detail"]
 
 
 # --- runs ---
@@ -384,35 +279,6 @@ def test_a_person_starts_looks_at_cancels_and_retries_a_run(
     assert ben.get(where).status_code == 404
     assert ben.post(f"{where}/cancel").status_code == 404
     assert ben.get(f"/api/v1/runs?workflow={name}").json()["runs"] == []
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"workflow": "nowhere"}, "workflow"),
-        ({"workflow": "typed", "input": {"wrong": 1}}, "input"),
-        ({"workflow": "typed", "input": [1, 2, 3]}, "input"),
-        ({"workflow": "typed", "input": "x"}, "input.dict[str,any]"),
-    ],
-)
-def test_a_run_that_cannot_be_started_says_why(
-    server: Served, anna: httpx2.Client, body: dict[str, Any], field: str
-) -> None:
-    def typed(run: Any, order: int) -> int:
-        return order
-
-    server.desk.workflow(name="typed")(typed)
-    answer = anna.post("/api/v1/runs", json=body)
-
-    assert answer.status_code == 422, answer.text
-    assert field in answer.json()["fields"]
-
-
-def test_the_journal_can_be_verified(anna: httpx2.Client) -> None:
-    found = anna.get("/api/v1/audit/verify").json()
-
-    assert (found["whole"], found["problems"]) == (True, [])
-    assert found["events"] > 0
 
 
 # --- a desk of one's own ---

@@ -68,14 +68,6 @@ def test_others_see_the_versions_without_their_text(bank: Served) -> None:
     assert len(bank.desk.policies.log()) == 1
 
 
-def test_a_token_and_an_old_sign_in_do_not_suffice(bank: Served, clock: FakeClock) -> None:
-    anna = bank.signed_in("anna")
-    clock.advance("1h")
-
-    assert anna.post(VERSIONS, json={"text": HIGH}).json()["code"] == "sign-in-again"
-    assert bank.desk.policies.log() == []
-
-
 @pytest.mark.parametrize(
     ("text", "word"),
     [("[rulez]\n", "Did you mean rules"), ('[tiers.own]\nneeds = ["3 king"]\n', "king")],
@@ -88,16 +80,6 @@ def test_what_cannot_be_in_force_is_refused_in_words(bank: Served, text: str, wo
     assert refused.status_code == 409
     assert word in refused.json()["detail"]
     assert bank.desk.policies.log() == []
-
-
-def test_a_version_that_is_no_longer_in_force_is_not_put_over(bank: Served) -> None:
-    anna = bank.signed_in("anna")
-    anna.post(VERSIONS, json={"text": HIGH})
-    anna.post(VERSIONS, json={"text": LOW})
-
-    refused = anna.post(VERSIONS, json={"text": HIGH, "over": 1})
-
-    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
 
 
 def test_an_administrator_goes_back_to_a_version(bank: Served) -> None:

@@ -79,7 +79,7 @@ def test_the_metrics_say_how_the_fleet_stands(
     assert found["sayso_runs", (("status", "parked"),)] == 0
     assert found["sayso_runs_unserved", (("workflow", "settle"),)] == 1
     assert 60 <= found["sayso_runs_ready_oldest_seconds", ()] < 600
-    assert found["sayso_asks_open_oldest_seconds", ()] >= 0
+    assert ("sayso_asks_open_oldest_seconds", ()) in found
     assert found["sayso_webhook_deliveries", (("status", "dead"),)] == 0
     assert found["sayso_journal_events_total", ()] >= 5
     assert found["sayso_asks_total", (("kind", "action"),)] == 2

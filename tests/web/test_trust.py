@@ -12,9 +12,9 @@ import pytest
 
 from sayso import Desk
 from sayso.asks.lawbook import default_policy
-from sayso.autonomy.book import Book, read
+from sayso.autonomy.book import Book
 from sayso.errors import BadValue
-from sayso.model.wire import read_ask, read_event
+from sayso.model.wire import read_ask
 from sayso.policy.reading import read as read_policy
 from tests.places import Place
 from tests.served import Served
@@ -57,11 +57,6 @@ def asked(client: httpx2.Client, **said: Any) -> dict[str, Any]:
     return found
 
 
-def decided(client: httpx2.Client, ask: dict[str, Any], verdict: str, **said: Any) -> Any:
-    body = {"verdict": verdict, "seen": ask["digest"], **said}
-    return client.post(f"{API}/asks/{ask['id']}/decision", json=body)
-
-
 def grant(server: Served, client: httpx2.Client) -> Book:
     return granted(server.desk, lambda: read_ask(asked(client)), by="anna")
 
@@ -96,24 +91,6 @@ def test_keys_are_listed_with_how_many_stand_how(server: Served, anna: httpx2.Cl
     assert anna.get(f"{API}/trust", params={"agent": "nobody"}).json()["keys"] == []
 
 
-def test_a_key_says_everything_and_can_be_read_again_from_its_history(
-    server: Served, anna: httpx2.Client
-) -> None:
-    book = written(server.desk, "granted", team="billing")
-
-    said = anna.get(f"{API}/trust/{book.id}").json()
-
-    assert (said["standing"], said["alone"], said["missing"]) == ("granted", True, None)
-    assert (said["agent"], said["tool"], said["tier"], said["team"]) == (
-        *(book.key.agent, "refund", "low"),
-        "billing",
-    )
-    assert (said["strikes_allowed"], said["audit_rate"]) == (2, 0.05)
-    assert said["exposure"] > 0
-    assert said["history"][1]["sentence"] == "found a-0000 fine"
-    assert read([read_event(one) for one in said["history"]]) == book
-
-
 def test_a_key_of_another_team_is_no_key(server: Served, ben: httpx2.Client) -> None:
     book = written(server.desk, "granted", team="billing")
     mine = written(server.desk, "granted", team="support")
@@ -132,36 +109,7 @@ def test_a_key_of_another_team_is_no_key(server: Served, ben: httpx2.Client) -> 
     assert server.desk.trust.alone(book.id)
 
 
-def test_agents_have_no_business_with_keys(server: Served, bot: httpx2.Client) -> None:
-    book = written(server.desk, "granted", team="billing")
-
-    assert code(bot.get(f"{API}/trust")) == (403, "wrong-scope")
-    assert code(bot.get(f"{API}/trust/{book.id}")) == (403, "wrong-scope")
-    for what in ("revoke", "reopen"):
-        answer = bot.post(f"{API}/trust/{book.id}/{what}")
-        assert code(answer) == (403, "agents-cannot-decide")
-    answer = bot.post(f"{API}/asks/a-0000/incident", json={"harm": "It was me."})
-    assert code(answer) == (403, "agents-cannot-decide")
-
-
 # --- steering ----------------------------------------------------------------------------------
-
-
-def test_a_grant_that_was_revoked_asks_people_again(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    book = grant(server, bot)
-    ran = asked(bot)
-    assert (ran["status"], ran["decision"]["grant"]) == ("decided", book.id)
-
-    said = anna.post(f"{API}/trust/{book.id}/revoke", json={"note": "New supplier"}).json()
-
-    assert (said["standing"], said["alone"]) == ("reviewed", False)
-    assert said["history"][-1]["sentence"] == 'ended its grant, "New supplier"'
-    assert asked(bot)["status"] == "open"
-    again = anna.post(f"{API}/trust/{book.id}/revoke")
-    assert code(again) == (422, "misuse")
-    assert "this key is reviewed" in again.json()["detail"]
 
 
 def test_the_same_request_again_does_nothing_twice(server: Served, anna: httpx2.Client) -> None:
@@ -206,57 +154,6 @@ def test_an_incident_ends_the_grant_and_is_counted_once(
     assert other.json()["more"]["by"] == "anna"
     assert server.desk.trust.key(book.id).ledger.ends == 1
     assert asked(bot)["status"] == "open"
-
-
-def test_what_never_ran_has_done_no_harm(bot: httpx2.Client, anna: httpx2.Client) -> None:
-    ask = asked(bot)
-
-    answer = anna.post(f"{API}/asks/{ask['id']}/incident", json={"harm": "Paid twice"})
-    empty = anna.post(f"{API}/asks/{ask['id']}/incident", json={"harm": "  "})
-
-    assert code(answer) == (422, "misuse")
-    assert code(empty) == (422, "bad-value")
-
-
-def test_an_incident_of_another_team_is_about_no_ask(
-    bot: httpx2.Client, ben: httpx2.Client
-) -> None:
-    ask = asked(bot)
-
-    answer = ben.post(f"{API}/asks/{ask['id']}/incident", json={"harm": "Paid twice"})
-
-    assert code(answer) == (404, "unknown-ask")
-
-
-def test_whoever_edits_says_whether_it_would_have_done_harm(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    ask = asked(bot)
-    harmless = asked(bot)
-
-    said = decided(anna, harmless, "edit", args={"order": "R-1"}, harmful=False).json()
-    flagged = decided(anna, ask, "edit", args={"order": "R-2"}, harmful=True).json()
-
-    assert (said["decision"]["harmful"], flagged["decision"]["harmful"]) == (False, True)
-    book = server.desk.trust.key(ask["trust"]["key"])
-    assert (book.marks, book.ledger.standing) == ("+?", "suspended")
-    wrong = decided(anna, asked(bot), "approve", harmful=True)
-    assert code(wrong) == (422, "bad-value")
-
-
-def test_a_rating_that_calls_a_result_harmful_is_an_incident(
-    server: Served, bot: httpx2.Client, anna: httpx2.Client
-) -> None:
-    book = grant(server, bot)
-    ran = asked(bot)
-    done(bot, ran)
-    body = {"kind": "feedback", "title": "Good?", "facts": {"result": "40"}, "about": ran["id"]}
-    rating = bot.post(f"{API}/asks", json=body).json()
-
-    assert decided(anna, rating, "reject", kind="harmful", note="No").status_code == 200
-
-    assert server.desk.get(ran["id"]).harm is not None
-    assert server.desk.trust.key(book.id).incidents == 1
 
 
 # --- what an agent cannot choose, and never learns ---------------------------------------------
@@ -348,30 +245,12 @@ def test_an_agent_does_not_lower_its_tier(bot: httpx2.Client) -> None:
     assert asked(bot, tool="drop", risk="low")["trust"] is None
 
 
-def test_what_only_the_agent_places_in_a_tier_earns_nothing(bot: httpx2.Client) -> None:
-    assert asked(bot, tool="unheard-of", risk="medium")["trust"] is None
-
-
 def test_nobody_passes_for_who_asks_about_keys(server: Served, anna: httpx2.Client) -> None:
     body = {"title": "Let clerk run refund alone?", "agent": "sayso"}
 
     assert code(anna.post(f"{API}/asks", json=body)) == (403, "forbidden")
     with pytest.raises(BadValue, match="asks about the trust in agents"):
         server.token("sayso", kind="agent")
-
-
-def test_an_agent_of_no_known_version_earns_nothing(bot: httpx2.Client) -> None:
-    assert asked(bot, version=None)["trust"] is None
-
-
-def test_another_version_earns_for_itself(server: Served, bot: httpx2.Client) -> None:
-    grant(server, bot)
-    name = asked(bot)["content"]["agent"]
-    newer = server.agent(name, team="billing", version="2")
-
-    assert asked(bot)["status"] == "decided"
-    assert asked(newer, version="2")["status"] == "open"
-    assert asked(newer, version="1")["status"] == "open"
 
 
 def test_the_policy_says_what_can_be_earned(anna: httpx2.Client) -> None:

@@ -9,17 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.channels.receivers import receiving
 from tests.served import Served
 
 HOOK = "https://hooks.example/in"
-ROUTES = (
-    ("GET", "/api/v1/webhooks"),
-    ("POST", "/api/v1/webhooks"),
-    ("DELETE", "/api/v1/webhooks/w-0000"),
-    ("GET", "/api/v1/deliveries"),
-    ("POST", "/api/v1/deliveries/d-0000/redeliver"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -50,22 +42,6 @@ def none_left(server: Served) -> Iterator[None]:
 
 def code(answer: httpx2.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
-
-
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_only_admins_come_near_webhooks(
-    server: Served,
-    bot: httpx2.Client,
-    anna: httpx2.Client,
-    stranger: httpx2.Client,
-    method: str,
-    path: str,
-) -> None:
-    body = {"url": HOOK} if path.endswith("webhooks") and method == "POST" else None
-    assert code(stranger.request(method, path, json=body)) == (401, "not-signed-in")
-    for one in (bot, anna):
-        assert code(one.request(method, path, json=body)) == (403, "wrong-scope")
-    assert len(server.desk.webhooks) == 0
 
 
 def test_a_webhook_is_added_listed_and_removed(server: Served, root: httpx2.Client) -> None:
@@ -119,23 +95,3 @@ def test_what_is_no_webhook_is_refused_and_nothing_is_written(
 ) -> None:
     assert root.post("/api/v1/webhooks", json=body).status_code == 422
     assert len(server.desk.webhooks) == 0
-
-
-def test_deliveries_are_listed_and_sent_again(server: Served, root: httpx2.Client) -> None:
-    desk = server.desk
-    with receiving() as receiver:
-        hook = desk.webhooks.add(receiver.url, "ask.opened", allow_private=True)
-        ask = desk.open("refund", {"order": 7})
-        while not desk.deliver():
-            pass
-        [sent] = root.get(f"/api/v1/deliveries?webhook={hook.id}").json()["deliveries"]
-        assert (sent["about"], sent["status"], sent["code"]) == (ask.id, "delivered", 200)
-        assert root.get("/api/v1/deliveries?status=dead").json() == {"deliveries": []}
-
-        again = root.post(f"/api/v1/deliveries/{sent['id']}/redeliver")
-        assert (again.status_code, again.json()["status"]) == (200, "waiting")
-        desk.deliver()
-        assert [one.id for one in receiver.got] == [sent["id"]] * 2
-    assert code(root.post("/api/v1/deliveries/d-0000/redeliver")) == (404, "unknown-webhook")
-    for query in ("status=lost", "limit=0", "limit=9999"):
-        assert root.get(f"/api/v1/deliveries?{query}").status_code == 422

@@ -119,11 +119,18 @@ def rule(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
     )
     ruling = policy.ruling(facts, now)
-    if unknown and ruling.effect == "allow":
-        ruling = policy.ruling(facts._replace(undeclared=True), now)
+    if unknown and (ruling.effect == "allow" or ruling.earnable):
+        ruling = _of_unknown(policy, facts, ruling, now)
     if content.posted:
         ruling = _whatever_is_said(policy, facts, declared, ruling, now)
     return _by_the_past(policy, content, facts, ruling, now, differing)
+
+
+def _of_unknown(policy: Policy, facts: Facts, ruling: Ruling, now: datetime) -> Ruling:
+    """Return what is said to a tool that nothing declares: it never runs alone, and earns nothing."""
+    if ruling.effect == "allow":
+        return policy.ruling(facts._replace(undeclared=True), now)
+    return replace(ruling, earnable=False)
 
 
 def _by_the_past(

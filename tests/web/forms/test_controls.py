@@ -222,6 +222,17 @@ def test_only_what_was_edited_is_marked_and_counted() -> None:
     assert {f.was for f in every(form.fields) if f.pointer == "/items/1/amount"} == {"5.0"}
 
 
+def test_what_changed_is_marked_with_what_it_was() -> None:
+    sent = Page(drawn(form_of(ORDER, ARGS))).sent() | {"/to": ["Grace"]}
+    page = Page(drawn(form_of(ORDER, ARGS, posted=sent)))
+    field = next(e for e in page.elements if e.attrs.get("data-pointer") == "/to")
+    inside = {e.attrs.get("class"): e for e in field.inside}
+
+    assert "changed" in field.attrs["class"].split()
+    assert (field.attrs["data-was"], inside["was"].text) == ("Ada", "was Ada")
+    assert inside["revert"].attrs["value"] == "revert:/to"
+
+
 def test_empty_absent_and_null_are_three_things() -> None:
     schema = {
         "type": "object",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 
@@ -57,17 +58,20 @@ class Node:
         return " ".join(" ".join(parts).split())
 
     @property
+    def above(self) -> Iterator[Node]:
+        """The elements that it stands in, from the inside out."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    @property
     def raw(self) -> str:
         return "".join(c if isinstance(c, str) else c.raw for c in self.children)
 
     def inside(self, tag: str, **attrs: str) -> bool:
-        node = self.parent
         wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attrs.items()}
-        while node is not None:
-            if node.fits(tag, wanted):
-                return True
-            node = node.parent
-        return False
+        return any(node.fits(tag, wanted) for node in self.above)
 
 
 class _Reader(HTMLParser):
@@ -77,6 +81,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         node = Node(tag, {name: value or "" for name, value in attrs}, parent=self.here)
+        assert len(node.attrs) == len(attrs), f"{tag} has an attribute twice: {attrs}"
         self.here.children.append(node)
         if tag not in VOID:
             self.here = node
@@ -85,11 +90,11 @@ class _Reader(HTMLParser):
         self.here.children.append(Node(tag, {n: v or "" for n, v in attrs}, parent=self.here))
 
     def handle_endtag(self, tag: str) -> None:
-        node: Node | None = self.here
-        while node is not None and node.tag != tag:
-            node = node.parent
-        if node is not None and node.parent is not None:
-            self.here = node.parent
+        if tag in VOID:
+            return
+        assert self.here.tag == tag, f"</{tag}> closes <{self.here.tag}>"
+        assert self.here.parent is not None
+        self.here = self.here.parent
 
     def handle_data(self, data: str) -> None:
         first = self.here.tag == "textarea" and not self.here.children
@@ -97,10 +102,11 @@ class _Reader(HTMLParser):
 
 
 def read(text: str) -> Node:
-    """Read HTML."""
+    """Read HTML, whose elements close each other and have each attribute once."""
     reader = _Reader()
     reader.feed(text)
     reader.close()
+    assert reader.here is reader.root, f"<{reader.here.tag}> is not closed"
     return reader.root
 
 
@@ -138,24 +144,11 @@ def _lines(value: str) -> str:
 def _belongs(node: Node, form: Node) -> bool:
     if "form" in node.attrs:
         return node.attrs["form"] == form.attrs.get("id")
-    above = node.parent
-    while above is not None:
-        if above.tag == "form":
-            return above is form
-        above = above.parent
-    return False
+    return next((above for above in node.above if above.tag == "form"), None) is form
 
 
 def _disabled(node: Node) -> bool:
-    here: Node | None = node
-    while here is not None:
-        if (
-            here.tag in ("fieldset", "input", "textarea", "select", "button")
-            and "disabled" in here.attrs
-        ):
-            return True
-        here = here.parent
-    return False
+    return any("disabled" in one.attrs for one in (node, *node.above))
 
 
 class Tab:
@@ -204,11 +197,8 @@ class Tab:
         wanted = form or (button.attrs.get("form") if button is not None else None)
         if wanted is not None:
             return self.page.one("form", id=wanted)
-        node = button
-        while node is not None and node.tag != "form":
-            node = node.parent
-        assert node is not None
-        return node
+        assert button is not None
+        return next(node for node in button.above if node.tag == "form")
 
     def verdict(self, verdict: str, **typed: Any) -> Tab:
         """Press the button of a verdict in the bar; in a doubt, of one of the three choices."""
@@ -265,25 +255,15 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def encoded(pairs: Pairs) -> bytes:
-    from urllib.parse import urlencode
-
     return urlencode(pairs).encode()
 
 
 def _put(pairs: Pairs, name: str, value: Any) -> Pairs:
+    """Put other values where there were some, or at the end."""
+    place = next((n for n, pair in enumerate(pairs) if pair[0] == name), len(pairs))
+    values = value if isinstance(value, list) else [] if value is None else [value]
     rest = [pair for pair in pairs if pair[0] != name]
-    if value is None:
-        return rest
-    values = value if isinstance(value, list) else [value]
-    if any(pair[0] == name for pair in pairs):
-        place = next(n for n, pair in enumerate(pairs) if pair[0] == name)
-        kept = [pair for pair in pairs[:place] if pair[0] != name]
-        return [
-            *kept,
-            *((name, one) for one in values),
-            *(p for p in pairs[place:] if p[0] != name),
-        ]
-    return [*rest, *((name, one) for one in values)]
+    return [*rest[:place], *((name, one) for one in values), *rest[place:]]
 
 
 def tab(server: Served, name: str | None) -> Tab:

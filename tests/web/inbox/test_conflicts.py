@@ -22,24 +22,9 @@ from sayso.web.inbox.filters import Filters
 from sayso.web.problems import UNUSABLE
 from tests.places import Place
 from tests.served import Served
-from tests.web.inbox.browser import FORM, Tab, encoded, tab
+from tests.web.inbox.browser import FORM, Tab, encoded
 
 _numbers = count(1)
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
-def ada(server: Served) -> Tab:
-    return tab(server, "ada")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
 
 
 def call(desk: Desk, **terms: Any) -> Ask:
@@ -143,18 +128,6 @@ def test_e31_a_digest_that_was_not_shown_decides_nothing(anna: Tab, desk: Desk, 
 
     assert anna.status == 409
     assert desk.get(ask.id).open
-
-
-def test_the_digest_of_another_ask_decides_nothing(anna: Tab, desk: Desk) -> None:
-    ask, other = call(desk), call(desk)
-
-    anna.go(f"/inbox/{ask.id}").verdict("approve", seen=other.digest)
-
-    assert (anna.status, desk.get(ask.id).status, desk.get(other.id).status) == (
-        409,
-        "open",
-        "open",
-    )
 
 
 # --- it is over --------------------------------------------------------------------------------
@@ -299,16 +272,6 @@ def test_undo_comes_too_late_once_it_counts(anna: Tab, desk: Desk) -> None:
     assert "Approved by anna" in anna.banner.text
 
 
-def test_nobody_undoes_what_another_decided(anna: Tab, ada: Tab, desk: Desk) -> None:
-    ask = call(desk)
-    anna.go(f"/inbox/{ask.id}").verdict("approve")
-
-    answer = ada.client.post(f"/inbox/{ask.id}/take-back")
-
-    assert answer.status_code == 403
-    assert desk.get(ask.id).settling
-
-
 def test_it_can_be_undone_for_eight_seconds_or_until_it_expires(anna: Tab, desk: Desk) -> None:
     plain, brief = call(desk), call(desk, within="5s")
     for ask in (plain, brief):
@@ -410,30 +373,6 @@ def test_a_claim_tells_the_others(anna: Tab, ada: Tab, desk: Desk) -> None:
     assert (anna.status, desk.get(ask.id).assignee) == (303, "anna")
     assert "anna is on it" in ada.go(f"/inbox/{ask.id}").page.text
     assert ada.client.post(f"/inbox/{ask.id}/claim").status_code == 409
-
-
-def test_an_agents_token_decides_nothing_on_pages(server: Served, desk: Desk) -> None:
-    ask = call(desk, agent="bot", team="billing")
-    bot = server.agent("bot", team="billing")
-    fields = encoded([("seen", ask.digest), ("verdict", "approve")])
-
-    for path in (f"{ask.id}/decision", f"{ask.id}/take-back", f"{ask.id}/claim", "bulk"):
-        answer = bot.post(f"/inbox/{path}", content=fields, headers=FORM)
-        assert (answer.status_code, answer.json()["code"]) == (403, "agents-cannot-decide")
-    assert bot.get("/inbox").status_code == 403
-    assert desk.get(ask.id).open
-
-
-def test_a_page_of_another_site_decides_nothing(anna: Tab, desk: Desk) -> None:
-    ask = call(desk)
-    fields = encoded([("seen", ask.digest), ("verdict", "approve")])
-    headers = {**FORM, "Sec-Fetch-Site": "cross-site"}
-
-    answer = anna.client.post(f"/inbox/{ask.id}/decision", content=fields, headers=headers)
-
-    assert answer.status_code == 403
-    assert answer.headers["content-type"].startswith("text/html")
-    assert desk.get(ask.id).open
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from sayso import Desk
 from sayso.model.ask import Ask
 from sayso.store.contract import Lease
-from tests.served import Served
-from tests.web.inbox.browser import Tab, filled, tab
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
+from tests.web.inbox.browser import Tab, filled
 
 
 def in_doubt(desk: Desk, *, idempotent: bool = False, **terms: Any) -> Ask:

@@ -68,7 +68,7 @@ def test_steps_are_moved_dropped_put_back_and_added(plan: Ask) -> None:
     "do", ["up:9", "put-back:9", "sideways:1", "up:-1", "up", "", "drop:99999"]
 )
 def test_what_cannot_be_done_is_said(plan: Ask, do: str) -> None:
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match="step"):
         changed(plan, _fields(plan), do)
 
 
@@ -76,7 +76,7 @@ def test_a_step_without_a_title_is_named(plan: Ask) -> None:
     fields = _fields(plan)
     fields["step"][1] = "  "
 
-    with pytest.raises(InvalidEdit) as caught:
+    with pytest.raises(InvalidEdit, match="title") as caught:
         edited(plan, fields)
 
     assert list(caught.value.fields) == ["/steps/1"]

@@ -42,16 +42,6 @@ def server(place: Place) -> Iterator[Served]:
 
 
 @pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
 def asks(desk: Desk) -> dict[str, Ask]:
     """Asks of five tiers, the least grave first."""
     small = desk.open("tidy", {"amount": 50})

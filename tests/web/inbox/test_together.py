@@ -20,16 +20,6 @@ _numbers = count(1)
 
 
 @pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
 def agent() -> str:
     return f"crowd{next(_numbers)}"
 
@@ -188,17 +178,6 @@ def test_what_nobody_can_read_in_a_line_is_not_decided_in_bulk(
     assert offered == [light.id]
     assert (desk.get(ask.id).open, desk.get(light.id).open) == (True, False)
     assert "open it" in results(anna)[ask.id]
-
-
-def test_addresses_without_anything_to_show_lead_on(anna: Tab, desk: Desk, agent: str) -> None:
-    ask = call(desk, agent)
-
-    for address, leads in (
-        ("/inbox/bulk", "/inbox"),
-        (f"/inbox/{ask.id}/turn", f"/inbox/{ask.id}"),
-    ):
-        answer = anna.client.get(address, follow_redirects=False)
-        assert (answer.status_code, answer.headers["location"]) == (303, leads)
 
 
 def test_a_notice_of_high_risk_is_not_ignored_in_bulk(anna: Tab, desk: Desk, agent: str) -> None:

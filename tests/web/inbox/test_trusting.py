@@ -26,16 +26,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterat
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def labels(here: Tab) -> list[str]:
     return [one.one("span", class_="words").text for one in here.buttons]
 

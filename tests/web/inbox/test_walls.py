@@ -14,20 +14,10 @@ from sayso.model.ask import Ask
 from sayso.runs.handle import Run
 from tests.places import Place
 from tests.served import Served
-from tests.web.inbox.browser import Tab, tab
+from tests.web.inbox.browser import Tab
 
 _numbers = count(1)
 SECRET = "Sack the auditor"
-
-
-@pytest.fixture
-def ben(server: Served) -> Tab:
-    return tab(server, "ben")
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
 
 
 @pytest.fixture

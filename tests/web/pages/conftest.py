@@ -10,6 +10,9 @@ from sayso import Desk
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.served import Served
+from tests.web.inbox.conftest import anna, desk, root
+
+__all__ = ["anna", "desk", "root"]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from sayso import Ask, Desk
-from sayso.insight import trail
 from sayso.store.audit import NOT_COVERED, verify
 from sayso.web import verifying
 from tests.places import Place
@@ -36,21 +35,6 @@ def server(place: Place) -> Iterator[Served]:
         desk.people.add("root", roles=["admin"])
         with Served(desk) as served:
             yield served
-
-
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def root(server: Served) -> Tab:
-    return tab(server, "root")
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
 
 
 def lines(page: Tab) -> list[str]:
@@ -180,38 +164,11 @@ def test_pages_go_back_to_the_first_event_and_begin_again(root: Tab, desk: Desk)
     ]
 
 
-def test_until_a_day_includes_that_day_and_until_a_moment_does_not(
-    server: Served, desk: Desk
-) -> None:
-    ask = rejected(desk, "today")
-    day = desk.get(ask.id).opened_at.strftime("%Y-%m-%d")
-    client = server.signed_in("root")
-
-    for when, found in ((day, 2), (f"{day}T00:00", 0)):
-        asked = f"tool=today&until={when}"
-        assert len(lines(Tab(client).go(f"/audit?{asked}"))) == found
-        assert len(client.get(f"/api/v1/audit/events?{asked}").json()["events"]) == found
-        assert len(client.get(f"/api/v1/audit/export?{asked}").text.splitlines()) == found
-        decided = client.get(f"/api/v1/audit/decisions?{asked}").text.splitlines()
-        assert len(decided) == found // 2
-    assert "To a day includes that day." in Tab(client).go("/audit").page.text
-
-
 def test_a_filter_that_makes_no_sense_is_said_to_be(root: Tab) -> None:
     for query in ("verdict=maybe", "kind=ask.what", "since=yesterday", "before=x"):
         page = root.go(f"/audit?{query}")
         assert page.page.one("div", role="alert").text
         assert lines(page) == []
-
-
-def test_the_api_refuses_the_same(server: Served) -> None:
-    client = server.signed_in("root")
-    for query in ("verdict=maybe", "kind=ask.what", "since=yesterday", "before=x", "limit=0"):
-        for address in ("events", "export") if "before" not in query else ("events",):
-            if query == "limit=0" and address == "export":
-                continue
-            assert client.get(f"/api/v1/audit/{address}?{query}").status_code == 422, query
-    assert client.get("/api/v1/audit/export?after=nowhere").status_code == 422
 
 
 # --- walls ---
@@ -230,15 +187,6 @@ def test_a_team_is_a_wall_on_every_way(server: Served, desk: Desk) -> None:
         assert client.get(f"/audit/asks/{theirs.id}").status_code == 404
         assert client.get("/audit/asks/a-none").status_code == 404
     assert len(lines(tab(server, "ben").go("/audit?tool=hidden"))) == 2
-
-
-def test_people_and_credentials_are_for_administrators(
-    server: Served, root: Tab, anna: Tab
-) -> None:
-    assert lines(root.go("/audit?stream=people"))
-    assert lines(anna.go("/audit?stream=people")) == []
-    assert lines(anna.go("/audit?kind=session.*")) == []
-    assert '"people"' not in server.signed_in("anna").get("/api/v1/audit/export").text
 
 
 # --- proof ---
@@ -386,6 +334,14 @@ def test_a_seal_is_shown_to_be_kept_and_holds_the_journal_to_it(
     assert press(root.go("/audit"), "Verify", seal="no seal").page.one("div", role="alert").text
 
 
+def test_before_the_first_verification_nothing_is_said_of_any(local: Desk) -> None:
+    with Served(local) as server:
+        said = server.signed_in(None, how="link").get("/api/v1/audit/verification").json()
+
+    nothing = dict.fromkeys(("by", "begun_at", "ended_at", "found", "failed"))
+    assert said == {"state": "none", **nothing, "read": 0, "total": 0}
+
+
 def test_what_was_verified_before_a_seal_does_not_speak_against_it(root: Tab, desk: Desk) -> None:
     def proof() -> str:
         return root.page.one("section", id="proof").text
@@ -420,28 +376,6 @@ def test_an_export_has_what_the_command_line_writes_and_goes_on_from_a_cursor(
     assert [json.loads(line) for line in rest] == lines_[len(lines_) // 2 + 1 :]
     ours = {event.hash.hex(): event for event in desk.events()}
     assert all(line["payload"] == ours[line["hash"]].payload for line in lines_)
-
-
-def test_of_an_export_only_a_part_is_ever_in_memory(
-    server: Served, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(12):
-        desk.open("exported", {"n": number})
-    monkeypatch.setattr(trail, "_BATCH", 10)
-    asked: list[int] = []
-    really = desk.store.tail
-
-    def noted(after: str | None, limit: int) -> Any:
-        asked.append(limit)
-        return really(after, limit)
-
-    monkeypatch.setattr(desk.store, "tail", noted)
-
-    with server.signed_in("root").stream("GET", "/api/v1/audit/export") as answer:
-        count = sum(1 for _ in answer.iter_lines())
-
-    assert count > 10
-    assert asked.count(10) > count // 10
 
 
 # --- decisions as a data set ---

@@ -53,11 +53,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield served
 
 
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def form(page: Tab) -> Node:
     return next(one for one in page.page.all("form") if one.attrs.get("action") == "/policies")
 
@@ -79,7 +74,9 @@ def names(page: Tab) -> list[str]:
 
 
 def test_a_tool_that_was_asked_for_has_a_field_for_each_argument(anna: Tab) -> None:
-    page = anna.go("/policies").press(button(anna.go("/policies"), "fields"), tool="refund")
+    page = anna.go("/policies")
+    assert "open" not in page.page.one("details", id="try-more").attrs, "nothing stands in it"
+    page.press(button(page, "fields"), tool="refund")
 
     assert page.status == 303
     assert page.page.all("section", id="ruling") == [], "nothing is tried yet"

@@ -14,15 +14,13 @@ import pytest
 from sayso import Agent, Ask, Desk, Run, ScriptedModel, tool
 from sayso.access.caller import Caller
 from sayso.agent import call
-from sayso.asks.spending import begin
 from sayso.channels.headline import headline
 from sayso.channels.story import told
 from sayso.errors import BadPolicy
 from sayso.insight.metrics import measure
-from sayso.insight.record import track_record
 from sayso.insight.waiting import Waiting
 from sayso.runs.outlook import Outlook, outlook
-from sayso.store.contract import Current, Lease
+from sayso.store.contract import Current
 from sayso.testing import FakeClock
 from sayso.web.pages import happened as overview_happened
 from sayso.web.pages.happened import happened
@@ -33,35 +31,10 @@ from tests.served import Served
 from tests.web.inbox.browser import Node, tab
 
 
-def test_each_figure_says_what_python_says(desk: Desk, clock: FakeClock) -> None:
-    for number in range(4):
-        ask = desk.open("pay", {"n": number})
-        clock.advance("90s")
-        desk.edit(ask, {"n": 9}) if number == 0 else desk.approve(ask)
-    desk.reject(desk.open("pay"))
-
-    found = desk.metrics(days=7)
-    shown = {one.label: one.value for one in figures_of(measure(desk.store, days=7), "7 days")}
-    assert shown["Approved"] == f"{found['approval_rate']:.0%}" == "80%"
-    assert shown["Edited first"] == f"{found['edit_rate']:.0%}" == "25%"
-    assert shown["Average time to decide"] == "1 min 12 s"
-    assert shown["Ran without asking"] == f"{found['autonomous_rate']:.0%}" == "0%"
-
-
-def test_figures_without_anything_to_measure_say_so(desk: Desk) -> None:
-    for figure in figures_of(measure(desk.store, days=7), "7 days"):
+def test_figures_without_anything_to_measure_say_so(local: Desk) -> None:
+    for figure in figures_of(measure(local.store, days=7), "7 days"):
         assert (figure.value, figure.change) == ("-", "")
         assert "nothing to measure" in figure.more
-
-
-def test_a_change_is_against_the_time_before(desk: Desk, clock: FakeClock) -> None:
-    desk.reject(desk.open("pay"))
-    desk.approve(desk.open("pay"))
-    clock.advance("7d")
-    desk.approve(desk.open("pay"))
-
-    first = figures_of(measure(desk.store, days=7), "7 days")[0]
-    assert (first.value, first.change) == ("100%", "+50.0 pts")
 
 
 # --- how everything stands ---------------------------------------------------------------------
@@ -114,7 +87,7 @@ def test_a_policy_that_cannot_be_used_is_the_first_thing_that_needs_somebody(
     with Desk(f"sqlite:///{tmp_path}/desk.db", policy=file, agent="shop") as desk:
         desk.people.add("root", roles=["admin"])
         desk.people.add("anna")
-        with pytest.raises(BadPolicy):
+        with pytest.raises(BadPolicy, match="name"):
             desk.open("refund", {"amount": 1})
         with Served(desk) as served:
             root, anna = tab(served, "root"), tab(served, "anna")
@@ -135,38 +108,18 @@ def test_a_policy_that_cannot_be_used_is_the_first_thing_that_needs_somebody(
     assert "policy.toml" not in f"{told} {others}"
 
 
-def test_counts_of_runs_are_those_of_python_and_of_the_api(served: Served) -> None:
-    desk, anna = served.desk, tab(served, "anna")
-    for number in range(7):
-        desk.run(pay, number, wait=False, team="billing")
-    desk.start(pay, 1, team="billing")
-    said = anna.client.get("/api/v1/outlook").json()
-    page = anna.go("/overview").page.one("section", id="runs")
-
-    ours = desk.outlook()
-    assert ours["runs"] == said["runs"]
-    assert {name: one["count"] for name, one in said["runs"].items() if one["count"]} == {
-        "waiting": 7,
-        "ready": 1,
-    }
-    assert page.one("div", class_="panel-head").text == "Current runs 7 waiting , 1 ready All runs"
-    shown = [node.attrs["id"].removeprefix("line-") for node in page.all("li", class_="run-line")]
-    assert shown == said["current"] == ours["current"]
-    assert len(shown) == 6, "five of each status at most"
-
-
-def test_queue_age_is_that_of_the_asks(desk: Desk, clock: FakeClock) -> None:
+def test_queue_age_is_that_of_the_asks(local: Desk, clock: FakeClock) -> None:
     for wait in ("10m", "20m", "5m"):
-        desk.open("pay", {"wait": wait})
+        local.open("pay", {"wait": wait})
         clock.advance(wait)
-    found = outlook(desk.store, teams=None)
+    found = outlook(local.store, teams=None)
 
     assert (found.waiting.count, found.waiting.oldest, found.waiting.p50) == (
-        desk.inbox().count,
+        local.inbox().count,
         timedelta(minutes=35),
         timedelta(minutes=25),
     )
-    said = desk.outlook()["waiting"]
+    said = local.outlook()["waiting"]
     assert said == {"count": 3, "more": False, "oldest_seconds": 2100, "p50_seconds": 1500}
     words = "3 asks wait for people: half for 25 min or longer, the oldest for 35 min."
     assert waiting_words(found) == words
@@ -207,8 +160,8 @@ def test_what_needs_attention_is_counted_as_python_and_the_api_count_it(
     assert command in shown
 
 
-def test_doubts_parked_runs_and_dead_letters_need_attention(desk: Desk) -> None:
-    store = desk.store
+def test_doubts_parked_runs_and_dead_letters_need_attention(local: Desk) -> None:
+    store = local.store
     stand = Current((), {"parked": 3, "waiting": 0, "running": 0, "ready": 0})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "runs_now", lambda *_: stand)
@@ -242,21 +195,6 @@ def test_messages_that_never_arrived_are_a_click_away_and_sent_again_there(
     assert "never arrived" not in tab(served, "anna").go("/overview").answer.text
     said = root.client.get("/api/v1/outlook").json()["attention"]
     assert [one["command"] for one in said] == ["sayso webhooks deliveries --status dead"]
-
-
-def test_a_doubt_needs_attention_until_somebody_says_what_happened(
-    desk: Desk, clock: FakeClock
-) -> None:
-    ask = desk.open("pay", {"n": 1})
-    desk.approve(ask)
-    begin(desk.store, ask.id, origin=desk.origin, lease=Lease("gone", timedelta(seconds=5)))
-    clock.advance("1h")
-    desk.sweep()
-    [found] = outlook(desk.store, teams=None).attention
-    assert (found.need, found.count) == ("doubts", desk.inbox(kind="doubt").count)
-
-    desk.reject(next(iter(desk.inbox(kind="doubt"))))
-    assert outlook(desk.store, teams=None).attention == ()
 
 
 def test_other_teams_are_not_counted(served: Served) -> None:
@@ -348,33 +286,6 @@ def test_what_the_policy_allowed_is_told_by_what_came_of_it_alone(tmp_path: Path
     assert line.text == 'look_up done: "order 7"'
 
 
-# --- by tool -----------------------------------------------------------------------------------
-
-
-def test_figures_by_tool_are_those_of_the_api(served: Served) -> None:
-    desk, anna = served.desk, tab(served, "anna")
-    for number in range(4):
-        ask = desk.open("refund", {"order": number, "amount": 5}, team="billing")
-        desk.edit(ask, {"amount": 4}, by="anna") if number == 0 else desk.approve(ask, by="anna")
-    desk.reject(desk.open("refund", {"order": 9, "amount": 5}, team="billing"), by="anna")
-    said = anna.client.get("/api/v1/metrics?days=7&by=tool").json()["by"]["refund"]
-    row = anna.go("/overview").page.one("section", id="tools").one("tbody").one("tr")
-
-    assert [cell.text for cell in row.all("td", class_="num")] == [
-        f"{said['proposed']}",
-        f"{said['approval_rate']:.0%}",
-        f"{said['edit_rate']:.0%}",
-        f"{said['autonomous_rate']:.0%}",
-    ]
-    record = track_record(
-        desk.store, agent="shop", tool="refund", kind="action", teams=("billing",)
-    )
-    [ticks] = row.all("svg", class_="ticks")
-    assert len(ticks.all("rect")) == len(record.verdicts) == 5
-    assert ticks.attrs["aria-label"] == "Of the last 5: 3 approved, 1 edited, 1 rejected"
-    assert tab(served, "ben").go("/overview").page.one("section", id="tools").all("tbody") == []
-
-
 # --- on the spot -------------------------------------------------------------------------------
 
 
@@ -429,32 +340,6 @@ def test_what_weighs_much_is_only_reviewed(served: Served, risk: str) -> None:
 
     assert line.all("form") == []
     assert [node.attrs["href"] for node in line.all("a", class_="btn")] == [f"/inbox/{ask.id}"]
-
-
-def test_of_many_asks_of_a_run_ten_are_drawn(served: Served) -> None:
-    model = ScriptedModel([[call("refund", order=n, amount=40) for n in range(12)]])
-    agent = Agent("clerk", model, [tool(risk="low")(refund)], confirm=["refund"])
-    run = served.desk.run(agent, "Pay them back", wait=False, team="billing")
-    assert len(run.row.waits) == 12
-    line = tab(served, "anna").go("/overview").page.one("li", id=f"line-{run.id}")
-
-    assert len(line.all("details", class_="spot")) == 10
-    [more] = [node for node in line.all("a") if node.text == "and 2 more"]
-    assert more.attrs["href"] == f"/inbox?view=team&run={run.id}"
-
-
-def test_a_decision_on_what_was_not_shown_is_refused(served: Served) -> None:
-    desk, anna = served.desk, tab(served, "anna")
-    _, ask = waiting_run(desk, risk="low")
-    spot = anna.go("/overview").page.one("details", id=f"spot-{ask.id}")
-    desk.edit(ask, {"amount": 1}, by="root")
-    [approve] = [
-        one for one in spot.one("form", id=f"here-{ask.id}").all("button") if one.text == "Approve"
-    ]
-    anna.press(approve)
-
-    assert anna.status == 409
-    assert anna.ask == ask.id, "its own page says what has changed"
 
 
 @pytest.mark.parametrize(

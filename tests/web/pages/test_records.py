@@ -36,16 +36,6 @@ def server(place: Place, clock: FakeClock) -> Iterator[Served]:
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def root(server: Served) -> Tab:
-    return tab(server, "root")
-
-
 def panel(page: Tab, name: str) -> Node:
     """The panel under a heading."""
     found = [

@@ -64,16 +64,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def clerk(script: Any, **given: Any) -> Agent:
     return Agent("clerk", ScriptedModel(script), [look_up, refund], confirm=["refund"], **given)
 
@@ -152,31 +142,6 @@ def test_runs_of_other_teams_are_absent_and_404(desk: Desk, server: Served) -> N
 # --- one run -----------------------------------------------------------------------------------
 
 
-def test_the_numbers_of_a_run_are_those_of_python_and_of_the_api(desk: Desk, anna: Tab) -> None:
-    run = carried(desk, clerk([call("look_up", order=7), "It was 40 EUR."]), "What was it?")
-    page = anna.go(f"/runs/{run.id}").page
-    said = anna.client.get(f"/api/v1/runs/{run.id}").json()
-    usage = run.usage
-
-    assert fact(page, "Model calls") == f"{usage.calls}" == f"{said['usage']['calls']}" == "2"
-    assert fact(page, "Tokens") == f"{usage.input:,} read, {usage.output:,} written"
-    assert (said["usage"]["input"], said["usage"]["output"]) == (usage.input, usage.output)
-    assert said["usage"]["cost"] is usage.cost is None
-    assert fact(page, "Cost") == "not stated"
-    assert fact(page, "Events") == f"{run.state.steps}" == f"{said['steps']}"
-    assert page.one("h1").text == "What was it?"
-    assert "Done" in page.one("section", id="standing").text
-    assert said["worker"] == run.row.worker
-
-
-def test_costs_that_are_stated_are_added_up() -> None:
-    from sayso.runs.usage import RunUsage
-
-    costs = dict(pages.costs_of(RunUsage(3, 1200, 80, 0.0125, 2.0)))
-    assert costs == {"Model calls": "3", "Tokens": "1,200 read, 80 written", "Cost": "$0.0125"}
-    assert dict(pages.costs_of(RunUsage())) == {"Model calls": "none"}
-
-
 @pytest.mark.parametrize(("cost", "said"), [(12345.67, "$12,345.67"), (0.0000123, "$0.0000123")])
 def test_the_page_and_the_terminal_write_a_cost_for_people(cost: float, said: str) -> None:
     from sayso.cli.run_words import used
@@ -235,16 +200,6 @@ def test_a_long_journal_comes_in_parts_that_leave_nothing_out(desk: Desk, anna: 
         [address] = before
 
     assert told == run.state.steps == 2 * PART + 32
-
-
-def test_of_a_very_long_run_no_more_is_read_than_is_shown(
-    desk: Desk, anna: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = carried(desk, count, 150)
-    monkeypatch.setattr(pages, "_WHOLE", 100)
-    monkeypatch.setattr(desk.store, "history", lambda *_: pytest.fail("all of it was read"))
-    assert anna.go(f"/runs/{run.id}").page.one("dl", class_="run-facts").text
-    assert "what its last part says" in anna.go(f"/runs/{run.id}?show=memory").page.text
 
 
 def test_a_call_that_began_again_after_a_retry_has_a_line_of_its_own() -> None:

@@ -35,16 +35,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, clock: FakeClock) -> Iterat
             yield served
 
 
-@pytest.fixture
-def desk(server: Served) -> Desk:
-    return server.desk
-
-
-@pytest.fixture
-def anna(server: Served) -> Tab:
-    return tab(server, "anna")
-
-
 def listed(page: Node) -> dict[str, list[str]]:
     """Return the keys of each group."""
     return {
@@ -260,25 +250,6 @@ def test_a_locked_key_is_opened_by_those_who_decide_its_calls(
     press(anna, "Let it earn again", note="Looked into it")
 
     assert desk.trust.key(book.id).ledger.standing == "reviewed"
-
-
-def test_nobody_takes_a_grant_back_from_another_site(server: Served, desk: Desk) -> None:
-    book = granted(desk, by="anna")
-    anna = tab(server, "anna")
-
-    answer = anna.client.post(
-        f"/trust/{book.id}/revoke", headers={"Sec-Fetch-Site": "cross-site"}, data={}
-    )
-
-    assert answer.status_code == 403
-    assert desk.trust.alone(book.id)
-
-
-def test_agents_are_turned_away(server: Served, desk: Desk) -> None:
-    _, token = desk.tokens.make("shop", owner="anna")
-    answer = server.client(token).get("/trust")
-
-    assert answer.status_code == 403
 
 
 def test_names_of_agents_are_only_text(desk: Desk, anna: Tab) -> None:
