@@ -11,29 +11,15 @@ import sayso
 from sayso import Agent, Desk, Run, RunParked, ScriptedModel
 from sayso.agent import Reply, Usage, call
 from sayso.testing import FakeClock
-from tests.agents import PLANNING, Messages, Watched, asked_model, begun, once, results, told
+from tests.agents import PLANNING, RAN, Messages, Watched, asked_model, once, pay, results, told
 from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
+from tests.runs.people import approved, ask_of, begun, carried_on
 
 
 def count(number: int) -> int:
     """Count on."""
     RAN.append(number)
     return number + 1
-
-
-@sayso.tool(risk="high")
-def pay(amount: int) -> str:
-    """Pay an amount."""
-    RAN.append(amount)
-    return f"paid {amount}"
 
 
 def counting(messages: Messages) -> Any:
@@ -283,23 +269,6 @@ def test_how_long_people_take_over_a_doubt_does_not_count(desk: Desk, clock: Fak
     desk.respond(ask_of(run), "it arrived")
 
     assert carried_on(desk, run).output == "it arrived"
-
-
-def test_how_long_an_approved_tool_works_counts(local: Desk, clock: FakeClock) -> None:
-    @sayso.tool(risk="high")
-    def bake(minutes: int) -> str:
-        clock.advance(60 * minutes)
-        return "baked"
-
-    def script(messages: Messages) -> Any:
-        return call("bake", minutes=2 + len(results(messages)))
-
-    run = begun(local, Agent("baker", ScriptedModel(script), [bake], max_time="4m"), "bake")
-    approved(local, run)
-    assert run.status == "waiting", "two minutes of four"
-    approved(local, run)
-
-    assert "it has worked for 5 min" in parked(run)
 
 
 def spin(seconds: float) -> None:

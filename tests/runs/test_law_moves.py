@@ -29,24 +29,24 @@ def look(order: int) -> str:
     return f"order {order}"
 
 
-def test_a_call_that_needed_nobody_a_moment_ago_is_asked_for(desk: Desk, admin: Desk) -> None:
+@pytest.mark.parametrize("before", ["low", "medium"], ids=["needed nobody", "needed anybody"])
+def test_a_call_is_asked_for_under_the_policy_of_the_moment(
+    desk: Desk, admin: Desk, before: str
+) -> None:
     paid: list[int] = []
 
-    @sayso.tool(risk="low")
+    @sayso.tool(risk=before)
     def pay(amount: int) -> str:
         paid.append(amount)
         return "paid"
 
-    def publish(text: str) -> None:
-        admin.policies.publish(text)
-
-    @desk.workflow
     def paying(run: Running) -> str:
         run.effect(look, 7)
-        run.step(publish, SENIOR)
+        run.step(lambda: admin.policies.publish(SENIOR).number)
         return run.call(pay, 40)
 
-    run = desk.run(paying, wait=False)
+    admin.policies.publish(FREE.replace("low", before, 1))
+    run = desk.run(desk.workflow(paying), wait=False)
 
     assert run.status == "waiting"
     assert paid == []
@@ -56,32 +56,7 @@ def test_a_call_that_needed_nobody_a_moment_ago_is_asked_for(desk: Desk, admin: 
     desk.approve(ask)
     desk.work(until="idle")
     assert (paid, run.result()) == ([40], "paid")
-    assert [one.number for one in admin.policies.log()] == [2, 1], "the step ran once"
-    assert desk.verify()
-
-
-def test_a_question_that_was_about_to_be_asked_is_ruled_anew(desk: Desk, admin: Desk) -> None:
-    @sayso.tool(risk="medium")
-    def pay(amount: int) -> str:
-        return "paid"
-
-    admin.policies.publish('[tools]\npay = "medium"\nlook = "low"\n')
-
-    def publish(text: str) -> None:
-        admin.policies.publish(text)
-
-    @desk.workflow
-    def paying(run: Running) -> str:
-        run.effect(look, 7)
-        run.step(publish, SENIOR)
-        return run.call(pay, 40)
-
-    run = desk.run(paying, wait=False)
-
-    (ask,) = run.asks
-    assert str(ask.needs) == "1 senior"
-    assert ask.content.ruled.version == admin.policies.show().digest
-    assert run.status == "waiting"
+    assert [one.digest for one in admin.policies.log()].count(ask.content.ruled.version) == 1
     assert desk.verify()
 
 

@@ -14,19 +14,7 @@ import sayso
 from sayso import Desk, Running
 from sayso.errors import Misuse, StepFailed
 from tests.places import Place
-from tests.runs.people import answered, ask_of, begun, carried_on, titles
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
-
-
-def pay(amount: int) -> str:
-    RAN.append(amount)
-    return f"paid {amount}"
+from tests.runs.people import RAN, answered, ask_of, begun, carried_on, pay, rejected, titles
 
 
 def test_a_part_that_runs_again_in_another_order_does_nothing_twice(desk: Desk):
@@ -171,16 +159,6 @@ def test_names_that_look_alike_are_different_places(desk: Desk):
     assert begun(desk, flow).output == [f"paid {number}" for number in range(7)]
 
 
-def test_whoever_works_in_a_part_is_named_on_what_it_asks(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        with run.seats().at("node", agent="helper"):
-            return sayso.question("Who asks?")
-
-    run = begun(desk, flow)
-    assert ask_of(run).content.agent == "helper"
-
-
 def test_a_proposal_comes_back_as_it_was_decided(desk: Desk):
     @desk.workflow
     def flow(run: Running) -> Any:
@@ -208,8 +186,7 @@ def test_a_proposal_rejected_for_good_ends_the_run_unless_its_host_wants_to_hear
         return "sent"
 
     run = begun(desk, flow)
-    desk.reject(ask_of(run), end=True)
-    carried_on(desk, run)
+    rejected(desk, run, end=True)
     assert (run.status, RAN) == ("cancelled", [])
 
 

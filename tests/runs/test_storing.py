@@ -20,14 +20,7 @@ from sayso.errors import BadValue, RunFailed
 from sayso.runs import journal
 from sayso.testing import FakeClock
 from tests.places import Place
-from tests.runs.people import answered, approved, asked, begun, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
+from tests.runs.people import RAN, answered, approved, asked, begun, carried_on
 
 
 def numbers() -> Any:
@@ -101,11 +94,7 @@ def test_a_step_whose_result_cannot_be_stored_fails_the_same_way_each_time(local
 
 
 def test_the_way_out_is_said(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.step(object)
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.step(object))
 
     assert run.status == "failed"
     assert "object failed: BadValue: it returned object, which cannot be recorded" in str(run.error)
@@ -134,11 +123,7 @@ def test_the_result_of_a_nested_workflow_that_cannot_be_stored_names_it(desk: De
     def inner(run: Running) -> Any:
         return object()
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.workflow(inner)
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.workflow(inner))
 
     assert run.status == "failed"
     assert "inner" in str(run.error)
@@ -293,62 +278,34 @@ def flaky(fails: int, kind: type[Exception] = OSError) -> Callable[[], str]:
 
 
 @pytest.mark.parametrize("awaits", [False, True], ids=["plain", "async"])
-def test_a_step_is_tried_again_by_its_rule(local: Desk, awaits: bool):
-    fetch = sayso.retrying(3, pause=0)(flaky(2))
-
+@pytest.mark.parametrize(
+    ("rule", "fetch", "tries"),
+    [
+        (sayso.retrying(3, pause=0), flaky(2), 3),
+        (sayso.retrying(2, pause=0), flaky(5), 2),
+        (sayso.retrying(3, pause=0, on=OSError), flaky(5, LookupError), 1),
+        (lambda fetch: fetch, flaky(1), 1),
+    ],
+    ids=["until it comes", "no more often", "other exceptions", "without a rule"],
+)
+def test_a_step_is_tried_as_often_as_its_rule_says(
+    local: Desk, rule: Any, fetch: Any, tries: int, awaits: bool
+):
     def plain(run: Running) -> Any:
-        return run.step(fetch)
+        return run.step(rule(fetch))
 
     async def awaited(run: Any) -> Any:
-        return await run.step(fetch)
+        return await run.step(rule(fetch))
 
     run = begun(local, local.workflow(awaited if awaits else plain))
 
-    assert run.output == "fetched"
-    assert len(RAN) == 3
-
-
-def test_a_step_is_not_tried_more_often_than_its_rule_says(local: Desk):
-    fetch = sayso.retrying(2, pause=0)(flaky(5))
-
-    @local.workflow
-    def flow(run: Running) -> Any:
-        return run.step(fetch)
-
-    run = begun(local, flow)
-
-    assert run.status == "failed"
-    assert len(RAN) == 2
-
-
-def test_other_exceptions_are_not_tried_again(local: Desk):
-    fetch = sayso.retrying(3, pause=0, on=OSError)(flaky(5, LookupError))
-
-    @local.workflow
-    def flow(run: Running) -> Any:
-        return run.step(fetch)
-
-    assert begun(local, flow).status == "failed"
-    assert len(RAN) == 1
-
-
-def test_without_a_rule_a_step_is_tried_once(local: Desk):
-    @local.workflow
-    def flow(run: Running) -> Any:
-        return run.step(flaky(1))
-
-    assert begun(local, flow).status == "failed"
-    assert len(RAN) == 1
+    assert run.status == ("done" if tries == 3 else "failed")
+    assert len(RAN) == tries
 
 
 def test_a_rule_never_repeats_an_effect(local: Desk):
     put = sayso.retrying(3, pause=0)(flaky(1))
-
-    @local.workflow
-    def flow(run: Running) -> Any:
-        return run.call(put)
-
-    run = begun(local, flow)
+    run = begun(local, lambda run: run.call(put))
     approved(local, run)
 
     assert run.status == "failed"
@@ -429,7 +386,7 @@ def test_a_timeout_of_its_own_is_not_taken_for_the_limit(local: Desk):
     ids=str,
 )
 def test_a_rule_that_makes_no_sense_is_refused_while_decorating(given: dict[str, Any]):
-    with pytest.raises(BadValue):
+    with pytest.raises(BadValue, match=r"span of time|whole number|exception"):
         sayso.retrying(**given)
 
 
