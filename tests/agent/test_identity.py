@@ -17,7 +17,7 @@ def test_a_run_goes_on_with_the_very_agent_it_was_started_with(desk: Desk) -> No
     def agent(who: str) -> Agent:
         def pay(amount: int) -> str:
             RAN.append(f"{who} paid {amount}")
-            return RAN[-1]
+            return str(RAN[-1])
 
         return Agent("payer", ScriptedModel(once(call("pay", amount=5))), [pay], confirm=["pay"])
 
@@ -57,7 +57,7 @@ def test_a_step_that_wants_approval_is_asked_for_within_one_reply_too(local: Des
         RAN.append(name)
         return name
 
-    script = [
+    script: list[Any] = [
         [
             {"title": "Delete the copy", "tool": "delete"},
             {"title": "Delete the original", "tool": "delete", "needs_approval": True},

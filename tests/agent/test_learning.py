@@ -341,29 +341,24 @@ def test_a_suggestion_makes_the_model_call_again(desk: Desk) -> None:
     assert desk.resume(run).result() == "Tea, 15 minutes"
 
 
-@pytest.mark.parametrize("confidence", [7, -0.1, "high", True, None, [0.5]])
-def test_a_senseless_confidence_is_told_to_the_model_and_nothing_runs(
-    desk: Desk, confidence: Any
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *(("_confidence", bad) for bad in (7, -0.1, "high", True, None, [0.5])),
+        *(("_conflicts", bad) for bad in ([" "], ["a"] * 21)),
+    ],
+)
+def test_senseless_words_beside_a_call_are_told_to_the_model_and_nothing_runs(
+    desk: Desk, name: str, said: Any
 ) -> None:
-    agent, model = explainer(sure(confidence))
+    agent, model = explainer(
+        once(call("schedule", **{"subject": "Tea", "duration": 30, "_confidence": 0.4, name: said}))
+    )
 
     run = begun(desk, agent, "Meet")
 
     assert "schedule was not called" in run.result()
-    assert "_confidence" in run.result()
-    assert model.last[-1].failed
-
-
-@pytest.mark.parametrize("conflicts", [[" "], ["a"] * 21])
-def test_conflicts_that_nobody_could_weigh_up_are_told_to_the_model(
-    local: Desk, conflicts: list[str]
-) -> None:
-    agent, model = explainer(sure(_conflicts=conflicts))
-
-    run = begun(local, agent, "Meet")
-
-    assert "schedule was not called" in run.result()
-    assert "conflicts" in run.result()
+    assert name.lstrip("_") in run.result()
     assert (model.last[-1].failed, run.asks) == (True, [])
 
 

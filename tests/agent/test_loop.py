@@ -111,17 +111,6 @@ def test_a_task_is_a_text(local: Desk, task: Any) -> None:
     assert local.runs() == []
 
 
-def test_what_the_model_said_to_a_call_stands_with_it(desk: Desk) -> None:
-    script = [Reply(text="It was paid twice.", calls=(call("refund", order=7),)), "done"]
-    run = begun(desk, Agent("clerk", ScriptedModel(script), [refund]), "see to order 7")
-
-    assert ask_of(run).content.why == "It was paid twice."
-    assert ask_of(run).content.agent == "clerk"
-    approved(desk, run)
-    (step,) = [step for step in run.memory if isinstance(step, ActionStep)]
-    assert (step.name, step.thought) == ("refund", "It was paid twice.")
-
-
 def test_what_a_tool_declares_and_what_the_model_says_both_say_why(local: Desk) -> None:
     @sayso.tool(risk="high", why="Money leaves the house")
     def wire(amount: int) -> str:
@@ -143,7 +132,7 @@ def test_what_a_tool_declares_and_what_the_model_says_both_say_why(local: Desk) 
 
 
 def test_an_essay_beside_a_call_does_not_keep_people_from_seeing_the_call(local: Desk) -> None:
-    script = [Reply(text="because " * 200_000, calls=(call("refund", order=7),)), "done"]
+    script: list[Any] = [Reply(text="because " * 200_000, calls=(call("refund", order=7),)), "done"]
     run = begun(local, Agent("clerk", ScriptedModel(script), [refund]), "see to order 7")
 
     assert (ask_of(run).content.why or "").startswith("because because")
@@ -788,7 +777,7 @@ def test_hostile_text_is_made_visible_in_every_line(
 def test_what_the_model_writes_is_told_while_it_writes(local: Desk) -> None:
     pieces: list[str] = []
 
-    script = [
+    script: list[Any] = [
         Reply(text="Looking.\n", calls=(call("refund", order=7),)),
         "First line.\nSecond line.",
     ]

@@ -117,6 +117,9 @@ def test_memory_grows_while_the_run_waits_and_is_the_same_for_everybody(
     counts: list[int] = []
     with Desk(place.url, clock=clock, account="sam@till") as first:
         run = begun(first, growth(), "What is new?")
+        plan = run.memory.steps[1]
+        assert isinstance(plan, PlanStep)
+        assert plan.status == "open"
         counts.append(len(run.memory))
         clock.advance(1)
         approved(first, run)
@@ -126,15 +129,6 @@ def test_memory_grows_while_the_run_waits_and_is_the_same_for_everybody(
         assert second.get_run(run.id).memory == here
 
     assert counts == [2, 4]
-
-
-def test_an_open_plan_is_there_before_it_is_decided(local: Desk) -> None:
-    run = begun(local, growth(), "What is new?")
-
-    assert [type(step) for step in run.memory] == [TaskStep, PlanStep]
-    plan = run.memory.steps[1]
-    assert isinstance(plan, PlanStep)
-    assert plan.status == "open"
 
 
 def test_every_step_of_a_standing_clock_is_in_its_place(desk: Desk) -> None:

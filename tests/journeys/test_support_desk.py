@@ -23,14 +23,12 @@ from sayso.agent import transcript
 from tests import forked
 from tests.crash.shop import noted
 from tests.crash.visitors import Death, Door, open_door
-from tests.crew import Crew
 from tests.journeys.reading import told
 from tests.journeys.staff import (
     DELETE,
     DELETED,
     EXAMPLE,
     THREAD,
-    answer,
     last_run,
     rows,
 )
@@ -216,22 +214,6 @@ def test_s4_7_the_stored_state_is_read_by_a_person_with_runs_show(desks: Desks) 
     assert f'wants human_assistance(query="{QUESTION}")' in shown
     assert f"question: {QUESTION}" in shown
     assert "sayso inbox respond" in shown, "and what comes next"
-
-
-# --- at once -----------------------------------------------------------------------------------
-
-
-def test_of_two_admins_who_answer_at_once_one_learns_who_was_faster(
-    desks: Desks, crew: Crew
-) -> None:
-    desks.start("user", THREAD, QUESTION)
-
-    said = crew.together(answer, desks.url, "Try this")
-
-    (fastest,) = {by for _, by in said}
-    assert [me for me, by in said if me == by] == [fastest]
-    assert f"Try this, says {fastest}" in desks.start("user", THREAD)
-    assert told(desks.desk, desks.run) == HELPED, "one decision, and one answer"
 
 
 # --- S4.5: a tool that asks in its own body ----------------------------------------------------

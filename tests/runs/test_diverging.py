@@ -179,10 +179,10 @@ def test_changed_code_parks_the_run_until_the_old_code_is_back(
     assert RAN == [], "new code ran before the difference was noticed"
     assert not [ask for ask in run.asks if ask.open], "a question of the new code was opened"
 
-    carried_on(desk, desk.retry(run))
-    if run.status == "waiting":  # a draft sent back is shown again
-        approved(desk, run)
-    assert run.status == "done", run.error
+    again = carried_on(desk, desk.retry(run))
+    if again.status == "waiting":  # a draft sent back is shown again
+        approved(desk, again)
+    assert desk.get_run(run.id).status == "done", run.error
 
 
 @pytest.mark.parametrize(

@@ -52,22 +52,6 @@ def test_code_of_a_finished_verb_never_runs_again(desk: Desk):
     assert ran == ["step", "tool", "nested", "step", "step", "step"]
 
 
-def test_code_between_verbs_runs_at_every_replay(desk: Desk):
-    between: list[int] = []
-
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        between.append(1)
-        run.question("1?")
-        run.question("2?")
-
-    run = begun(desk, flow)
-    answered(desk, run, "a")
-    answered(desk, run, "b")
-
-    assert len(between) == 3
-
-
 def test_code_that_was_appended_behind_the_pause_is_run(desk: Desk, place: Place, clock: FakeClock):
     run = begun(desk, lambda run: [run.step(one), run.question("Which?")])
     desk.respond(ask_of(run), "this")
