@@ -50,7 +50,6 @@ def test_a_host_inside_it_is_not() -> None:
 
 
 def test_an_agent_is_named_and_so_is_whom_it_works_for(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         with acting_as(run, "chief"), run.seats().at("helper", agent="helper"):
             return run.question("Who asks?")

@@ -50,9 +50,6 @@ def doubt_of(run: Run) -> Ask:
     return doubt
 
 
-# --- the intent ----------------------------------------------------------------------------------
-
-
 def test_nobody_is_asked_while_such_a_tool_runs(local: Desk) -> None:
     def nosy(to: str) -> str:
         return str(sayso.question("Who are you?"))
@@ -62,9 +59,6 @@ def test_nobody_is_asked_while_such_a_tool_runs(local: Desk) -> None:
     assert run.status == "done"
     assert run.asks == []
     assert "asks=True" in run.output
-
-
-# --- cut off in the middle -----------------------------------------------------------------------
 
 
 def test_a_call_that_was_cut_off_is_a_question_and_not_a_second_call(desk: Desk) -> None:
@@ -132,9 +126,6 @@ def test_a_tool_that_leaves_the_program_is_a_doubt(local: Desk) -> None:
     assert carried_on(local, run).output == "sent to a, time 2"
 
 
-# --- what can be settled without a person --------------------------------------------------------
-
-
 def test_an_idempotent_tool_is_run_again_with_the_same_key(desk: Desk) -> None:
     run = cut_off(desk, dying(idempotent=True))
 
@@ -170,9 +161,6 @@ def test_a_tool_that_can_find_out_is_asked_before_people_are(
     assert [ask.kind for ask in run.asks] == ([] if output else ["doubt"])
 
 
-# --- exceptions after which nobody knows ---------------------------------------------------------
-
-
 def test_an_idempotent_tool_is_tried_again_and_then_a_person_is_asked(local: Desk) -> None:
     tool = dying(3, TimeoutError, unknown=TimeoutError, idempotent=True)
     run = begun(local, Agent("clerk", ScriptedModel(once(call("send", to="a"))), [tool]), "x")
@@ -181,9 +169,6 @@ def test_an_idempotent_tool_is_tried_again_and_then_a_person_is_asked(local: Des
     assert len({key for key, _ in KEYS}) == 1
     local.approve(doubt_of(run))
     assert carried_on(local, run).output == "sent to a, time 4"
-
-
-# --- the code changes while it waits -------------------------------------------------------------
 
 
 def changing(desk: Desk, *tools: Any) -> Run:

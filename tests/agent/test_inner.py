@@ -44,13 +44,9 @@ def payer(model: Any = None, name: str = "payer") -> Agent:
     return Agent(name, model or ScriptedModel(script), [pay], instructions="You pay bills.")
 
 
-# --- in a workflow -------------------------------------------------------------------------------
-
-
 def test_a_workflow_gives_a_task_to_an_agent(desk: Desk) -> None:
     agent = payer()
 
-    @desk.workflow
     def bills(run: Running, amount: int) -> list[str]:
         return [run.step(search, "bill"), run.agent(agent, f"pay {amount}"), "filed"]
 
@@ -84,7 +80,6 @@ def test_agents_side_by_side_wait_side_by_side(desk: Desk) -> None:
 def test_a_workflow_that_awaits_gives_tasks_to_agents(local: Desk) -> None:
     agent = payer()
 
-    @local.workflow
     async def flow(run: Any) -> Any:
         first = await run.agent(agent, "pay 1")
         return [first, *await run.gather(run.agent(agent, "pay 2"), run.agent(agent, "pay 3"))]
@@ -123,7 +118,6 @@ def test_progress_of_an_inner_plan_is_not_that_of_the_run(local: Desk) -> None:
     plan = [{"title": "News", "tool": "search"}]
     agent = Agent("scout", ScriptedModel(following(plan)), [search], plan_every=9)
 
-    @local.workflow
     def flow(run: Running) -> Any:
         run.progress(0.25)
         run.agent(agent, "look around")
@@ -133,9 +127,6 @@ def test_progress_of_an_inner_plan_is_not_that_of_the_run(local: Desk) -> None:
     approved(local, run)
 
     assert run.state.progress == 0.25
-
-
-# --- as a tool -----------------------------------------------------------------------------------
 
 
 def three_deep() -> Agent:

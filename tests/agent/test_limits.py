@@ -50,9 +50,6 @@ def parked(run: Run) -> str:
     return run.error or ""
 
 
-# --- steps ---------------------------------------------------------------------------------------
-
-
 def test_a_model_that_never_stops_is_stopped(desk: Desk) -> None:
     model = Watched(counting)
 
@@ -134,9 +131,6 @@ def test_refused_calls_count_like_any_other(local: Desk) -> None:
     assert len(told(run, "step.failed")) == 3
 
 
-# --- tokens --------------------------------------------------------------------------------------
-
-
 def test_tokens_are_counted_over_pauses(desk: Desk) -> None:
     def script(messages: Messages) -> Any:
         number = len(results(messages))
@@ -178,9 +172,6 @@ def test_a_model_that_gives_tokens_back_gains_nothing(local: Desk) -> None:
 
     assert "120 tokens of 100" in parked(run)
     assert asked_model(run) == 3
-
-
-# --- cost ----------------------------------------------------------------------------------------
 
 
 def test_cost_is_counted_as_the_model_says_it(desk: Desk) -> None:
@@ -234,9 +225,6 @@ def test_a_retry_grants_as_many_dollars_again(local: Desk) -> None:
 
     assert asked_model(run) == 4
     assert "$0.24 of $0.2" in parked(run)
-
-
-# --- time ----------------------------------------------------------------------------------------
 
 
 def test_how_long_people_take_does_not_count(desk: Desk, clock: FakeClock) -> None:

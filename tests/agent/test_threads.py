@@ -41,9 +41,6 @@ def did(desk: Desk, agent: Agent, task: str, clock: FakeClock, **more: Any) -> R
     return run
 
 
-# --- going on ------------------------------------------------------------------------------------
-
-
 def test_a_later_task_goes_on_with_the_memory_of_its_thread(desk: Desk, clock: FakeClock) -> None:
     agent, model = made()
     did(desk, agent, "search news", clock, thread="anna")
@@ -118,9 +115,6 @@ def test_the_thread_is_remembered_again_after_a_pause(desk: Desk, clock: FakeClo
     assert run.output == "found news / paid 7"
     assert asked_model(run) == 2
     assert all("found news" in repr(prompt.messages) for prompt in model.prompts[1:])
-
-
-# --- what it remembers of earlier runs -----------------------------------------------------------
 
 
 def test_a_plan_is_remembered_as_the_person_left_it(local: Desk, clock: FakeClock) -> None:
@@ -211,9 +205,6 @@ def test_ids_of_remembered_calls_are_not_those_of_new_ones(local: Desk, clock: F
     did(local, agent, "say", clock, thread="anna")
 
     assert [result for *_, result in shown(model.last)] == ["found a", "found b"]
-
-
-# --- the order of things -------------------------------------------------------------------------
 
 
 def test_every_call_that_is_remembered_has_its_result_behind_it(

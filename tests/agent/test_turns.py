@@ -394,25 +394,20 @@ def test_a_no_to_somebodys_edit_is_a_no_to_what_the_model_wanted(team: Desk) -> 
     assert "RejectedBefore" in run.output
 
 
-def test_another_call_of_the_same_tool_is_asked_for(local: Desk) -> None:
-    script = one_by_one(call("pay", amount=1), call("pay", amount=2))
+@pytest.mark.parametrize(
+    ("second", "kind"), [(2, None), (1, "not-now")], ids=["another call", "not now"]
+)
+def test_after_a_no_another_call_may_be_asked_for_and_after_not_now_the_same(
+    local: Desk, second: int, kind: Any
+) -> None:
+    script = one_by_one(call("pay", amount=1), call("pay", amount=second))
     run = begun(local, Agent("clerk", ScriptedModel(script), [pay]), "pay")
 
-    rejected(local, run, "too little")
+    rejected(local, run, "no", kind=kind)
 
-    assert ask_of(run).args == {"amount": 2}
+    assert ask_of(run).args == {"amount": second}
     approved(local, run)
-    assert RAN == [2]
-
-
-def test_not_now_may_be_asked_again(local: Desk) -> None:
-    script = one_by_one(call("pay", amount=1), call("pay", amount=1))
-    run = begun(local, Agent("clerk", ScriptedModel(script), [pay]), "pay")
-
-    rejected(local, run, "tomorrow", kind="not-now")
-    approved(local, run)
-
-    assert (run.status, RAN) == ("done", [1])
+    assert (run.status, RAN) == ("done", [second])
 
 
 def test_nobody_in_time_is_not_somebodys_no(local: Desk, clock: FakeClock) -> None:

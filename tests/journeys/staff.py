@@ -42,9 +42,6 @@ def last_run(desk: Desk) -> Run:
     return run
 
 
-# --- what they do ---
-
-
 def ask(desk: Desk, question: str) -> str:
     """Be the user's program."""
     return desk.run(serve().agent, question, thread=THREAD, wait=False).id
@@ -68,9 +65,6 @@ def decide(desk: Desk) -> str:
 
 
 WORK: dict[str, Callable[..., Any]] = {"ask": ask, "go on": go_on, "decide": decide}
-
-
-# --- how they die ---
 
 
 def noting(tool: str, work: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,9 +93,6 @@ def live(order: dict[str, Any], report: int) -> None:
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
-
-
-# --- at once ---
 
 
 def answer(url: str, text: str) -> tuple[str, str]:

@@ -69,9 +69,6 @@ class Program:
         return run
 
 
-# --- first legal, then finance -----------------------------------------------------------------
-
-
 @pytest.fixture
 def contract(live: Desk, place: Place, tmp_path: Path) -> Program:
     live.people.add("lena", roles=["legal"])
@@ -111,9 +108,6 @@ def test_s4_10_finance_is_asked_after_legal_and_sees_what_legal_made_of_it(
     assert desk.verify()
 
 
-# --- an agent asks an agent that asks a person -------------------------------------------------
-
-
 @pytest.fixture
 def front(live: Desk, place: Place, tmp_path: Path) -> Program:
     return Program("33_help_through_agents", live, place.url, tmp_path)
@@ -146,9 +140,6 @@ def test_s4_10_a_person_who_ends_it_ends_it_for_all_of_them(front: Program) -> N
 
     assert run.status == "cancelled"
     assert told(front.desk, run) == [*HELPED[:5], "run.cancelled"]
-
-
-# --- a plan, and then each step of it ----------------------------------------------------------
 
 
 def test_s4_6_a_plan_is_approved_and_then_each_step_of_it(

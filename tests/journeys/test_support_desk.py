@@ -126,9 +126,6 @@ def desks(live: Desk, place: Place, tmp_path: Path, data: Path) -> Desks:
     return Desks(live, place.url, tmp_path)
 
 
-# --- S4.1 to S4.4: a question, and an answer from another program ------------------------------
-
-
 def test_s4_3_the_document_user_and_admin_in_two_terminals_one_after_the_other(
     desks: Desks,
 ) -> None:
@@ -216,9 +213,6 @@ def test_s4_7_the_stored_state_is_read_by_a_person_with_runs_show(desks: Desks) 
     assert "sayso inbox respond" in shown, "and what comes next"
 
 
-# --- S4.5: a tool that asks in its own body ----------------------------------------------------
-
-
 def test_s4_5_what_the_tool_did_before_it_asked_happens_once_across_programs(
     desks: Desks,
 ) -> None:
@@ -267,9 +261,6 @@ def test_s4_5_a_name_that_is_none_of_ours_is_refused_before_anybody_is_asked(
     assert "There is no database" in str(desks.run.output)
     assert (desks.run.asks, desks.backups, desks.deleted()) == ([], [], False)
     assert [m.failed for m in transcript(desks.run) if m.role == "tool"] == [True]
-
-
-# --- kill -9 -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

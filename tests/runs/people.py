@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import isfunction
 from typing import Any
 
 from sayso import Ask, Desk, Run
@@ -20,9 +21,12 @@ def note(text: str) -> str:
 
 
 def begun(desk: Desk, flow: Any, *args: Any, **kwargs: Any) -> Run:
-    """Start a run and carry it on until it waits or is over. A lambda is the workflow `flow`."""
-    if getattr(flow, "__name__", "") == "<lambda>":
-        flow = desk.workflow(name="flow")(flow)
+    """Start a run and carry it on until it waits or is over.
+
+    A function that is no workflow of this desk yet becomes one; a lambda is called `flow`.
+    """
+    if isfunction(flow) and all(one.fn is not flow for one in desk.flows.values()):
+        desk.workflow(name="flow" if flow.__name__ == "<lambda>" else flow.__name__)(flow)
     return desk.run(flow, *args, wait=False, **kwargs)
 
 

@@ -50,7 +50,6 @@ def test_a_tool_that_asks_is_a_workflow_inside_the_workflow(desk: Desk):
 
 
 def test_an_async_tool_that_asks_is_awaited(desk: Desk):
-    @desk.workflow
     async def flow(run: Any) -> Any:
         return await run.call(book_async, "Rome")
 
@@ -99,7 +98,6 @@ def confirming_tool() -> Any:
 
 @pytest.mark.parametrize("tool", [silent_tool, confirming_tool])
 def test_a_tool_that_asks_without_saying_so_is_refused_with_the_advice(desk: Desk, tool: Any):
-    @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(StepFailed, match="asks=True"):
             run.call(tool)
@@ -118,7 +116,6 @@ def test_every_verb_is_refused_inside_a_step(desk: Desk):
         RAN.append(amount)
         return "moved"
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         verbs = [
             lambda: run.step(note, "x"),
@@ -147,7 +144,6 @@ def test_every_verb_is_refused_inside_a_step(desk: Desk):
 
 
 def test_a_thread_inside_a_step_asks_nothing_either(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         def step() -> None:
             thread = threading.Thread(target=_quietly, args=(run,))
@@ -203,7 +199,6 @@ def test_a_tool_that_asks_may_be_called_in_branches(desk: Desk):
 
 
 def test_a_later_of_a_tool_that_asks_is_refused_because_there_is_nothing_to_open(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(Misuse, match="asks people itself"):
             run.later.call(book, city="Rome")
@@ -213,7 +208,6 @@ def test_a_later_of_a_tool_that_asks_is_refused_because_there_is_nothing_to_open
 
 
 def test_a_run_inside_a_step_of_another_run_is_a_run_of_its_own(desk: Desk):
-    @desk.workflow
     def outer(run: Running) -> Any:
         return run.step(lambda: begun(desk, lambda run: run.step(note, "inner")).output)
 

@@ -57,7 +57,6 @@ def test_a_maker_of_what_nobody_could_review_is_called_again_by_a_retry(
         text = bad if now else f"for {guidance}"
         return [text] if verb == "plan" else text
 
-    @local.workflow
     def flow(run: Running) -> Any:
         if verb == "escalate":
             return run.escalate("42", confidence=None, refine=write)

@@ -95,7 +95,6 @@ def test_an_edit_is_what_runs_and_what_history_shows(desk: Desk):
 def test_a_no_is_told_and_the_run_goes_on(desk: Desk):
     seen: list[str] = []
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         seen.append(outcome_of(run, pay, amount=40))
         return run.question("And now?")
@@ -111,7 +110,6 @@ def test_a_no_is_told_and_the_run_goes_on(desk: Desk):
 
 
 def test_an_answer_is_told_and_the_run_may_propose_again(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         amount = 40
         while True:
@@ -164,7 +162,6 @@ def test_an_async_gate_inside_an_async_run_is_a_call_of_the_run(desk: Desk):
         RAN.append(amount)
         return "moved"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         return await transfer(40)
 
@@ -193,7 +190,6 @@ def test_each_call_has_a_key_of_its_own(desk: Desk):
     def keyed(amount: int) -> None:
         keys.append(sayso.current_call().key)
 
-    @desk.workflow
     def flow(run: Running) -> None:
         run.call(keyed, amount=1)
         run.call(keyed, amount=1)
@@ -217,7 +213,6 @@ def test_a_failing_tool_fails_the_same_way_at_every_replay(desk: Desk):
         RAN.append(amount)
         raise LookupError("no funds: 100% (sic)")
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         try:
             run.call(broke, amount=40)
@@ -261,7 +256,6 @@ def test_a_failed_call_is_carried_out_again_only_after_another_yes(desk: Desk):
 
 
 def test_a_later_may_be_looked_at_and_collected_as_often_as_one_likes(desk: Desk):
-    @desk.workflow
     def flow(run: Any) -> Any:
         later = run.later.call(pay, amount=40)
         return [later.result(), later.done(), later.result(), later.done()]
@@ -396,7 +390,6 @@ def test_a_result_that_cannot_be_stored_does_not_undo_what_happened(desk: Desk):
         RAN.append(amount)
         return {1, 2}
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         try:
             run.call(odd, amount=40)
@@ -469,7 +462,6 @@ def test_secret_arguments_are_given_to_the_tool_and_kept_nowhere(desk: Desk, pla
         RAN.append(token)
         return f"in as {user} with {token}"
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.call(login, user="anna", token="hunter2-hunter2")
         return "in"

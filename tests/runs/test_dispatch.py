@@ -59,9 +59,6 @@ def waiting(run: Any) -> bool:
     return bool(run.status == "waiting")
 
 
-# --- workers that go ---
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_worker_that_stops_lets_go_and_others_go_on(
     way: Way, desk: Desk, worker: Worker, number: signal.Signals
@@ -89,9 +86,6 @@ def test_a_dispatcher_can_be_started_again_after_it_stopped(way: Way, desk: Desk
 
     with at_work(way, desk):
         assert left.result(LONG) == "two"
-
-
-# --- who serves what ---
 
 
 def test_a_run_of_an_unknown_workflow_is_left_alone(way: Way, desk: Desk, worker: Worker) -> None:
@@ -123,9 +117,6 @@ def test_a_worker_serves_only_the_queues_it_was_told_to(
     assert process.wait() == 0
     worker("--queues", "slow")
     assert slow.result(LONG) == "walked"
-
-
-# --- wake-ups are hints ---
 
 
 def test_wake_ups_that_all_get_lost_cost_time_and_nothing_else(
@@ -168,9 +159,6 @@ def _drop_every_job(place: Place) -> None:
         "create trigger swallow before insert on sayso_engine.procrastinate_jobs "
         "for each row execute function sayso_engine.swallow()"
     )
-
-
-# --- many ---
 
 
 def test_a_worker_carries_on_as_many_runs_at_once_as_it_has_threads(

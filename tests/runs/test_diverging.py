@@ -295,7 +295,6 @@ def test_escalating_another_answer_is_noticed_at_once(desk: Desk):
     """Unsure it was, and a person said no; sure of it now, nothing goes on with it."""
     sure = iter([0.2, 0.9])
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         answer = run.escalate("42", confidence=next(sure))
         return run.step(RAN.append, answer)
@@ -311,7 +310,6 @@ def test_a_question_of_the_future_is_not_asked_about_the_past(desk: Desk):
     """Sure it was, and things were done on it; a doubt that comes up at a replay changes nothing."""
     sure = iter([0.9, 0.2])
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         answer = run.escalate("42", confidence=next(sure))
         run.step(one)

@@ -138,7 +138,6 @@ def test_an_effect_in_doubt_waits_for_a_person_and_is_left_if_they_say_so(desk: 
         RAN.append(amount)
         raise TimeoutError("no answer")
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(Skipped):
             run.effect(wire, 40)
@@ -158,7 +157,6 @@ def test_an_effect_is_awaited_in_a_workflow_that_is(desk: Desk):
         RAN.append(name)
         return f"wiped {name}"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         return [await run.effect(wipe_async, "disk"), await run.question("Happy?")]
 

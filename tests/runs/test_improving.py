@@ -148,13 +148,9 @@ def test_guidance_cannot_break_out_of_its_fence(desk: Desk) -> None:
     assert "\nSystem:" not in shown[1]
 
 
-# --- run.cases ---
-
-
 def test_what_a_run_saw_is_what_its_replay_sees(desk: Desk) -> None:
     seen: list[list[str]] = []
 
-    @desk.workflow
     def looks(run):
         found = run.cases("late parcel", least=0)
         seen.append([case.id for case in found])
@@ -178,9 +174,6 @@ def test_the_verb_of_the_module_looks_in_the_run_that_is_here(desk: Desk) -> Non
     assert begun(desk, lambda run: len(sayso.cases("late parcel", least=0))).result() == 1
     with pytest.raises(Misuse, match=r"desk\.cases"):
         sayso.cases("late parcel")
-
-
-# --- run.escalate ---
 
 
 def test_conflicts_are_on_the_card_and_reach_the_policy(desk: Desk) -> None:

@@ -38,7 +38,6 @@ def broken(text: str) -> None:
 
 
 def test_every_verb_has_a_later(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later
         asked = [
@@ -71,7 +70,6 @@ def test_every_verb_has_a_later(desk: Desk):
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
 def test_laters_may_be_decided_in_any_order(desk: Desk, order: str):
-    @desk.workflow
     def flow(run: Running) -> Any:
         a, b = run.later.question("a"), run.later.question("b")
         return [b.result(), a.result()]
@@ -84,7 +82,6 @@ def test_laters_may_be_decided_in_any_order(desk: Desk, order: str):
 
 
 def test_an_approved_later_call_is_carried_out_when_its_result_is_wanted(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.call(pay, amount=40)
         run.question("Now?")
@@ -101,7 +98,6 @@ def test_an_approved_later_call_is_carried_out_when_its_result_is_wanted(desk: D
 
 
 def test_an_open_later_call_is_no_difference_at_the_next_pauses(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.call(pay, amount=40)
         said = [run.question("1?"), run.question("2?"), run.question("3?")]
@@ -117,7 +113,6 @@ def test_an_open_later_call_is_no_difference_at_the_next_pauses(desk: Desk):
 
 
 def test_what_is_never_collected_is_joined_at_the_end(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.later.call(pay, amount=40)
         run.later.question("Which?")
@@ -132,28 +127,17 @@ def test_what_is_never_collected_is_joined_at_the_end(desk: Desk):
     assert (run.status, run.output, RAN) == ("done", "all done", [40])
 
 
-def test_a_no_to_what_is_never_collected_is_no_error(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        run.later.call(pay, amount=40)
-        return "all done"
-
-    run = begun(desk, flow)
-    rejected(desk, run)
-
-    assert (run.status, run.output, RAN) == ("done", "all done", [])
-
-
-def test_an_async_tool_that_is_never_collected_is_carried_out(desk: Desk):
-    @desk.workflow
+@pytest.mark.parametrize(("decide", "ran"), [(approved, [40]), (rejected, [])])
+def test_an_async_tool_that_is_never_collected_is_carried_out_and_a_no_is_no_error(
+    desk: Desk, decide: Any, ran: list[int]
+):
     async def flow(run: Any) -> Any:
         run.later.call(wire, amount=40)
         return "all done"
 
-    run = begun(desk, flow)
-    approved(desk, run)
+    run = decide(desk, begun(desk, flow))
 
-    assert (run.status, run.output, RAN) == ("done", "all done", [40]), run.error
+    assert (run.status, run.output, RAN) == ("done", "all done", ran), run.error
 
 
 LANES = {
@@ -182,7 +166,6 @@ def test_what_a_lane_of_its_own_never_collected_is_joined_too(desk: Desk, name: 
 def test_whether_it_is_done_is_recorded_because_it_may_decide_the_way(desk: Desk):
     seen: list[list[bool]] = []
 
-    @desk.workflow
     def flow(run: Any) -> Any:
         later = run.later.question("Which?")
         early = later.done()
@@ -204,7 +187,6 @@ def test_whether_it_is_done_is_recorded_because_it_may_decide_the_way(desk: Desk
 
 
 def test_done_and_result_are_awaited_where_the_workflow_is_async(desk: Desk):
-    @desk.workflow
     async def flow(run: Any) -> Any:
         later = run.later.call(wire, amount=40)
         return [await later.done(), await later.result()]
@@ -216,7 +198,6 @@ def test_done_and_result_are_awaited_where_the_workflow_is_async(desk: Desk):
 
 
 def test_a_later_may_be_collected_in_a_branch(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.question("Which?")
         return run.gather(lambda: later.result(), lambda: run.step(note, "other"))
@@ -236,7 +217,6 @@ def test_a_later_may_be_collected_in_a_branch(desk: Desk):
     ],
 )
 def test_a_maker_is_refused_where_nobody_waits_to_make_it_again(desk: Desk, use: Any):
-    @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(Misuse, match="gather"):
             use(run)
@@ -250,7 +230,6 @@ def test_a_maker_is_refused_where_nobody_waits_to_make_it_again(desk: Desk, use:
 def test_a_decision_while_the_run_is_running_is_not_lost(desk: Desk):
     """It comes after the run has read its asks and before it waits."""
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.question("a")
         if desk.get(later.id).open:
@@ -291,7 +270,6 @@ def test_a_decision_right_before_the_run_waits_for_it_is_not_lost(desk: Desk, aw
 def test_a_call_that_just_ended_is_known_when_a_pause_misses(desk: Desk):
     """Its result is not written yet when the pause finds that there is more to do."""
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.question("a")
         paid = run.call(pay, amount=40)
@@ -326,7 +304,6 @@ def test_branches_run_side_by_side_and_return_in_order(desk: Desk):
 
 
 def test_async_branches_may_be_awaitables_or_functions(desk: Desk):
-    @desk.workflow
     async def flow(run: Any) -> Any:
         async def both() -> Any:
             return [await run.step(note, "x"), await run.question("c")]
@@ -370,7 +347,6 @@ def test_every_branch_goes_as_far_as_it_can_before_the_run_waits(desk: Desk):
 def test_a_branch_that_fails_is_heard_when_the_others_are_through(desk: Desk):
     seen: list[str] = []
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         try:
             run.gather(lambda: run.step(broken, "left"), lambda: run.question("Right?"))
@@ -419,7 +395,6 @@ def test_many_branches_write_one_whole_journal(desk: Desk):
         await asyncio.sleep(0.001 * (n % 3))
         return n
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         async def branch(n: int) -> Any:
             return [await run.step(slow, n), await run.step(slow, n + 1)]
@@ -435,7 +410,6 @@ def test_many_branches_write_one_whole_journal(desk: Desk):
 
 
 def test_many_threads_write_one_whole_journal(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         branches = [lambda n=n: [run.step(int, n), run.step(int, n + 1)] for n in range(12)]
         return [run.gather(*branches), run.question("Fine?")]

@@ -298,7 +298,6 @@ def test_a_model_is_told_that_an_approval_lapsed(desk: Desk, clock: FakeClock) -
 
 
 def test_a_later_call_that_the_policy_allows_asks_nobody_and_runs_once(desk: Desk) -> None:
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.call(look, 7)
         more = run.question("And now?")
@@ -315,7 +314,6 @@ def test_a_later_call_that_the_policy_allows_asks_nobody_and_runs_once(desk: Des
 def test_a_later_call_that_is_denied_fails_where_its_result_is_wanted(desk: Desk) -> None:
     under(desk, DENIES)
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.call(pay, amount=40)
         more = run.question("And now?")
@@ -367,7 +365,6 @@ def test_a_run_that_is_cancelled_while_a_yes_settles_runs_nothing(
 
 
 def test_an_optional_review_does_not_hold_the_run(desk: Desk) -> None:
-    @desk.workflow
     def flow(run: Running) -> Any:
         text = run.draft("Dear customer", optional=True)
         return [text, run.question("And now?")]
@@ -399,7 +396,6 @@ def test_a_run_that_asks_too_much_is_parked_and_goes_on_where_it_was_e46(
 ) -> None:
     """It would fail: of two thousand runs started at once most would be lost."""
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         first = run.call(look, order=7)
         return [first, run.question("Which one?"), run.question("And now?")]

@@ -46,7 +46,6 @@ class Bill:
 
 
 def test_state_says_what_waits_and_what_comes_next(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.progress(0.5)
         run.gather(lambda: run.question("Which?"), lambda: run.call(pay, amount=40))
@@ -71,7 +70,6 @@ def test_state_says_what_waits_and_what_comes_next(desk: Desk):
 def test_state_while_somebody_is_at_work(desk: Desk):
     seen: list[Any] = []
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.step(look)
         desk.get_run(run.id)
@@ -92,7 +90,6 @@ def test_state_while_somebody_is_at_work(desk: Desk):
 def test_a_run_whose_worker_fell_silent_says_so(desk: Desk, clock: FakeClock):
     seen: list[Any] = []
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         def freeze() -> None:
             clock.advance("1h")
@@ -138,7 +135,6 @@ def test_a_run_that_nobody_serves_stays_ready_and_says_who_is_missing(
 
 
 def test_memory_has_a_typed_step_for_everything_in_order(desk: Desk, clock: FakeClock):
-    @desk.workflow
     def flow(run: Running, task: str) -> Any:
         run.step(look)
         clock.advance(1)
@@ -181,7 +177,6 @@ def test_memory_has_a_typed_step_for_everything_in_order(desk: Desk, clock: Fake
 
 
 def test_output_comes_back_in_its_type(desk: Desk):
-    @desk.workflow
     def flow(run: Running, bill: Bill, *more: int) -> tuple[Bill, int]:
         run.question("Which?")
         assert isinstance(bill, Bill)

@@ -178,7 +178,6 @@ def test_nothing_behind_a_swallowed_pause_happens(local: Desk, flow: Callable[..
 def test_finally_runs_at_every_pause_and_except_exception_at_none(desk: Desk):
     left: list[str] = []
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         try:
             return [run.question("1?"), run.question("2?")]
@@ -202,7 +201,6 @@ def test_two_verbs_at_once_in_one_lane_park_the_run_with_the_way_out(desk: Desk)
         inside.set()
         ended.wait(5)
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         with ThreadPoolExecutor(1) as pool:
             first = pool.submit(run.step, slow)
@@ -225,7 +223,6 @@ def test_two_tasks_in_one_lane_park_the_run(desk: Desk):
     async def slow() -> None:
         await asyncio.sleep(0.02)
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         await asyncio.gather(run.step(slow), run.step(slow))
 
@@ -237,7 +234,6 @@ def test_two_tasks_in_one_lane_park_the_run(desk: Desk):
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_a_verb_that_nobody_awaited_is_not_taken_for_done(desk: Desk):
-    @desk.workflow
     async def flow(run: Any) -> Any:
         forgotten = run.call(pay, amount=40)
         return f"paid: {forgotten is not None}"
@@ -254,7 +250,6 @@ def test_a_call_in_flight_when_the_workflow_returns_is_seen_through(desk: Desk):
         RAN.append("slow")
         return "paid"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         task = asyncio.ensure_future(run.call(slow, amount=40))
         await asyncio.sleep(0.03)
@@ -290,7 +285,6 @@ def test_a_step_that_is_cancelled_in_the_middle_does_not_change_history(desk: De
         await asyncio.sleep(0.2 if len(RAN) == 1 else 0)
         return "came"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         try:
             found = await given_up_in(run.step(slow), inside)
@@ -317,7 +311,6 @@ def test_a_call_that_is_cancelled_in_the_middle_is_in_doubt(desk: Desk):
         await asyncio.sleep(10)
         return "paid"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         try:
             return await given_up_in(run.call(slow, amount=40), inside)
@@ -337,12 +330,10 @@ def test_the_verbs_of_another_run_are_refused(desk: Desk):
     """A run kept in a global: with two workers at work it is soon the wrong one."""
     kept: list[Running] = []
 
-    @desk.workflow
     def first(run: Running) -> Any:
         kept.append(run)
         return run.question("Which?")
 
-    @desk.workflow
     def second(run: Running) -> Any:
         return kept[0].step(note, "for another")
 

@@ -37,7 +37,6 @@ def test_code_of_a_finished_verb_never_runs_again(desk: Desk):
         ran.append("nested")
         return run.step(step)
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         said = [run.step(step), run.call(tool), run.workflow(nested)]
         said += run.gather(lambda: run.step(step), lambda: run.step(step))
@@ -91,7 +90,6 @@ def test_what_was_recorded_is_a_copy(desk: Desk):
     def step() -> Any:
         return shared
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         found = run.step(step)
         found["n"].append(2)
@@ -133,7 +131,6 @@ def test_anything_callable_can_be_a_step(desk: Desk):
 
 
 def test_input_is_the_same_at_every_replay_whatever_the_workflow_does_to_it(desk: Desk):
-    @desk.workflow
     def flow(run: Running, orders: list[int], *more: int, note: str = "-", **rest: int) -> Any:
         orders.append(99)
         run.question("Which?")
@@ -176,7 +173,6 @@ def test_lanes_count_for_themselves(desk: Desk):
     def nested(run: Running) -> Any:
         return [run.step(one), run.question("In it?")]
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.step(one)
         run.workflow(nested)
@@ -200,7 +196,6 @@ def test_a_replay_is_linear_in_the_journal(local: Desk):
     def inner(run: Running, number: int) -> Any:
         return run.random()
 
-    @local.workflow
     def flow(run: Running, size: int) -> Any:
         for number in range(size):
             run.workflow(inner, number)
@@ -237,7 +232,6 @@ def test_nothing_is_held_in_memory_while_a_run_waits(desk: Desk):
         def __del__(self) -> None:
             Big.alive -= 1
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         big = Big()
         run.question("Which?")

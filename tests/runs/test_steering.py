@@ -160,7 +160,6 @@ def test_cancel_voids_an_approval_that_is_not_spent(desk: Desk):
 
 
 def test_cancel_stops_a_run_at_work_before_its_next_verb(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.step(lambda: desk.cancel(run.id, "stop").id)
         RAN.append("between")
@@ -176,7 +175,6 @@ def test_cancel_stops_a_run_at_work_before_its_next_verb(desk: Desk):
 
 
 def test_cancel_from_inside_stops_before_an_approved_effect(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.call(pay, amount=40)
         run.question("Go?")
@@ -240,7 +238,6 @@ ENDINGS = {
 
 @pytest.mark.parametrize("name", ENDINGS)
 def test_a_rejection_that_ends_the_run_means_zero_further_calls(desk: Desk, name: str):
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.later.question("Aside?")
         for _ in range(3):
@@ -338,7 +335,6 @@ def test_a_failure_that_the_workflow_dealt_with_stays(desk: Desk):
             raise LookupError("nothing there")
         return "worked"
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         try:
             run.step(broken)
@@ -443,7 +439,6 @@ def test_a_run_that_lost_the_race_for_its_thread_does_nothing(desk: Desk):
     """Another run of the thread starts after it looked and before it wrote its first line."""
     desk.workflow(talk)
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         if not desk.runs(thread="t"):
             desk.start(talk, "faster", thread="t")
@@ -484,7 +479,6 @@ def test_a_parked_run_holds_its_thread_and_an_ended_one_does_not(desk: Desk):
 
 
 def test_a_failed_run_is_not_tried_again_while_its_thread_has_gone_on(desk: Desk):
-    @desk.workflow
     def fails(run: Running) -> Any:
         raise OSError
 

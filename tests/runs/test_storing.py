@@ -75,7 +75,6 @@ def test_a_step_whose_result_cannot_be_stored_fails_the_same_way_each_time(local
 
     make.__annotations__["return"] = int if name == "another type than promised" else Any
 
-    @local.workflow
     def flow(run: Running) -> Any:
         try:
             run.step(make)
@@ -102,7 +101,6 @@ def test_the_way_out_is_said(desk: Desk):
 
 
 def test_an_output_that_cannot_be_stored_fails_the_run_and_nothing_is_lost(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.step(RAN.append, 1)
         return object() if len(RAN) == 1 else "fine"
@@ -251,7 +249,6 @@ def test_leaving_the_program_from_a_step_or_tool_ends_the_run_alone(desk: Desk, 
 
 
 def test_a_failed_run_says_why_to_whoever_waits_for_it(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         raise LookupError("no such order")
 
@@ -347,7 +344,6 @@ def test_an_async_step_that_never_returns_is_cancelled_at_its_limit(desk: Desk):
             RAN.append("cancelled")
             raise
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         return await run.step(hang)
 
@@ -362,7 +358,6 @@ def test_a_timeout_of_its_own_is_not_taken_for_the_limit(local: Desk):
     async def impatient() -> None:
         raise TimeoutError("the server is slow")
 
-    @local.workflow
     async def flow(run: Any) -> Any:
         return await run.step(impatient)
 
@@ -404,7 +399,6 @@ def test_what_a_step_that_was_left_behind_still_does_is_not_recorded(desk: Desk)
         gone.set()
         return "too late"
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         try:
             run.step(slow, run)

@@ -26,9 +26,6 @@ def heard(clerk: Clerk, run: Run) -> dict[str, str]:
     }
 
 
-# --- what people say ---------------------------------------------------------------------------
-
-
 def test_calls_of_one_message_are_asked_together_and_decided_in_any_order(hire: Hire):
     clerk = hire(TWO)
     run = clerk.begin()
@@ -101,9 +98,6 @@ def test_a_thread_goes_on_after_a_run_that_somebody_ended_with_every_call_answer
     assert clerk.did == [["send", "ben", "hello"]]
 
 
-# --- what the policy says ----------------------------------------------------------------------
-
-
 def test_what_the_policy_allows_runs_alone_and_what_it_denies_is_told(hire: Hire):
     law = """
     [[rules]]
@@ -159,23 +153,20 @@ FROZEN = '[[rules]]\nname = "frozen"\ntool = "send"\neffect = "deny"\nwhy = "No 
 FREE = '[[rules]]\nname = "free"\ntool = "send"\neffect = "allow"'
 
 
-def test_a_policy_that_allows_after_a_rejection_does_not_undo_it(hire: Hire):
+@pytest.mark.parametrize(
+    ("verdict", "law", "told"),
+    [("reject", FREE, "said no"), ("approve", FROZEN, "No mail today.")],
+    ids=["allows after a no", "denies after a yes"],
+)
+def test_of_people_and_a_policy_that_came_later_the_stricter_counts(
+    hire: Hire, verdict: str, law: str, told: str
+):
     clerk = hire(ONE)
     run = clerk.begin()
-    clerk.desk.reject(ask_of(run), "no")
-    clerk.law = FREE
-    run = clerk.go_on(run)
+    clerk.law = law
+    run = clerk.decided(run, verdict)
     assert (run.status, clerk.did) == ("done", [])
-
-
-def test_a_policy_that_denies_after_an_approval_is_the_stricter_one(hire: Hire):
-    clerk = hire(ONE)
-    run = clerk.begin()
-    clerk.desk.approve(ask_of(run))
-    clerk.law = FROZEN
-    run = clerk.go_on(run)
-    assert (run.status, clerk.did) == ("done", [])
-    assert "No mail today." in heard(clerk, run)["send"]
+    assert told in heard(clerk, run)["send"]
 
 
 def test_what_was_allowed_and_is_not_any_more_is_asked_when_the_turn_goes_on(hire: Hire):

@@ -57,9 +57,6 @@ def model(kind: str, *, calls: Any = None) -> Thinks:
     return Thinks(think)
 
 
-# --- a pause must come through ---
-
-
 @KINDS
 def test_or_else_a_pause_in_a_reply_of_the_model_is_lost(kind: str) -> None:
     with pytest.raises(Halt):
@@ -106,9 +103,6 @@ def test_or_else_code_can_swallow_a_pause(text: str) -> None:
     executor.send_tools({"send": halt})
     with pytest.raises(Halt):
         executor(text)
-
-
-# --- the parts that we put in their place must be used ---
 
 
 @KINDS
@@ -195,9 +189,6 @@ def test_or_else_the_last_word_is_reviewed_twice() -> None:
     assert called == []
 
 
-# --- memory ---
-
-
 def test_or_else_what_a_person_changed_in_a_plan_is_forgotten_when_the_agent_plans_again() -> None:
     class Heeded(MemoryStep):
         def to_messages(self, summary_mode: bool = False) -> Any:
@@ -254,9 +245,6 @@ def test_or_else_callbacks_of_the_user_are_not_called() -> None:
     assert called == ["plan", "all"]
 
 
-# --- the interpreter ---
-
-
 def test_or_else_time_and_chance_are_not_steady() -> None:
     put: list[tuple[str, Any]] = []
 
@@ -300,9 +288,6 @@ def test_or_else_a_block_is_timed_by_the_host_and_ends_otherwise_at_a_replay() -
     executor = LocalPythonExecutor([])
     assert getattr(executor, "timeout_seconds", None) in (None, 30)
     assert executor.custom_tools == {}
-
-
-# --- tools ---
 
 
 def test_or_else_questions_and_answers_are_taken_for_ordinary_tools() -> None:
