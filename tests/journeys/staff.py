@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sayso import AskClosed, Desk, Run
+from sayso import Desk, Run
 from tests.crash.mortal import Killer, arm
 from tests.crash.shop import note
 from tests.crash.visitors import receive
@@ -93,18 +93,6 @@ def live(order: dict[str, Any], report: int) -> None:
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
-
-
-def answer(url: str, text: str) -> tuple[str, str]:
-    """Be an admin with a name of one's own, at the same moment as others; say who was fastest."""
-    me = f"admin-{os.getpid()}"
-    with Desk(url, account=f"{me}@till") as desk:
-        (open_,) = last_run(desk).asks
-        try:
-            desk.respond(open_, f"{text}, says {me}")
-        except AskClosed as late:
-            return me, late.decision.by.id if late.decision is not None else "nobody"
-    return me, me
 
 
 def rows(file: Path) -> int:

@@ -21,9 +21,8 @@ import pytest
 
 from sayso import Ask, Desk, Event, Run
 from sayso.errors import VerdictNotAllowed
-from tests import hostile
+from tests import forked, hostile
 from tests.crash.visitors import Door
-from tests.forked import Forked
 from tests.journeys.mailroom import PROGRAM
 from tests.places import Place
 
@@ -346,18 +345,11 @@ class Terminals:
     folder: Path
     desk: Desk
 
-    @property
-    def env(self) -> dict[str, str]:
-        return {**os.environ, "LOGNAME": "anna", "COLUMNS": "80"}
-
-    def start(self, *words: str) -> Forked:
-        return Forked(words, cwd=self.folder, env=self.env)
-
     def run(self, *words: str, code: int = 0) -> str:
-        process = self.start(*words)
-        out, err = process.communicate(timeout=60)
-        assert process.wait() == code, (words, out, err)
-        return out if code == 0 else err
+        env = {**os.environ, "LOGNAME": "anna", "COLUMNS": "80"}
+        done = forked.run(words, cwd=self.folder, env=env)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout if code == 0 else done.stderr
 
     def inbox(self, verdict: str, ask: Ask, *words: str, code: int = 0) -> str:
         seen = ("--seen", ask.digest[:12])

@@ -80,21 +80,6 @@ def around(sqlite: Place, tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "SAYSO_URL": sqlite.url, FOLDER: str(tmp_path), "COLUMNS": "80"}
 
 
-Command = Callable[..., str]
-
-
-@pytest.fixture
-def command(around: dict[str, str]) -> Command:
-    """Run a command as a process of its own, and return what it printed."""
-
-    def run(*words: str, code: int = 0) -> str:
-        done = forked.run(words, env=around, cwd=ROOT)
-        assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-        return done.stdout if code == 0 else done.stderr
-
-    return run
-
-
 def thoughts(folder: Path) -> list[str]:
     return noted(folder, "thoughts")
 
@@ -103,9 +88,15 @@ def thoughts(folder: Path) -> list[str]:
 
 
 def test_s1_the_document_with_a_new_process_after_every_pause(
-    command: Command, sqlite: Place, tmp_path: Path
+    around: dict[str, str], sqlite: Place, tmp_path: Path
 ) -> None:
     """Everything is done as a person would: with the program, and with the command line."""
+
+    def command(*words: str) -> str:
+        done = forked.run(words, env=around, cwd=ROOT)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
     desk = Desk(sqlite.url, account="sam@till")
     run = desk.get_run(command(*PROGRAM, "begin", TASK).strip())
 

@@ -85,19 +85,16 @@ class Desks:
     def run(self) -> Run:
         return last_run(self.desk)
 
-    def start(self, program: str, *words: str, code: int = 0) -> str:
+    def start(self, program: str, *words: str) -> str:
         """Run a program without a terminal until it ends, and return what it printed."""
         command = [SAYSO, *words] if program == "sayso" else _command(program, *words)
         done = forked.run(command, cwd=self.folder, env=self.env)
-        assert done.returncode == code, (words, done.stdout, done.stderr)
-        return done.stdout if code == 0 else done.stderr
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
 
-    def at_terminal(
-        self, program: str, *words: str, env: dict[str, str] | None = None
-    ) -> AbstractContextManager[Program]:
+    def at_terminal(self, program: str, *words: str) -> AbstractContextManager[Program]:
         """Start a program at a terminal of its own; a block that ends it."""
-        around = {**self.env, **(env or {})}
-        return running(_command(program, *words), cwd=self.folder, env=around)
+        return running(_command(program, *words), cwd=self.folder, env=self.env)
 
     @property
     def backups(self) -> list[Path]:

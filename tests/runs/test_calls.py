@@ -318,14 +318,6 @@ def test_a_person_may_say_it_happened_with_a_result_of_the_right_type(desk: Desk
     assert RAN == [40]
 
 
-def test_a_person_may_say_leave_it(desk: Desk):
-    run = in_doubt(desk)
-    rejected(desk, run, "leave it")
-
-    assert run.output == "skipped by sam"
-    assert RAN == [40]
-
-
 def test_an_idempotent_tool_is_tried_again_with_the_same_key(desk: Desk):
     keys: list[str] = []
 

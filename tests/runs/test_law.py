@@ -282,18 +282,6 @@ def test_a_model_is_told_what_is_denied_and_goes_on(desk: Desk) -> None:
     assert (run.asks, RAN) == ([], [7])
 
 
-def test_a_model_is_told_that_an_approval_lapsed(desk: Desk, clock: FakeClock) -> None:
-    model = Watched(once(call("pay", amount=40)))
-    agent = Agent("clerk", model, [pay])
-
-    run = lapsed(desk, clock, agent, "pay it")
-
-    (told_it,) = results(model.last)
-    assert "its approval was good until" in told_it
-    assert (run.status, RAN) == ("done", [])
-    assert desk.verify()
-
-
 # --- what a run does not wait for --------------------------------------------------------------
 
 

@@ -467,17 +467,6 @@ def test_a_clock_that_was_set_back_does_not_hide_the_run_of_a_thread(
             set_back.start(talk, "third", thread="t")
 
 
-def test_a_parked_run_holds_its_thread_and_an_ended_one_does_not(desk: Desk):
-    desk.workflow(talk)
-    run = begun(desk, talk, "one", thread="t")
-    desk.cancel(run)
-    second = begun(desk, talk, "two", thread="t")
-
-    with pytest.raises(RunOver):
-        desk.retry(run)
-    assert second.status == "waiting"
-
-
 def test_a_failed_run_is_not_tried_again_while_its_thread_has_gone_on(desk: Desk):
     def fails(run: Running) -> Any:
         raise OSError
