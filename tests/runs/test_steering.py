@@ -19,6 +19,7 @@ from sayso.errors import (
     UnknownPerson,
     UnknownRun,
 )
+from sayso.runs import journal
 from sayso.testing import FakeClock
 from tests.places import Place
 from tests.runs.people import (
@@ -259,6 +260,7 @@ def test_a_rejection_that_ends_the_run_means_zero_further_calls(desk: Desk, name
     carried_on(desk, run)
 
     assert run.status == "cancelled", run.error
+    assert "sam rejected" in str(run.error)
     assert "stop it" in str(run.error)
     assert RAN == []
     assert [ask.title for ask in run.asks if ask.open] == [], "nobody is asked in vain"
@@ -435,8 +437,11 @@ def test_one_run_of_a_thread_at_a_time(desk: Desk):
     assert [run.thread for run in desk.runs()].count("t") == 2
 
 
-def test_a_run_that_lost_the_race_for_its_thread_does_nothing(desk: Desk):
+def test_a_run_that_lost_the_race_for_its_thread_does_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
     """Another run of the thread starts after it looked and before it wrote its first line."""
+    monkeypatch.setattr(journal, "FLUSH_AFTER", 3600)  # however long it takes to start another
     desk.workflow(talk)
 
     def flow(run: Running) -> Any:
