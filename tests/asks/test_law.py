@@ -839,6 +839,26 @@ def test_when_somebody_leaves_only_what_needs_them_stops_e59(
     late.close()
 
 
+def test_who_leaves_is_not_blamed_for_what_stood_still_before_e59(office: Office) -> None:
+    """Removing a clerk asked whether nobody should be security any more: nobody was before."""
+    desk = office('[groups]\nclerks = ["ben", "jun"]\n[roles]\nben = ["clerk"]')
+    for name in ("sec", "ada"):
+        desk.people.remove(name)
+
+    assert desk.people.stops("ben") == ()
+    assert [one.split(":")[0] for one in desk.people.stops("anna")] == ["The policy, tier high"]
+    desk.people.remove("ben")
+    assert [one.split(":")[0] for one in desk.people.stops("jun")] == ["The policy, group clerks"]
+
+
+def test_the_agents_of_who_leaves_are_said_to_stop_e59(office: Office) -> None:
+    desk = office()
+    desk.tokens.make("till", "agent", owner="ben")
+    desk.tokens.make("bank", "agent", owner="ben")
+
+    assert desk.people.stops("ben") == ("The tokens of their agents end too: bank, till.",)
+
+
 def test_whom_nobody_on_the_desk_is_a_policy_cannot_ask_for_e59(office: Office) -> None:
     """E21: that is said to whoever puts it in force, and not to whoever asks."""
     desk = office()

@@ -5,6 +5,7 @@ As in `test_evidence.py`: each test is the story of a fault measured elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ from tests.web.conftest import shared_place
 __all__ = ["shared_place"]  # a fixture
 
 API = "/api/v1"
-LAW = """
+LAW = '''
 [tools.refund]
 args = { order = "integer", amount = { type = "number", minimum = 0, maximum = 5000 } }
 
@@ -50,7 +51,26 @@ tier = "low"
 name = "anything"
 tool = "guess*"
 tier = "low"
+
+[tools.move]
+args = { to = "string" }
+
+[[rules]]
+name = "harmless by its own word"
+tool = "move"
+when = """
+has(confidence) && confidence > 0.9 || "safe" in tags || risk == "low"
+|| has(affects) && affects == "nobody" || has(reversible) && reversible
 """
+tier = "low"
+
+[[rules]]
+name = "doubtful unless it says otherwise"
+tool = "move"
+when = "!has(confidence) && !('checked' in tags)"
+effect = "ask"
+needs = ["1 senior"]
+'''
 
 
 def under(place: Place, law: str) -> Iterator[Served]:
@@ -153,6 +173,36 @@ def test_e39_only_a_declared_secret_is_hidden(bot: httpx2.Client) -> None:
     assert shows["stated_by"] == "agent", "preview and impact are the word of the agent"
 
 
+def test_e39_the_words_of_a_schema_that_an_agent_sent_are_called_its_own(
+    server: Served, bot: httpx2.Client
+) -> None:
+    """The form said "Worked out by the tool: 4.00 EUR", and that the declaration calls 90,000 cents."""
+    amount = {
+        "type": "integer",
+        "title": "Cents",
+        "description": "Worked out by the tool: 4.00 EUR",
+    }
+    either = {"anyOf": [{"type": "integer", "title": "4.00 EUR"}, {"type": "string"}]}
+    schema = {"type": "object", "properties": {"amount": amount, "fee": either}}
+    args, ada = {"amount": 90_000, "fee": 7}, server.signed_in("ada")
+
+    sent = opened(bot, "transfer", args, schema=schema)
+    question = {"kind": "question", "title": "How much?", "answer": amount}
+    asked = bot.post(f"{API}/asks", json=question).json()
+    pages = [ada.get(f"/inbox/{ask['id']}").text for ask in (sent, asked)]
+
+    assert "declared" not in sent["content"]
+    for page in pages:
+        assert "The agent calls it “<bdi>Cents</bdi>”" in page
+        assert "The agent says: <bdi>Worked out by the tool: 4.00 EUR</bdi>" in page
+        assert "Its declaration calls it" not in page
+    options = re.findall("<option.*?</option>", pages[0])
+    assert not [one for one in options if "4.00" in one], "a form that a value may have"
+    declared = opened(bot, "refund", {"order": 39, "amount": 90}, schema=schema)
+    assert declared["content"]["declared"] is True
+    assert "Cents" not in ada.get(f"/inbox/{declared['id']}").text
+
+
 @pytest.mark.parametrize("said", [{"risk": "low"}, {"reversible": True}, {"affects": "nobody"}])
 def test_e40_what_a_request_says_of_itself_replaces_nothing(
     bot: httpx2.Client, said: dict[str, Any]
@@ -163,3 +213,26 @@ def test_e40_what_a_request_says_of_itself_replaces_nothing(
     assert ask["content"]["reversible"] is False
     assert ask["content"]["needs"] == ["1 security", "1 senior"]
     assert "It cannot be undone." in ask["content"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"confidence": 0.99},
+        {"tags": ["safe"]},
+        {"risk": "low"},
+        {"affects": "nobody"},
+        {"reversible": True},
+        {"tags": ["checked"]},
+        {"confidence": 0.99, "tags": ["safe", "checked"], "risk": "low"},
+    ],
+    ids=str,
+)
+def test_e43_no_rule_spares_people_for_what_a_request_says_of_itself(
+    bot: httpx2.Client, said: dict[str, Any]
+) -> None:
+    """A rule that named a milder tier let a call run alone that its agent called safe."""
+    ask = opened(bot, "move", {"to": f"{said}"}, **said)
+
+    assert ask["status"] == "open"
+    assert ask["content"]["needs"] == ["1 senior"]

@@ -110,6 +110,7 @@ CHANGES: list[dict[str, Any]] = [
     {"idempotent": True},
     {"ignores": True},
     {"elsewhere": True},
+    {"declared": True},
     {"posted": True},
     {"files": (note_file("note.txt", b"charged twice"),)},
 ]

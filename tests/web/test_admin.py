@@ -99,7 +99,11 @@ def test_somebody_removed_is_out_with_their_agents(house: House, root: httpx2.Cl
     agent = house.client(house.desk.tokens.make("helper", owner="dora")[1])
     assert agent.get("/api/v1/session").status_code == 200
 
-    assert root.delete("/api/v1/people/dora").status_code == 204
+    refused = root.delete("/api/v1/people/dora")
+    assert refused.status_code == 409
+    assert "The tokens of their agents end too: helper." in refused.json()["detail"]
+    assert agent.get("/api/v1/session").status_code == 200
+    assert root.delete("/api/v1/people/dora?sure=true").status_code == 204
 
     assert dora.get("/api/v1/session").status_code == 401
     assert agent.get("/api/v1/session").status_code == 401

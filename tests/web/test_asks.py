@@ -223,6 +223,34 @@ def test_agents_do_not_meet_each_others_keys(server: Served, bot: httpx2.Client)
     assert len({answer.json()["id"] for answer in answers}) == 3
 
 
+def test_the_longest_key_finds_its_ask_too(bot: httpx2.Client) -> None:
+    body, key = {"tool": "refund", "args": {"order": "long"}}, {"Idempotency-Key": "k" * 200}
+
+    first, second = (bot.post("/api/v1/asks", json=body, headers=key) for _ in range(2))
+
+    assert [first.status_code, second.status_code] == [201, 200]
+    assert first.json()["id"] == second.json()["id"]
+
+
+def test_a_key_that_spells_out_another_agent_is_not_the_key_of_that_agent(server: Served) -> None:
+    """It was answered with that agent's ask, arguments and all, also behind the wall of a team."""
+    own = [server.agent("shop/till"), server.agent("shop/till", team="billing")]
+    near = [server.agent("shop"), server.agent("shop", team="billing")]
+    secret = {"tool": "refund", "args": {"iban": "DE89 3704"}, "key": "refund-7"}
+    asked = [client.post("/api/v1/asks", json=secret) for client in own]
+    spelt = ["till/refund-7", "till / refund-7", "till of billing/refund-7"]
+    spelt += ["of billing / refund-7", "/ refund-7", "till of billing / refund-7"]
+
+    answers = [
+        client.post("/api/v1/asks", json={"tool": "look", "args": {"n": n}, "key": key})
+        for client in near
+        for n, key in enumerate(spelt)
+    ]
+
+    assert [answer.status_code for answer in (*asked, *answers)] == [201] * 14
+    assert "DE89 3704" not in "".join(answer.text for answer in answers)
+
+
 def test_no_key_makes_an_ask_look_like_that_of_a_run(bot: httpx2.Client) -> None:
     body = {**REFUND, "run": "bot of billing/r-1", "key": "r-1:0"}
 

@@ -14,9 +14,25 @@ import httpx2
 import pytest
 
 from sayso import Desk
+from sayso.access.caller import AGENT_SCOPES, Caller
 from sayso.access.sessions import open_session
+from sayso.web.visit import Visit
 from tests.served import QUICK, Served, served
 
+TRUSTED = """
+[tools.refund]
+args = { order = "integer" }
+
+[tools.look]
+tier = "low"
+args = { order = "integer" }
+
+[[rules]]
+name = "trusted"
+tool = "refund"
+when = "agent == 'till'"
+tier = "low"
+"""
 Raw = Callable[..., tuple[int, bytes]]  # method, path, headers; returns the status and all of it
 
 
@@ -185,6 +201,22 @@ def test_nobody_asks_in_the_name_of_an_agent_that_has_a_token(
     assert anna.post("/api/v1/asks", json={"tool": "refund", "agent": "till"}).is_success
 
 
+def test_nobody_runs_a_call_alone_by_naming_an_agent_that_may(tmp_path: Path) -> None:
+    """A rule goes by the name of an agent: somebody without a role asked under that name."""
+    law = tmp_path / "law.toml"
+    law.write_text(TRUSTED)
+    with Desk(tmp_path / "desk.db", policy=law) as desk, served(desk) as server:
+        desk.people.add("jo")
+        desk.people.add("anna")
+        made, text = desk.tokens.make("till", "agent")
+        jo, till = server.person("jo"), server.client(text)
+
+        assert opened(till)["status"] == "decided"
+        assert opened(jo, tool="look", agent="till-2")["status"] == "decided"
+        desk.tokens.revoke(made.id)
+        assert opened(jo, agent="till")["status"] == "open"
+
+
 def test_a_person_called_like_an_agent_has_keys_of_their_own(server: Served) -> None:
     """Or the agent, with a key that it guesses, would be shown what it conflicts with."""
     agent = server.agent("zed")
@@ -217,6 +249,18 @@ def test_the_holder_of_another_agent_gets_nobody_its_call(
     effect = bot.get(f"/api/v1/asks/{ask}").json()["effect"]
     assert (effect["status"], effect["late"]) == ("intended", [])
     assert bot.post(f"/api/v1/asks/{ask}/doubt", json=doubt).status_code in (200, 201)
+
+
+def test_no_agent_holds_what_another_holds_by_how_it_is_called(server: Served) -> None:
+    """Else it would keep the lease of another alive, whose program has gone."""
+
+    def held(name: str, team: str, holder: str) -> str:
+        scopes = frozenset(AGENT_SCOPES)
+        caller = Caller("agent", name, scopes, "token t-1", "t-1", team=team)
+        return Visit(server.desk, caller).held(holder)
+
+    assert held("shop", "till", "one:two") != held("shop:till", "one", "two")
+    assert held("shop", "till", "one") == held("shop", "till", "one")
 
 
 @pytest.mark.parametrize("taken", [{"allow": ["approve"]}, {"deny": 2}])

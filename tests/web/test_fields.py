@@ -50,12 +50,12 @@ open_ask.affects                    .+.     .+.     .+.     .+.     .+.     no
 open_ask.impact                     .+.     .+.     .+.     .+.     .+.     no
 open_ask.preview                    .+.     .+.     .+.     .+.     .+.     no
 open_ask.facts                      .+.     .+.     .+.     .+.     .+.     no
-open_ask.options                    no      no      no      no      no      no
-open_ask.answer                     no      no      no      no      no      no
+open_ask.options                    .+.     .+.     .+.     .+.     .+.     no
+open_ask.answer                     .+.     .+.     .+.     .+.     .+.     no
 open_ask.returns                    .+.     .+.     .+.     .+.     .+.     no
-open_ask.hidden                     no      no      no      no      no      no
+open_ask.hidden                     .+o     .+o     .+o     .+o     .+o     no
 open_ask.within                     +..     +..     +..     +..     +..     no
-open_ask.run                        no      no      no      no      no      no
+open_ask.run                        no      ...     ...     ...     ...     no
 open_ask.thread                     .+.     .+.     .+.     .+.     .+.     no
 open_ask.team                       no      no      no      no      no      no
 open_ask.agent                      ...     .+.     .+.     .+.     .+.     no
@@ -63,8 +63,8 @@ open_ask.requester                  ++.     no      no      ...     ...     no
 open_ask.tags                       .+.     .+.     .+.     .+.     .+.     no
 open_ask.conflicts                  .+.     .+.     .+.     .+.     .+.     no
 open_ask.files                      .+.     .+.     .+.     .+.     .+.     no
-open_ask.optional                   no      no      no      no      no      no
-open_ask.about                      no      no      no      no      no      no
+open_ask.optional                   ++.     ++.     ++.     ++.     ++.     no
+open_ask.about                      .+.     .+.     .+.     .+.     .+.     no
 open_ask.needs                      +..     +..     +..     +..     +..     no
 open_ask.deny                       ...     ...     ...     ...     ...     no
 open_ask.allow                      .+.     .+.     .+.     .+.     .+.     no
@@ -148,7 +148,7 @@ begin_denied_by_now.seconds         no      no      no      no      no      no
 begin_denied_by_now.risk            no      no      no      no      no      no
 """
 
-LAW = """
+LAW = '''
 [tools.refund]
 tier = "high"
 args = { amount = "integer" }
@@ -156,6 +156,18 @@ args = { amount = "integer" }
 [tools.look]
 tier = "low"
 args = { amount = "integer" }
+
+[tools.move]
+args = { amount = "integer", order = "integer" }
+
+[[rules]]
+name = "harmless by its own word"
+tool = "move"
+when = """
+has(confidence) && confidence > 0.9 || "safe" in tags || risk == "low" || conflict
+|| has(affects) && affects == "nobody" || has(reversible) && reversible
+"""
+tier = "low"
 
 [[rules]]
 name = "large"
@@ -173,7 +185,7 @@ within = "2h"
 name = "frozen"
 tool = "wipe"
 effect = "deny"
-"""
+'''
 DENIED = (
     LAW + '[[rules]]\nname = "stop"\ntool = "refund"\nwhen = "risk == \'high\'"\neffect = "deny"\n'
 )
@@ -187,8 +199,20 @@ PEOPLE = {
 PNG = "iVBORw0KGgo="
 OPERATIONS = ("post", "put", "patch", "delete")
 
-# What is put into a field: with `&` beside it what else must be said for it to make sense.
+# What is put into a field: with `&` beside it what else must be said for it to make sense. An ask is
+# then compared with one of which only that is said.
 Value = Any
+RUN, ABOUT = "a run that waits", "a draft that was asked"  # their ids, once there are some
+MOVE = {"tool": "move"}  # a rule lets it run alone for each word that may be said of it
+DRAFT = {"kind": "draft", "title": "A draft", "args": {"text": "Dear Anna"}}
+CHOICE = {"kind": "choice", "title": "Which?", "options": ["yes", "no"]}
+QUESTION = {"kind": "question", "title": "Why?"}
+
+
+def also(said: Mapping[str, Any], value: Any) -> Value:
+    return {"&": said, "": value}
+
+
 SAID: Mapping[str, tuple[Value, ...]] = {
     "AskPost.kind": ("action", "notice", "question"),
     "AskPost.tool": ("look", "wipe"),
@@ -196,31 +220,37 @@ SAID: Mapping[str, tuple[Value, ...]] = {
     "AskPost.schema": ({"type": "object"}, {"properties": {"amount": {"const": 40}}}),
     "AskPost.title": ("Nothing to worry about",),
     "AskPost.why": ("Everybody has agreed",),
-    "AskPost.confidence": (1.0, 0.1),
-    "AskPost.risk": ("low", "medium", "critical"),
-    "AskPost.reversible": (True, False),
-    "AskPost.affects": ("nobody", "every customer"),
+    "AskPost.confidence": (1.0, 0.1, also(MOVE, 0.99), also(QUESTION, 0.1)),
+    "AskPost.risk": ("low", "medium", "critical", also(MOVE, "low"), also(DRAFT, "low")),
+    "AskPost.reversible": (True, False, also(MOVE, True)),
+    "AskPost.affects": ("nobody", "every customer", also(MOVE, "nobody")),
     "AskPost.impact": ("None",),
     "AskPost.preview": ({"amount": "4 cents"},),
     "AskPost.facts": ({"checked": "yes"},),
-    "AskPost.options": (["yes"],),
-    "AskPost.answer": ({"type": "string"},),
+    "AskPost.options": (["yes"], also(CHOICE, ["yes", "never"])),
+    "AskPost.answer": ({"type": "string"}, also(QUESTION, {"type": "boolean"})),
     "AskPost.returns": ({"type": "string"},),
-    "AskPost.hidden": (["secret"], ["amount"]),
+    "AskPost.hidden": (["secret"], ["amount"], also({"tool": "guess"}, ["secret"])),
     "AskPost.within": (1, "1w"),
-    "AskPost.run": ("r-12345678",),
+    "AskPost.run": ("r-12345678", RUN),
     "AskPost.thread": ("sale",),
     "AskPost.team": ("billing",),
     "AskPost.agent": ("bot", "other"),
     "AskPost.requester": ("ben", "root"),
-    "AskPost.tags": (["safe"],),
-    "AskPost.conflicts": (["The order is paid and is not"],),
+    "AskPost.tags": (["safe"], also(MOVE, ["safe"]), also(DRAFT, ["safe"])),
+    "AskPost.conflicts": (["The order is paid and is not"], also(MOVE, ["It is not"])),
     "AskPost.files": ([{"name": "a.png", "data": PNG}],),
-    "AskPost.optional": (True,),
-    "AskPost.about": ("a-none",),
-    "AskPost.needs": (["1 reviewer"], ["1 jo"], ["1 junior"], ["2 senior"]),
-    "AskPost.deny": (1, 5),
-    "AskPost.allow": (["approve"], ["approve", "reject"]),
+    "AskPost.optional": (True, also(DRAFT, True)),
+    "AskPost.about": ("a-none", also(DRAFT, ABOUT)),
+    "AskPost.needs": (
+        ["1 reviewer"],
+        ["1 jo"],
+        ["1 junior"],
+        ["2 senior"],
+        also(QUESTION, ["1 jo"]),
+    ),
+    "AskPost.deny": (1, 5, also(QUESTION, 2)),
+    "AskPost.allow": (["approve"], ["approve", "reject"], also(DRAFT, ["approve", "reject"])),
     "AskPost.unseen": (0.0, 1.0),
     "AskPost.version": ("7",),
     "AskPost.lease": ({"holder": "till", "seconds": 600},),
@@ -443,6 +473,24 @@ class Office:
         assert answer.status_code == 201, answer.text
         return self.desk.get(answer.json()["id"])
 
+    def complete(self, body: dict[str, Any], said: Mapping[str, Any]) -> None:
+        """Make what is said of an ask a whole body: a call that is like no other, or no call."""
+        if said.keys() >= {"kind", "title"}:  # no call
+            body.pop("tool")
+        else:
+            body["args"] = {"amount": 40, **body.get("args", {}), "order": self.number()}
+        known = {RUN: self.asked_by_run, ABOUT: self.drafted}
+        for field in body.keys() & {"run", "about"}:
+            make = known.get(body[field])
+            if make is not None:
+                ask = make()
+                body[field] = ask.content.run if field == "run" else ask.id
+
+    def drafted(self) -> Ask:
+        answer = self.who["agent"].post("/api/v1/asks", json=DRAFT)
+        assert answer.status_code == 201, answer.text
+        return self.desk.get(answer.json()["id"])
+
     def approved(self) -> Ask:
         return self.desk.approve(self.open(), by="anna")
 
@@ -513,14 +561,15 @@ class Sent:
         return "".join(_worst(letters) for letters in zip(*taken, strict=True))
 
     def _one(self, value: Value, field: str) -> str:
-        body = {field: value}
+        body, base = {field: value}, self.base
         if isinstance(value, dict) and "&" in value:
             rest = {k: v for k, v in value.items() if k != "&"}
             body = {**value["&"], field: rest.get("", rest)}
+            base = self._send(value["&"]) if self.name == "AskPost" else base
         after = self._send(body)
         if after is None:
             return "no"
-        return changed(self.base or self.untouched, after)
+        return changed(base or self.untouched, after)
 
     def _send(self, said: Mapping[str, Any]) -> Stands | None:
         """Send the body with these fields; return the ask afterwards, `None` if it was refused."""
@@ -529,8 +578,7 @@ class Sent:
         before = self.untouched = stands(ask, office.roster)
         body = {**BASE.get(self.name, {}), **said}
         if self.name == "AskPost":
-            body.setdefault("args", {"amount": 40})
-            body["args"] = {**body["args"], "order": office.number()}
+            office.complete(body, said)
         if self.name == "DecisionPost":
             body.setdefault("seen", ask.digest)
         for name in body.keys() & {"thread", "key"}:  # each may stand for one thing only

@@ -12,7 +12,6 @@ from sayso.errors import BadValue
 from sayso.model.content import Content, Proposal
 from sayso.model.declaration import COMPUTED, Declaration, Fit, fit, grave, widened
 from sayso.model.digest import canonical, read
-from sayso.model.ruled import CRITICAL
 from sayso.model.text import one_line
 from sayso.model.tool import HIDDEN
 
@@ -44,6 +43,7 @@ def as_declared(declared: Declaration, content: Content) -> Content:
         proposal=Proposal(declared.name, canonical(args), _shape(declared, args)),
         hidden=tuple(kept),
         stakes=_stakes(declared, content.stakes),
+        declared=True,
         **_said(declared, content),
     )
 
@@ -82,7 +82,7 @@ def _risk(declared: Declaration, content: Content) -> Any:  # noqa: ANN401 - a w
     if declared.risk is None:
         return content.risk
     if declared.risk == COMPUTED:
-        return CRITICAL if content.posted else content.risk
+        return declared.worst if content.posted else content.risk
     if content.risk is not None and grave(content.risk) < grave(declared.risk):
         return content.risk
     return declared.risk

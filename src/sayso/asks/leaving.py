@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sayso.access.caller import ADMIN
+from sayso.access.ways import ways_of
 from sayso.asks.inbox import listing
 from sayso.asks.opening import without
 from sayso.asks.stuck import MOST
@@ -23,10 +24,17 @@ _PAGE = 500
 def stops(store: Store, law: Lawbook, name: str, before: Roster, after: Roster) -> tuple[str, ...]:
     """Say what nobody could do any more if a person had left, or had other roles."""
     return (
+        *_agents(store, name, after),
         *_unadministered(before, after),
         *_asks(store, name, before, after),
         *_rules(law, before, after),
     )
+
+
+def _agents(store: Store, name: str, after: Roster) -> Iterator[str]:
+    agents = () if name in after.people else ways_of(store, [name])[name].agents
+    if agents:
+        yield f"The tokens of their agents end too: {', '.join(sorted(agents))}."
 
 
 def _unadministered(before: Roster, after: Roster) -> Iterator[str]:
@@ -75,7 +83,8 @@ def _rules(law: Lawbook, before: Roster, after: Roster) -> Iterator[str]:
             "decided. See what is wrong: sayso policy check"
         )
         return
-    known = set(problems(policy, before))
+    # By whom it lacks: the words name all roles in use, and so change with everybody who leaves.
+    known = {(one.about, one.lacks) for one in problems(policy, before)}
     for one in problems(policy, after):
-        if one not in known:
+        if one.lacks and (one.about, one.lacks) not in known:
             yield f"The policy, {one.about}: {one.reason}"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "Nothing is declared of this tool, and no rule allows the call."
 _ITSELF = "The program asks for people itself."
+_SPARES_NOTHING = "What a request says of itself spares nobody a question."
 
 
 def facts_of(
@@ -98,6 +99,7 @@ def rule(
     """
     policy, undeclared, differing = law.policy, False, ""
     strays: tuple[str, ...] = ()
+    declared: Declaration | None = None
     if content.proposal.tool is not None and content.kind == "action":
         declared = law.law.about(policy)[content.proposal.tool]
         if declared is None:
@@ -116,6 +118,7 @@ def rule(
         content, always=always, requested=requested, undeclared=undeclared, strays=strays
     )
     ruling = policy.ruling(facts, now)
+    ruling = _whatever_is_said(policy, facts, declared, ruling, now) if content.posted else ruling
     if facts.unseen:
         # What the past says is joined, not put in: a rule may be about calls that were seen before.
         known = policy.ruling(facts._replace(unseen=False), now)
@@ -144,6 +147,32 @@ def as_asked(law: InForce, content: Content) -> Content:
     from sayso.asks.declared import as_declared
 
     return as_declared(declared, content)
+
+
+def _whatever_is_said(
+    policy: Policy, facts: Facts, declared: Declaration | None, ruling: Ruling, now: datetime
+) -> Ruling:
+    """Return the ruling joined with that on the same call, had its request said nothing of itself.
+
+    A rule may name a milder tier for calls that an agent is sure of, or has tagged. Over the network
+    that is the word of whoever asks, which adds and spares nothing (E23).
+    """
+    unsaid = facts._replace(
+        risk=None if declared is None else declared.worst,
+        reversible=None if declared is None else declared.reversible,
+        affects=None if declared is None else declared.affects,
+        confidence=None,
+        conflict=False,
+        tags=(),
+    )
+    if unsaid == facts:
+        return ruling
+    bare = policy.ruling(unsaid, now)
+    if bare is ruling or bare == ruling:  # what most say of themselves no rule is about
+        return ruling
+    spared = ruling.effect == "allow" and bare.effect != "allow"
+    joint = joined([ruling, _beside(bare, ruling)])
+    return replace(joint, sentence=f"{joint.sentence} {_SPARES_NOTHING}") if spared else joint
 
 
 def _misfit(declared: Declaration, found: Fit, policy: Policy) -> Ruling:

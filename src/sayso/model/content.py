@@ -29,6 +29,7 @@ RISKS: tuple[Risk, ...] = get_args(Risk)
 # A person cannot review more than this, and a row should not carry more.
 LIMIT = 1024 * 1024
 _LABEL = 200  # characters of an option
+MOST_WORD = 200  # characters of what goes into an index
 
 # Free-form JSON is kept as text, so that a frozen value is frozen all the way down.
 _AS_TEXT = ("preview", "facts", "answer", "returns", "ruling", "unseen", "worth", "stakes")
@@ -36,7 +37,7 @@ _AS_LIST = ("hidden", "tags", "conflicts")
 _AS_IS = (
     *("why", "confidence", "risk", "reversible", "affects", "impact"),
     *("about", "run", "thread", "chain", "requester", "owner", "optional", "team", "posted"),
-    *("idempotent", "ignores", "elsewhere"),
+    *("idempotent", "ignores", "elsewhere", "declared"),
 )
 
 
@@ -119,7 +120,8 @@ class Content:
     """Everything shown on an ask's card. Two asks with equal content are the same question.
 
     `posted` says that somebody elsewhere sent all of it, so that `preview`, `impact` and `facts` are
-    their word. Else code beside the desk worked them out.
+    their word. Else code beside the desk worked them out. Of such a call `declared` says that its
+    schema is the desk's own, and not theirs.
     """
 
     kind: Kind
@@ -161,6 +163,7 @@ class Content:
     elsewhere: bool | None = None  # the program that asks carries the call out, and tells nobody
     files: tuple[FileNote, ...] = ()
     posted: bool | None = None
+    declared: bool | None = None
 
     @classmethod
     def fresh(cls, **given: Any) -> Content:  # noqa: ANN401 - its fields
@@ -279,8 +282,8 @@ _UNSTATED = {field.name: field.default for field in fields(Content) if field.def
 
 # What makes two questions the same, besides the call, who must agree, the team, the files and whose
 # word it is. When it is due, what the policy said, what was known of the past then, whose code
-# asks, the word for a no and who carries it out does not.
-_APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores", "elsewhere")
+# asks, the word for a no, who carries it out and whose schema it is does not.
+_APART = ("ruling", "unseen", "worth", "stakes", "idempotent", "ignores", "elsewhere", "declared")
 _ALIKE = itemgetter(
     *(
         field.name
@@ -328,8 +331,10 @@ def check_word(value: object, what: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise BadValue(f"{what}= is text, not {type(value).__name__}.")
-    if not value or len(value) > 200 or not value.isprintable():
-        raise BadValue(f"{what}= takes 1 to 200 printable characters, not {one_line(value, 40)!r}.")
+    if not value or len(value) > MOST_WORD or not value.isprintable():
+        raise BadValue(
+            f"{what}= takes 1 to {MOST_WORD} printable characters, not {one_line(value, 40)!r}."
+        )
     return value
 
 

@@ -103,6 +103,11 @@ class Declaration:
             name for name in listed if all(name in one.get("properties", {}) for one in known)
         )
 
+    @property
+    def worst(self) -> str | None:
+        """The gravest risk that a call may have: one that only code can tell may be the worst."""
+        return CRITICAL if self.risk == COMPUTED else self.risk
+
     def covers(self, content: Content) -> bool:
         """Whether a call is put as its tool is declared: then nothing has to be looked at again."""
         shapes, posted = (content.proposal.shape,), content.posted

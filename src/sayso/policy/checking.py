@@ -14,12 +14,16 @@ from sayso.policy.tiers import BUILT_IN, Terms, Tier
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a policy on this desk; one that is not fatal may never matter."""
+    """What is wrong with a policy on this desk; one that is not fatal may never matter.
+
+    `lacks` says who is missing, for comparing; it is empty where nothing is stopped by that.
+    """
 
     about: str
     reason: str
     fatal: bool
     line: int | None = None
+    lacks: str = ""
 
 
 def problems(policy: Policy, roster: Roster) -> list[Problem]:
@@ -38,8 +42,8 @@ def _tiers(policy: Policy, roster: Roster) -> Iterator[Problem]:
     for tier in policy.tiers.values():
         if tier.alone:
             continue
-        for reason in _unmet(tier.terms, roster):
-            yield Problem(f"tier {tier.name}", reason, fatal=not _built_in(tier))
+        for lacks, reason in _unmet(tier.terms, roster):
+            yield Problem(f"tier {tier.name}", reason, fatal=not _built_in(tier), lacks=lacks)
 
 
 def _built_in(tier: Tier) -> bool:
@@ -50,25 +54,27 @@ def _built_in(tier: Tier) -> bool:
 def _rules(policy: Policy, roster: Roster) -> Iterator[Problem]:
     for rule in policy.rules:
         if rule.effect == "ask":
-            for reason in _unmet(rule.terms, roster):
-                yield Problem(f"rule {rule.name!r}", reason, fatal=True, line=rule.line)
+            for lacks, reason in _unmet(rule.terms, roster):
+                about = f"rule {rule.name!r}"
+                yield Problem(about, reason, fatal=True, line=rule.line, lacks=lacks)
 
 
-def _unmet(terms: Terms, roster: Roster) -> Iterator[str]:
+def _unmet(terms: Terms, roster: Roster) -> Iterator[tuple[str, str]]:
     try:
         (terms.needs or Requirement()).check(roster)
     except Misuse as error:
-        yield str(error)
+        yield "a yes", str(error)
     for role in (role for rung in terms.ladder for role in rung.roles):
         if not any(role in held for held in roster.people.values()):
-            yield str(UnknownRole(role, roster.roles))
+            yield f"the stand-in {role}", str(UnknownRole(role, roster.roles))
 
 
 def _people(policy: Policy, roster: Roster) -> Iterator[Problem]:
     for group, names in policy.groups.items():
         absent = [name for name in names if roster.spelt(name) not in roster.people]
         if len(absent) == len(names):
-            yield Problem(f"group {group}", "Nobody in it is on this desk.", fatal=True)
+            reason = "Nobody in it is on this desk."
+            yield Problem(f"group {group}", reason, fatal=True, lacks="everybody")
         elif absent:
             yield Problem(f"group {group}", f"Not on this desk: {', '.join(absent)}.", fatal=False)
     for name in policy.roles:

@@ -6,14 +6,16 @@ owner are those of the credential.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from sayso.access.tokens import is_agent
 from sayso.asks.opening import open_ask
 from sayso.asks.posted import Posted, read_post
+from sayso.asks.ruling import rule
 from sayso.errors import BadValue, Forbidden
 from sayso.model.ask import Ask
-from sayso.model.content import Content
+from sayso.model.content import MOST_WORD, Content
 from sayso.model.names import check_name, fold, made_plain
 from sayso.model.stake import ASKER
 from sayso.store.contract import Lease
@@ -44,7 +46,7 @@ def opened(visit: Visit, body: dict[str, Any], key: str | None) -> tuple[Ask, bo
         key=kept,
         lease=_lease(visit, posted),
         law=desk.law,
-        always=posted.always,
+        always=posted.always or _borrows(visit, content),
         requested=True,
     )
     if ask.open:
@@ -59,13 +61,32 @@ def _named(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         _check_own("agent", body.get("agent"), caller.name)
         _check_own("team", body.get("team"), caller.team)
         return {**body, "agent": caller.name, "team": caller.team}
-    agent = body.get("agent") or made_plain("agent", f"by-hand/{visit.actor.id}")
+    agent = body.get("agent") or _by_hand(visit)
     if isinstance(agent, str) and (fold(agent) == ASKER or is_agent(visit.store, agent)):
         raise Forbidden(f"agent={agent!r}: that agent has a token, and speaks for itself.")
     if caller.name is not None:
         _check_own("requester", body.get("requester"), caller.name)
     team = team_for(visit, body.get("team"))
     return {**body, "agent": agent, "requester": caller.name, "team": team}
+
+
+def _borrows(visit: Visit, content: Content) -> bool:
+    """Whether a person's call would run alone because of the agent that they name, and of nothing else.
+
+    People may say which program asks for them. A rule that trusts an agent by its name is not about
+    whoever calls themselves so.
+    """
+    if visit.caller.kind == "agent":
+        return False
+    law, now = visit.desk.law.current(visit.store), visit.store.now()
+    if rule(law, content, now, requested=True).effect != "allow":
+        return False
+    own = content.changed(agent=_by_hand(visit))
+    return rule(law, own, now, requested=True).effect != "allow"
+
+
+def _by_hand(visit: Visit) -> str:
+    return made_plain("agent", f"by-hand/{visit.actor.id}")
 
 
 def _check_own(what: str, said: str | None, own: str | None) -> None:
@@ -112,10 +133,12 @@ def _kept(visit: Visit, said: str | None, header: str | None) -> str | None:
     key = said if said is not None else header
     if key is None:
         return None
-    # No name has a space in it, so a person who is called like an agent has keys of their own.
+    # No name has a space in it, and names of agents have slashes: only what stands behind the first
+    # space tells keys of a person, of a team's agent and of one without a team apart.
     whose = visit.caller.name if visit.caller.kind == "agent" else f"{visit.actor.id} by hand"
     team = f" of {visit.caller.team}" if visit.caller.team is not None else ""
-    return f"{whose}{team}/{key}"
+    kept = f"{whose}{team} / {key}"
+    return kept if len(kept) <= MOST_WORD else sha256(kept.encode()).hexdigest()
 
 
 def _lease(visit: Visit, posted: Posted) -> Lease | None:

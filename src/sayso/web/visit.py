@@ -131,7 +131,8 @@ class Visit:
 
     def held(self, holder: str) -> str:
         """Return the name under which this caller holds something: nobody else has the same."""
-        who = f"{self.caller.kind}:{self.caller.name}:{self.caller.team}:{holder}"
+        # Names of agents have colons: as a list, none passes for another one and its team.
+        who = canonical([self.caller.kind, self.caller.name, self.caller.team, holder])
         return sha256(who.encode()).hexdigest()[:32]
 
     def own(self, at: Standing, kinds: Collection[str]) -> Event | None:

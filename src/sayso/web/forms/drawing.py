@@ -54,10 +54,12 @@ def form_of(
     hidden: Sequence[str] = (),
     posted: Posted | None = None,
     errors: Mapping[str, str] | None = None,
+    theirs: bool = False,
 ) -> Form:
     """Return the form for the arguments of an ask, with what a person has typed so far.
 
-    Values of hidden arguments are not in it, in any form.
+    Values of hidden arguments are not in it, in any form. `theirs` says that whoever asks has sent
+    the schema, so that its words are theirs (E39).
     """
     shown = {name: value for name, value in args.items() if name not in hidden}
     typed_json = _typed_json(posted)
@@ -71,7 +73,7 @@ def form_of(
     except TooMany:
         note = "More than a form can hold was sent; this is what was proposed."
         root = parts_of(Taken(schema=schema, was=shown, now=shown, hidden=frozenset(hidden)))
-    drawn = _draw(root, dict(errors or {}))
+    drawn = _draw(root, dict(errors or {}), theirs=theirs)
     whole = drawn.control == "object" and drawn.present
     value = value_of(root, {})
     return Form(
@@ -84,7 +86,11 @@ def form_of(
 
 
 def answer_field(
-    schema: object, *, posted: Posted | None = None, errors: Mapping[str, str] | None = None
+    schema: object,
+    *,
+    posted: Posted | None = None,
+    errors: Mapping[str, str] | None = None,
+    theirs: bool = False,
 ) -> Field:
     """Return the field for the answer to a question. Its pointers begin with `=`."""
     anything = schema or {"type": "string"}
@@ -93,7 +99,7 @@ def answer_field(
     except TooMany:
         part = parts_of(Taken(schema=anything, root="="))
     part.key = "Your answer"
-    return _unproposed(_draw(part, dict(errors or {})))
+    return _unproposed(_draw(part, dict(errors or {}), theirs=theirs))
 
 
 def _unproposed(field: Field) -> Field:
@@ -145,8 +151,8 @@ def _from_tab(text: str, shown: dict[str, Any], hidden: Sequence[str]) -> dict[s
 # --- one field ---------------------------------------------------------------------------------
 
 
-def _draw(part: Part, errors: Mapping[str, str]) -> Field:
-    children = tuple(_draw(child, errors) for child in part.children)
+def _draw(part: Part, errors: Mapping[str, str], *, theirs: bool) -> Field:
+    children = tuple(_draw(child, errors, theirs=theirs) for child in part.children)
     if part.control == "union" and children:
         children = (_inside(part, children[0]),)
     if part.control == "array":
@@ -159,6 +165,7 @@ def _draw(part: Part, errors: Mapping[str, str]) -> Field:
         title=_title(part),
         id=_id(part),
         help=_help(part),
+        theirs=theirs,
         required=part.starred,
         text=_text(part),
         was=_was(part),
@@ -167,7 +174,7 @@ def _draw(part: Part, errors: Mapping[str, str]) -> Field:
         present=part.present,
         optional=part.optional,
         read_only=part.read_only,
-        choices=_choices(part),
+        choices=_choices(part, theirs=theirs),
         attrs=_attrs(part),
         children=children,
         can_add=_can_add(part),
@@ -291,7 +298,7 @@ def _as_typed(part: Part, value: Value) -> str:
             return value if isinstance(value, str) else canonical(value)
 
 
-def _choices(part: Part) -> tuple[Choice, ...]:
+def _choices(part: Part, *, theirs: bool) -> tuple[Choice, ...]:
     match part.control:
         case "select":
             known = [
@@ -306,13 +313,13 @@ def _choices(part: Part) -> tuple[Choice, ...]:
                 for name, value in part.values.items()
             )
         case "union":
-            return _variant_choices(part)
+            return _variant_choices(part, theirs=theirs)
         case _:
             return ()
 
 
-def _variant_choices(part: Part) -> tuple[Choice, ...]:
-    labels = [_variant_label(variant) for variant in part.variants]
+def _variant_choices(part: Part, *, theirs: bool) -> tuple[Choice, ...]:
+    labels = [_variant_label(variant, theirs=theirs) for variant in part.variants]
     known = [
         Choice(
             str(n),
@@ -335,8 +342,8 @@ def _spoken(value: Any) -> str:  # noqa: ANN401 - JSON
     return value if isinstance(value, str) and value else canonical(value)
 
 
-def _variant_label(shape: Shape) -> str:
-    if isinstance(shape.get("title"), str) and shape["title"].strip():
+def _variant_label(shape: Shape, *, theirs: bool) -> str:
+    if not theirs and isinstance(shape.get("title"), str) and shape["title"].strip():
         return str(shape["title"])
     if "const" in shape:
         return _spoken(shape["const"])

@@ -45,7 +45,8 @@ class Field:
     `text` is what stands in the input, `was` what was proposed, as text; `None` if nothing was.
     Of a switch these are `true` and `false`, of a select and of checks the values of choices.
     A union has one child, the variant that is chosen, at the same pointer. `label` is the name that
-    the call has for it; `title` is what its declaration calls it, which may say anything.
+    the call has for it; `title` is what its declaration calls it, which may say anything. Both title
+    and help are `theirs` if whoever asks has sent the schema.
     """
 
     pointer: str
@@ -54,6 +55,7 @@ class Field:
     id: str
     title: str | None = None
     help: str | None = None
+    theirs: bool = False
     required: bool = False
     text: str = ""
     was: str | None = None

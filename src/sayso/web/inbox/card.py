@@ -450,7 +450,13 @@ def _form(ask: Ask, entry: Entry) -> Form | None:
         hidden=ask.content.hidden,
         posted=entry.fields or None,
         errors=entry.errors or None,
+        theirs=_theirs(ask),
     )
+
+
+def _theirs(ask: Ask) -> bool:
+    """Whether whoever asks has sent the schema of its arguments: no code here and no policy has it."""
+    return bool(ask.content.posted) and not ask.content.declared
 
 
 def _rows(ask: Ask) -> Field | None:
@@ -472,6 +478,7 @@ def _answer(ask: Ask, entry: Entry) -> Field | None:
         ask.content.answer_schema or {},
         posted=entry.fields or None,
         errors=entry.errors or None,
+        theirs=bool(ask.content.posted),
     )
     return replace(found, label="What it returned") if ask.kind == "doubt" else found
 

@@ -47,8 +47,6 @@ def removal_of(visit: Visit, name: str) -> Sure:
 def _ended(view: PersonView) -> Iterator[str]:
     sessions, tokens = _many(view.sessions, "session"), _many(view.tokens, "token")
     yield f"{sessions} and {tokens} of {view.name} end at once."
-    if view.agents:
-        yield f"The tokens of their agents end too: {_listed(view.agents)}."
     yield "Their password, and what an identity provider knows them by, are forgotten."
     yield "Their votes on asks that are still open no longer count. History keeps their name."
 
