@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import sayso
-from sayso import Desk, Running
+from sayso import Ask, Desk, Running
 from sayso.testing import FakeClock
 from tests.places import Place
 
@@ -58,6 +58,23 @@ def test_a_call_is_asked_for_under_the_policy_of_the_moment(
     assert (paid, run.result()) == ([40], "paid")
     assert [one.digest for one in admin.policies.log()].count(ask.content.ruled.version) == 1
     assert desk.verify()
+
+
+def test_whoever_hears_of_asks_hears_once_of_one_that_was_ruled_anew(
+    desk: Desk, admin: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Ask] = []
+    monkeypatch.setattr(desk, "opened", heard.append)
+
+    def asking(run: Running) -> str:
+        run.effect(look, 7)
+        run.step(lambda: admin.policies.publish(SENIOR).number)
+        return run.question("Which?")
+
+    run = desk.run(desk.workflow(asking), wait=False)
+
+    assert [ask.id for ask in heard] == [ask.id for ask in run.asks]
+    assert run.asks[0].content.ruled.version == admin.policies.show().digest
 
 
 def test_a_question_that_is_denied_by_now_is_never_asked(desk: Desk, admin: Desk) -> None:
