@@ -69,7 +69,7 @@ def test_whoever_hears_of_asks_hears_once_of_one_that_was_ruled_anew(
     def asking(run: Running) -> str:
         run.effect(look, 7)
         run.step(lambda: admin.policies.publish(SENIOR).number)
-        return run.question("Which?")
+        return str(run.question("Which?"))
 
     run = desk.run(desk.workflow(asking), wait=False)
 

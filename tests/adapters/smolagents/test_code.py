@@ -262,13 +262,14 @@ def test_steady_time_is_the_time_of_the_block_and_makes_real_values(live: Desk):
         "a = datetime(2020, 1, 2)\nb = datetime.fromisoformat('2020-01-03')\n"
         "ok = [isinstance(a, datetime), isinstance(datetime.now(), datetime), (b - a).days == 1,\n"
         "      isinstance(date.today(), date), datetime.strptime('1', '%d') < datetime.now(),\n"
-        "      abs(time.time() - datetime.now().timestamp()) < 1]\n"
+        "      abs(time.time() - datetime.now().timestamp()) < 1, time.gmtime(0).tm_year == 1970,\n"
+        "      abs(time.mktime(time.localtime()) - time.time()) < 5]\n"
         "final_answer([ok, time.time()])"
     )
     run = begun(live, writer(model), "Go")
     assert run.status == "done", run.error
     ok, at = run.output
-    assert ok == [True] * 6
+    assert ok == [True] * 8
     assert abs(at - live.store.now().timestamp()) < 600
 
 
