@@ -189,6 +189,25 @@ def test_cancel_from_inside_stops_before_an_approved_effect(desk: Desk):
     assert RAN == []
 
 
+def test_what_was_at_work_when_it_was_cancelled_has_half_a_minute_to_say_what_came_of_it(
+    desk: Desk, clock: FakeClock
+):
+    def slow(amount: int) -> str:
+        clock.advance("25s")
+        desk.cancel(desk.runs()[0])
+        clock.advance("25s")
+        desk.sweep()
+        return "paid all the same"
+
+    run = approved(desk, begun(desk, lambda run: run.call(slow, amount=40)))
+
+    assert run.status == "cancelled"
+    (ask,) = run.asks
+    assert ask.effect is not None
+    assert (ask.effect.status, ask.effect.result) == ("done", "paid all the same")
+    assert desk.verify()
+
+
 def test_what_is_over_cannot_be_cancelled_or_tried_again(desk: Desk):
     done = begun(desk, lambda run: 1)
     cancelled = waiting(desk)
