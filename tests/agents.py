@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sayso import Desk, Run, ScriptedModel
+import sayso
+from sayso import Run, ScriptedModel
 from sayso.agent import Message, Prompt, Reply, ToolCall, call
 
 Messages = Sequence[Message]
+RAN: list[Any] = []  # what the tools below, and those of a test, really did
 PLANNING = ("plan",)  # what is offered when a plan is wanted, and nothing else
 _STEP = re.compile(r"^(\d+)\. (.*?)(?: \((?:with (\w+))?(.*)\))?$")
 
@@ -99,11 +101,6 @@ def following(*plans: Sequence[Any]) -> Callable[[Messages, tuple[str, ...]], An
     return script
 
 
-def begun(desk: Desk, work: Any, *args: Any, **kwargs: Any) -> Run:
-    """Start a run of an agent, or of a workflow, and carry it on until it waits or is over."""
-    return desk.run(work, *args, wait=False, **kwargs)
-
-
 def asked_model(run: Run) -> int:
     """Return how many replies of models the journal of a run has."""
     said = [event.payload or {} for event in run.events]
@@ -113,3 +110,25 @@ def asked_model(run: Run) -> int:
 def told(run: Run, kind: str) -> list[dict[str, Any]]:
     """Return what the events of one kind say."""
     return [event.payload or {} for event in run.events if event.kind == kind]
+
+
+# --- tools ---
+
+
+def note(text: str) -> str:
+    """Write something down."""
+    RAN.append(text)
+    return f"noted {text}"
+
+
+def search(what: str) -> str:
+    """Search for something."""
+    RAN.append(what)
+    return f"found {what}"
+
+
+@sayso.tool(risk="high")
+def pay(amount: int) -> str:
+    """Pay an amount."""
+    RAN.append(amount)
+    return f"paid {amount}"

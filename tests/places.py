@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import psycopg
+import pytest
 
 Dialect = Literal["sqlite", "postgres"]
 TABLES = (
@@ -76,6 +77,20 @@ class Place:
         rows: Sequence[tuple[Any, ...]] = self.sql(statement, *values)
         assert len(rows) == 1, rows
         return rows[0][0]
+
+
+def on_sqlite_alone(metafunc: pytest.Metafunc, *, but: Collection[str]) -> None:
+    """Let tests run on SQLite alone, but for these files and tests: else only Python can differ."""
+    names = {metafunc.module.__name__.rpartition(".")[2], metafunc.function.__name__}
+    if "place" in metafunc.fixturenames and names.isdisjoint(but):
+        alone = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+        metafunc.definition.add_marker(alone)
+
+
+def emptied(request: pytest.FixtureRequest, *names: str) -> None:
+    """Empty the lists of a file in which its tools note what they did."""
+    for name in names:
+        getattr(request.module, name, []).clear()
 
 
 def place_at(url: str) -> Place:

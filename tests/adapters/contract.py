@@ -64,9 +64,6 @@ def module_of(stage: str) -> ModuleType:
     return import_module(f"tests.adapters.stages.{stage}")
 
 
-# --- in a process of its own ---
-
-
 def begin(desk: Desk, name: str) -> str:
     """Start a run and carry it on until it waits."""
     stage = module_of(name)
@@ -116,9 +113,6 @@ def load() -> None:
     warnings.simplefilter("ignore")
     for module in (*HOSTS, *OURS):
         import_module(module)
-
-
-# --- in the test ---
 
 
 @dataclass(frozen=True)

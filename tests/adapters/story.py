@@ -37,9 +37,6 @@ def task(*, plans: bool) -> str:
     return "Settle the order." if plans else f"Settle the order. {WISH}."
 
 
-# --- the world ---
-
-
 def folder() -> str:
     """Where the world is."""
     return os.environ[FOLDER]
@@ -71,9 +68,6 @@ def send(to: str, text: str) -> str:
     """
     _did("send", to=to, text=text)
     return f"sent to {to}"
-
-
-# --- the model ---
 
 
 @dataclass(frozen=True)
@@ -108,9 +102,6 @@ def think(shown: Sequence[Said], *, planning: bool = False) -> Line:
     if WISH in read and DAY not in read:
         return [Wanted("ask", {"question": QUESTION})]
     return ANSWER
-
-
-# --- the person ---
 
 
 def decide(desk: Desk, ask: Ask, *, paid: bool = False) -> None:

@@ -78,7 +78,6 @@ def test_calls_are_cleared_together_and_each_is_made_once_as_it_was_approved(des
 def test_people_are_told_that_nothing_is_declared_of_a_tool_only_where_that_is_so(
     desk: Desk, declared: str | None
 ):
-    @desk.workflow
     def flow(run: Running) -> Any:
         tool = foreign("pay", str, SCHEMA, risk=declared)
         return cleared(run.seats(), "model", [errand("call", tool, {"to": "anna", "amount": 4})])
@@ -120,7 +119,6 @@ def test_a_rule_lets_a_call_go_alone_unless_it_is_confirmed(
 def test_what_nobody_was_asked_about_is_not_made(desk: Desk):
     ran: list[Any] = []
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         tool = foreign("pay", lambda **args: ran.append(args), SCHEMA)
         with pytest.raises(StepFailed, match="nobody was asked"):
@@ -131,7 +129,6 @@ def test_what_nobody_was_asked_about_is_not_made(desk: Desk):
 
 
 def test_whoever_takes_a_place_beside_another_is_found(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         with seats.at("node", agent="helper"), seats.at("call"):

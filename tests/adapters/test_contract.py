@@ -59,9 +59,6 @@ def asked(run: Run, what: str) -> Ask:
     return found
 
 
-# --- the story ---
-
-
 def test_the_story_is_told_with_a_new_process_after_every_pause(theatre: Theatre) -> None:
     run = theatre.through(theatre.begin())
 
@@ -111,9 +108,6 @@ def check_prompts(theatre: Theatre) -> None:
         assert OLD not in last, "no trace of what the person replaced"
     else:
         assert "sam changed this call of pay" in last, "what they replaced is said to be replaced"
-
-
-# --- what may happen on the way ---
 
 
 def test_calls_of_one_turn_are_asked_about_together_where_the_host_can(theatre: Theatre) -> None:

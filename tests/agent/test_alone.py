@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Any
 
 import pytest
 
 import sayso
-from sayso import ActionStep, Agent, Ask, Desk, Run, ScriptedModel
+from sayso import Agent, Ask, Desk, Run, ScriptedModel
 from sayso.agent import call
-from sayso.errors import InvalidAnswer
-from tests.agents import Messages, Watched, begun, once, one_by_one, results, told
-from tests.places import Place
-from tests.runs.people import ask_of, carried_on
+from tests.agents import RAN, Messages, Watched, once, one_by_one, results, told
+from tests.runs.people import approved, ask_of, begun, carried_on
 
-RAN: list[Any] = []
 KEYS: list[tuple[str, int]] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
-    KEYS.clear()
 
 
 def dying(times: int = 1, error: type[BaseException] = KeyboardInterrupt, **rules: Any) -> Any:
@@ -41,9 +31,9 @@ def dying(times: int = 1, error: type[BaseException] = KeyboardInterrupt, **rule
     return send
 
 
-def cut_off(desk: Desk, tool: Any, *more: Any, tools: list[Any] | None = None) -> Run:
-    """Start an agent whose tool interrupts the program; return its run as it was left."""
-    agent = Agent("clerk", ScriptedModel(once(call("send", to="a"), *more)), [tool, *(tools or [])])
+def cut_off(desk: Desk, tool: Any) -> Run:
+    """Start an agent whose tool interrupts the program; return its run as another worker has it."""
+    agent = Agent("clerk", ScriptedModel(once(call("send", to="a"))), [tool])
     with pytest.raises(KeyboardInterrupt):
         desk.run(agent, "send it", wait=False)
     KEPT.append(agent)
@@ -60,69 +50,6 @@ def doubt_of(run: Run) -> Ask:
     return doubt
 
 
-# --- the intent ----------------------------------------------------------------------------------
-
-
-def test_the_intent_is_durable_before_the_tool_runs(desk: Desk, place: Place) -> None:
-    seen: list[Any] = []
-
-    def send(to: str) -> str:
-        (run,) = desk.runs()
-        seen.extend(event.payload for event in run.events if event.kind == "step.begun")
-        # Around the desk's back, in a connection of its own: it is in the database.
-        seen.append(place.one("select count(*) from events where kind = 'step.begun'"))
-        return "sent"
-
-    run = begun(desk, Agent("clerk", ScriptedModel(once(call("send", to="a"))), [send]), "x")
-
-    assert run.output == "sent"
-    begun_, number = seen
-    assert (begun_["name"], begun_["args"], begun_["attempt"]) == ("send", {"to": "a"}, 1)
-    assert number == 1
-
-
-def test_what_is_recorded_is_never_run_again(desk: Desk) -> None:
-    @sayso.tool(risk="high")
-    def pay(amount: int) -> str:
-        return f"paid {amount}"
-
-    script = one_by_one(call("send", to="a"), call("pay", amount=1), call("send", to="b"))
-    run = begun(desk, Agent("clerk", ScriptedModel(script), [dying(0), pay]), "x")
-    desk.approve(ask_of(run))
-
-    carried_on(desk, run)
-
-    assert run.output == "sent to a, time 1 | paid 1 | sent to b, time 2"
-    assert RAN == ["a", "b"]
-
-
-def test_a_recorded_failure_is_never_run_again(local: Desk) -> None:
-    @sayso.tool(risk="high")
-    def pay(amount: int) -> str:
-        return f"paid {amount}"
-
-    def fail(to: str) -> str:
-        RAN.append(to)
-        raise ConnectionError("away")
-
-    script = one_by_one(call("fail", to="a"), call("pay", amount=1))
-    run = begun(local, Agent("clerk", ScriptedModel(script), [fail, pay]), "x")
-    local.approve(ask_of(run))
-
-    assert carried_on(local, run).output == "fail failed: ConnectionError: away | paid 1"
-    assert RAN == ["a"]
-
-
-def test_each_call_has_a_key_of_its_own(local: Desk) -> None:
-    script = one_by_one(call("send", to="a"), call("send", to="a"))
-
-    run = begun(local, Agent("clerk", ScriptedModel(script), [dying(0)]), "x")
-
-    keys = [key for key, _ in KEYS]
-    assert len(set(keys)) == 2
-    assert all(key.startswith(run.id) for key in keys)
-
-
 def test_nobody_is_asked_while_such_a_tool_runs(local: Desk) -> None:
     def nosy(to: str) -> str:
         return str(sayso.question("Who are you?"))
@@ -132,9 +59,6 @@ def test_nobody_is_asked_while_such_a_tool_runs(local: Desk) -> None:
     assert run.status == "done"
     assert run.asks == []
     assert "asks=True" in run.output
-
-
-# --- cut off in the middle -----------------------------------------------------------------------
 
 
 def test_a_call_that_was_cut_off_is_a_question_and_not_a_second_call(desk: Desk) -> None:
@@ -152,38 +76,26 @@ def test_a_call_that_was_cut_off_is_a_question_and_not_a_second_call(desk: Desk)
     assert "Idempotency key: " in (doubt.content.sentence or "")
 
 
-def test_it_happened_and_the_model_reads_what_a_person_says(desk: Desk) -> None:
-    run = cut_off(desk, dying())
-    carried_on(desk, run)
+@pytest.mark.parametrize(
+    ("settle", "output", "times"),
+    [
+        (lambda desk, ask: desk.respond(ask, "sent, says the log"), "sent, says the log", 1),
+        (lambda desk, ask: desk.approve(ask), "sent to a, time 2", 2),
+        (lambda desk, ask: desk.reject(ask), "It is not known whether this happened", 1),
+    ],
+    ids=["it happened", "run it again", "leave it"],
+)
+def test_a_person_settles_what_nobody_knows(
+    desk: Desk, settle: Callable[[Desk, Ask], Ask], output: str, times: int
+) -> None:
+    run = carried_on(desk, cut_off(desk, dying()))
 
-    desk.respond(doubt_of(run), "sent to a, says the log")
+    settle(desk, doubt_of(run))
 
-    assert carried_on(desk, run).output == "sent to a, says the log"
-    assert RAN == ["a"]
-    (step,) = [step for step in run.memory if isinstance(step, ActionStep)]
-    assert (step.args, step.result) == ({"to": "a"}, "sent to a, says the log")
-
-
-def test_it_is_run_again_when_a_person_says_so(desk: Desk) -> None:
-    run = cut_off(desk, dying())
-    carried_on(desk, run)
-
-    desk.approve(doubt_of(run))
-
-    assert carried_on(desk, run).output == "sent to a, time 2"
-    assert RAN == ["a", "a"]
-    (first, _), (second, attempt) = KEYS
-    assert (first, attempt) == (second, 2)
-
-
-def test_it_is_left_and_the_model_hears_that_nobody_knows(desk: Desk) -> None:
-    run = cut_off(desk, dying())
-    carried_on(desk, run)
-
-    desk.reject(doubt_of(run), "leave it")
-
-    assert "It is not known whether this happened" in carried_on(desk, run).output
-    assert RAN == ["a"]
+    assert output in carried_on(desk, run).output
+    assert ["a"] * times == RAN
+    assert len({key for key, _ in KEYS}) == 1
+    assert [attempt for _, attempt in KEYS] == [1, 2][:times]
 
 
 @pytest.mark.parametrize("rules", [{}, {"risk": "high"}], ids=["alone", "gated"])
@@ -194,71 +106,14 @@ def test_what_a_person_left_in_doubt_is_not_run_again_by_a_stubborn_model(
     script = one_by_one(call("send", to="a"), call("send", to="a"), call("send", to="b"))
     run = begun(local, Agent("clerk", ScriptedModel(script), [tool]), "x")
     if rules:
-        local.approve(ask_of(run))
-        carried_on(local, run)
+        approved(local, run)
     local.reject(doubt_of(run), "leave it")
     carried_on(local, run)
     if rules:
-        local.approve(ask_of(run))
-        carried_on(local, run)
+        approved(local, run)
 
     assert run.status == "done"
     assert RAN == ["a", "b"], "another call is another call"
-
-
-def test_cut_off_again_it_is_asked_again(local: Desk) -> None:
-    run = cut_off(local, dying(2))
-    carried_on(local, run)
-    first = doubt_of(run)
-    local.approve(first)
-    with pytest.raises(KeyboardInterrupt):
-        local.work(until="idle")
-    carried_on(local, run)
-
-    second = doubt_of(run)
-    assert (second.id != first.id, RAN) == (True, ["a", "a"])
-    local.respond(second, "it was sent twice")
-    assert carried_on(local, run).output == "it was sent twice"
-
-
-def test_an_answer_has_to_be_what_the_tool_returns(local: Desk) -> None:
-    def send(to: str) -> date:
-        RAN.append(to)
-        raise KeyboardInterrupt
-
-    run = cut_off(local, send)
-    carried_on(local, run)
-
-    with pytest.raises(InvalidAnswer):
-        local.respond(doubt_of(run), "tomorrow")
-    assert run.status == "waiting"
-    local.respond(doubt_of(run), "2026-03-01")
-
-    assert carried_on(local, run).output == "2026-03-01"
-
-
-def test_the_rest_of_the_turn_does_not_wait_for_the_doubt(local: Desk) -> None:
-    def note(text: str) -> str:
-        RAN.append(text)
-        return f"noted {text}"
-
-    more = (call("note", text="n"), call("pay", amount=1))
-
-    @sayso.tool(risk="high")
-    def pay(amount: int) -> str:
-        RAN.append(amount)
-        return f"paid {amount}"
-
-    run = cut_off(local, dying(), *more, tools=[note, pay])
-    assert RAN == ["a"]
-    carried_on(local, run)
-    assert RAN == ["a", "n"], "what needs nobody goes on"
-    local.approve(ask_of(run, "pay"))
-    carried_on(local, run)
-    assert (run.status, RAN) == ("waiting", ["a", "n", 1])
-    local.respond(doubt_of(run), "sent")
-
-    assert carried_on(local, run).output == "sent | noted n | paid 1"
 
 
 def test_a_tool_that_leaves_the_program_is_a_doubt(local: Desk) -> None:
@@ -271,9 +126,6 @@ def test_a_tool_that_leaves_the_program_is_a_doubt(local: Desk) -> None:
     assert carried_on(local, run).output == "sent to a, time 2"
 
 
-# --- what can be settled without a person --------------------------------------------------------
-
-
 def test_an_idempotent_tool_is_run_again_with_the_same_key(desk: Desk) -> None:
     run = cut_off(desk, dying(idempotent=True))
 
@@ -284,68 +136,29 @@ def test_an_idempotent_tool_is_run_again_with_the_same_key(desk: Desk) -> None:
     assert (one, two) == (1, 2)
 
 
-def verifying(found: Callable[[str], Any], **rules: Any) -> Any:
-    return dying(verify=lambda to: found(to), **rules)
-
-
-def test_a_tool_that_can_say_that_it_happened_is_believed(desk: Desk) -> None:
-    run = cut_off(desk, verifying(lambda to: sayso.Happened(f"log: {to}")))
-
-    assert carried_on(desk, run).output == "log: a"
-    assert (run.asks, RAN) == ([], ["a"])
-
-
-def test_a_tool_that_can_say_that_it_did_not_happen_is_run_again(local: Desk) -> None:
-    run = cut_off(local, verifying(lambda to: sayso.DidNotHappen(), limit=0.001))
-
-    assert carried_on(local, run).output == "sent to a, time 2"
-    assert run.asks == []
-
-
-def test_that_it_did_not_happen_counts_only_once_it_cannot_happen_any_more(local: Desk) -> None:
-    run = cut_off(local, verifying(lambda to: sayso.DidNotHappen()))  # no limit is known
-
-    carried_on(local, run)
-
-    assert (doubt_of(run).kind, RAN) == ("doubt", ["a"])
-
-
 def broken(to: str) -> Any:
     raise ConnectionError("the log is away")
 
 
 @pytest.mark.parametrize(
-    "found", [lambda to: sayso.CannotTell(), lambda to: None, lambda to: True, broken]
+    ("found", "limit", "output", "times"),
+    [
+        (lambda to: sayso.Happened(f"log: {to}"), None, "log: a", 1),
+        (lambda to: sayso.DidNotHappen(), 0.001, "sent to a, time 2", 2),
+        (lambda to: sayso.DidNotHappen(), None, None, 1),  # it may happen yet
+        (lambda to: sayso.CannotTell(), None, None, 1),
+        (lambda to: None, None, None, 1),
+        (lambda to: True, None, None, 1),
+        (broken, None, None, 1),
+    ],
 )
-def test_a_tool_that_cannot_say_leaves_it_to_a_person(local: Desk, found: Any) -> None:
-    run = cut_off(local, verifying(found))
+def test_a_tool_that_can_find_out_is_asked_before_people_are(
+    local: Desk, found: Any, limit: float | None, output: str | None, times: int
+) -> None:
+    run = carried_on(local, cut_off(local, dying(verify=found, limit=limit)))
 
-    carried_on(local, run)
-
-    assert (doubt_of(run).kind, RAN) == ("doubt", ["a"])
-
-
-# --- exceptions after which nobody knows ---------------------------------------------------------
-
-
-def test_an_exception_that_leaves_it_open_is_a_doubt(desk: Desk) -> None:
-    tool = dying(1, TimeoutError, unknown=TimeoutError)
-    run = begun(desk, Agent("clerk", ScriptedModel(once(call("send", to="a"))), [tool]), "x")
-
-    doubt = doubt_of(run)
-    assert "TimeoutError: cut off" in (doubt.content.sentence or "")
-    assert (run.status, RAN) == ("waiting", ["a"])
-    desk.respond(doubt, "it arrived")
-    assert carried_on(desk, run).output == "it arrived"
-    assert RAN == ["a"]
-
-
-def test_any_other_exception_is_told_to_the_model(local: Desk) -> None:
-    tool = dying(1, ValueError, unknown=TimeoutError)
-    run = begun(local, Agent("clerk", ScriptedModel(once(call("send", to="a"))), [tool]), "x")
-
-    assert run.output == "send failed: ValueError: cut off"
-    assert run.asks == []
+    assert (run.output, RAN) == (output, ["a"] * times)
+    assert [ask.kind for ask in run.asks] == ([] if output else ["doubt"])
 
 
 def test_an_idempotent_tool_is_tried_again_and_then_a_person_is_asked(local: Desk) -> None:
@@ -356,19 +169,6 @@ def test_an_idempotent_tool_is_tried_again_and_then_a_person_is_asked(local: Des
     assert len({key for key, _ in KEYS}) == 1
     local.approve(doubt_of(run))
     assert carried_on(local, run).output == "sent to a, time 4"
-
-
-def test_a_tool_that_does_not_know_and_can_find_out_asks_nobody(local: Desk) -> None:
-    tool = verifying(lambda to: sayso.Happened("found"), times=1, error=TimeoutError)
-    rules = sayso.tool(unknown=TimeoutError, verify=lambda to: sayso.Happened("found"))(tool)
-
-    run = begun(local, Agent("clerk", ScriptedModel(once(call("send", to="a"))), [rules]), "x")
-
-    assert run.output == "found"
-    assert (run.asks, RAN) == ([], ["a"])
-
-
-# --- the code changes while it waits -------------------------------------------------------------
 
 
 def changing(desk: Desk, *tools: Any) -> Run:

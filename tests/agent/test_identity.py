@@ -10,21 +10,14 @@ import pytest
 from sayso import Desk
 from sayso.agent import Agent, Reply, ScriptedModel, Usage, call
 from sayso.runs.ambient import AMBIENT
-from tests.agents import Messages, once, results
-
-RAN: list[str] = []
-
-
-@pytest.fixture(autouse=True)
-def _nothing_ran() -> None:
-    RAN.clear()
+from tests.agents import RAN, Messages, once, results
 
 
 def test_a_run_goes_on_with_the_very_agent_it_was_started_with(desk: Desk) -> None:
     def agent(who: str) -> Agent:
         def pay(amount: int) -> str:
             RAN.append(f"{who} paid {amount}")
-            return RAN[-1]
+            return str(RAN[-1])
 
         return Agent("payer", ScriptedModel(once(call("pay", amount=5))), [pay], confirm=["pay"])
 
@@ -64,16 +57,14 @@ def test_a_step_that_wants_approval_is_asked_for_within_one_reply_too(local: Des
         RAN.append(name)
         return name
 
-    def script(messages: Messages, tools: tuple[str, ...]) -> Any:
-        if tools == ("plan",):
-            return [
-                {"title": "Delete the copy", "tool": "delete"},
-                {"title": "Delete the original", "tool": "delete", "needs_approval": True},
-            ]
-        if results(messages):
-            return "done"
-        return [call("delete", name="copy"), call("delete", name="original")]
-
+    script: list[Any] = [
+        [
+            {"title": "Delete the copy", "tool": "delete"},
+            {"title": "Delete the original", "tool": "delete", "needs_approval": True},
+        ],
+        [call("delete", name="copy"), call("delete", name="original")],
+        "done",
+    ]
     agent = Agent("clerk", ScriptedModel(script), [delete], plan_every=9)
     run = local.run(agent, "x", wait=False)
     local.approve(run.state.pending[0])

@@ -6,34 +6,22 @@ from typing import Any
 
 import pytest
 
-import sayso
-from sayso import ActionStep, Agent, Desk, Running, ScriptedModel, StillRunning
+from sayso import Agent, Desk, Running, ScriptedModel
 from sayso.agent import call
-from sayso.errors import BadValue, Misuse
+from sayso.errors import Misuse
 from sayso.testing import FakeClock
-from tests.agents import Messages, Watched, asked_model, begun, following, once, one_by_one, results
-from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
-
-
-def search(what: str) -> str:
-    """Search for something."""
-    RAN.append(what)
-    return f"found {what}"
-
-
-@sayso.tool(risk="high")
-def pay(amount: int) -> str:
-    """Pay an amount."""
-    RAN.append(amount)
-    return f"paid {amount}"
+from tests.agents import (
+    RAN,
+    Messages,
+    Watched,
+    following,
+    once,
+    one_by_one,
+    pay,
+    results,
+    search,
+)
+from tests.runs.people import approved, ask_of, begun, carried_on, rejected
 
 
 def passing_on(tool: str) -> Any:
@@ -56,13 +44,9 @@ def payer(model: Any = None, name: str = "payer") -> Agent:
     return Agent(name, model or ScriptedModel(script), [pay], instructions="You pay bills.")
 
 
-# --- in a workflow -------------------------------------------------------------------------------
-
-
 def test_a_workflow_gives_a_task_to_an_agent(desk: Desk) -> None:
     agent = payer()
 
-    @desk.workflow
     def bills(run: Running, amount: int) -> list[str]:
         return [run.step(search, "bill"), run.agent(agent, f"pay {amount}"), "filed"]
 
@@ -75,32 +59,16 @@ def test_a_workflow_gives_a_task_to_an_agent(desk: Desk) -> None:
     assert RAN == ["bill", 7]
 
 
-def test_the_result_of_an_inner_agent_is_recorded_once(desk: Desk) -> None:
-    model = Watched(lambda messages: f"done: {messages[-1].text}")
-    agent = Agent("thinker", model)
-
-    @desk.workflow
-    def flow(run: Running) -> list[Any]:
-        return [run.agent(agent, "one"), run.question("Go on?"), run.agent(agent, "two")]
-
-    run = begun(desk, flow)
-    desk.respond(ask_of(run), "yes")
-    carried_on(desk, run)
-
-    assert run.output == ["done: one", "yes", "done: two"]
-    assert len(model.prompts) == asked_model(run) == 2
-
-
 def test_agents_side_by_side_wait_side_by_side(desk: Desk) -> None:
     first, second = payer(name="anna"), payer(name="ben")
-
-    @desk.workflow
-    def both(run: Running) -> Any:
-        return run.gather(lambda: run.agent(first, "pay 1"), lambda: run.agent(second, "pay 2"))
-
-    run = begun(desk, both)
+    run = begun(
+        desk,
+        lambda run: run.gather(
+            lambda: run.agent(first, "pay 1"), lambda: run.agent(second, "pay 2")
+        ),
+    )
     chains = {ask.args["amount"]: ask.content.chain for ask in run.state.pending}
-    assert chains == {1: "both > anna", 2: "both > ben"}
+    assert chains == {1: "flow > anna", 2: "flow > ben"}
     for ask in run.state.pending:
         desk.approve(ask)
         carried_on(desk, run)
@@ -112,7 +80,6 @@ def test_agents_side_by_side_wait_side_by_side(desk: Desk) -> None:
 def test_a_workflow_that_awaits_gives_tasks_to_agents(local: Desk) -> None:
     agent = payer()
 
-    @local.workflow
     async def flow(run: Any) -> Any:
         first = await run.agent(agent, "pay 1")
         return [first, *await run.gather(run.agent(agent, "pay 2"), run.agent(agent, "pay 3"))]
@@ -129,11 +96,7 @@ def test_a_workflow_that_awaits_gives_tasks_to_agents(local: Desk) -> None:
 
 @pytest.mark.parametrize("what", [search, "payer", None, 7])
 def test_only_an_agent_can_be_given_a_task(local: Desk, what: Any) -> None:
-    @local.workflow
-    def flow(run: Running) -> Any:
-        return run.agent(what, "pay 1")
-
-    run = begun(local, flow)
+    run = begun(local, lambda run: run.agent(what, "pay 1"))
 
     assert run.status == "failed"
     assert "is no agent" in (run.error or "")
@@ -142,12 +105,7 @@ def test_only_an_agent_can_be_given_a_task(local: Desk, what: Any) -> None:
 def test_the_plan_of_an_inner_agent_is_reviewed_with_its_chain(local: Desk) -> None:
     plan = [{"title": "News", "tool": "search"}]
     agent = Agent("scout", ScriptedModel(following(plan)), [search], plan_every=9)
-
-    @local.workflow
-    def flow(run: Running) -> Any:
-        return run.agent(agent, "look around")
-
-    run = begun(local, flow)
+    run = begun(local, lambda run: run.agent(agent, "look around"))
     ask = ask_of(run)
     assert (ask.kind, ask.content.chain, RAN) == ("plan", "flow > scout", [])
     local.edit(ask, [{"title": "Weather", "tool": "search"}])
@@ -160,7 +118,6 @@ def test_progress_of_an_inner_plan_is_not_that_of_the_run(local: Desk) -> None:
     plan = [{"title": "News", "tool": "search"}]
     agent = Agent("scout", ScriptedModel(following(plan)), [search], plan_every=9)
 
-    @local.workflow
     def flow(run: Running) -> Any:
         run.progress(0.25)
         run.agent(agent, "look around")
@@ -170,38 +127,6 @@ def test_progress_of_an_inner_plan_is_not_that_of_the_run(local: Desk) -> None:
     approved(local, run)
 
     assert run.state.progress == 0.25
-
-
-def test_cancelling_the_plan_of_an_inner_agent_cancels_the_run(local: Desk) -> None:
-    agent = Agent("scout", ScriptedModel(following(["Look"])), [search], plan_every=9)
-
-    @local.workflow
-    def flow(run: Running) -> Any:
-        run.agent(agent, "look around")
-        return run.step(search, "afterwards")
-
-    run = begun(local, flow)
-    local.reject(ask_of(run), "no")
-    carried_on(local, run)
-
-    assert (run.status, RAN) == ("cancelled", [])
-
-
-def test_an_agent_is_an_agent_inside_whatever_the_workflow_is_called(
-    local: Desk, clock: FakeClock
-) -> None:
-    agent = payer(name="bills")
-
-    @local.workflow
-    def bills(run: Running, task: str) -> Any:
-        return run.agent(agent, task)
-
-    run = begun(local, bills, "pay 7")
-
-    assert ask_of(run).content.chain == "bills > bills"
-
-
-# --- as a tool -----------------------------------------------------------------------------------
 
 
 def three_deep() -> Agent:
@@ -217,18 +142,6 @@ def test_three_agents_deep_the_whole_chain_is_shown(desk: Desk) -> None:
     assert ask.content.agent == "payer"
     assert ask.content.run == run.id
     assert approved(desk, run).output == "paid 7"
-
-
-def test_a_pause_three_deep_goes_on_in_another_process(place: Place, clock: FakeClock) -> None:
-    agent = three_deep()
-    with Desk(place.url, clock=clock, account="sam@till") as first:
-        run_id = begun(first, agent, "pay 7").id
-    with Desk(place.url, clock=clock, account="sam@till") as second:
-        run = approved(second, second.get_run(run_id))
-
-        assert run.output == "paid 7"
-        assert asked_model(run) == 6, "each of three models twice"
-    assert RAN == [7]
 
 
 def test_an_agent_of_one_name_is_no_chain(local: Desk) -> None:
@@ -288,18 +201,6 @@ def test_the_model_reads_what_an_agent_is_good_for(local: Desk) -> None:
     assert all(set(spec.schema["properties"]) == {"task"} for spec in model.prompts[0].tools)
 
 
-@pytest.mark.parametrize("args", [{}, {"task": 7}, {"task": "x", "more": 1}])
-def test_a_task_that_does_not_fit_is_sent_back(local: Desk, args: dict[str, Any]) -> None:
-    inner = Watched(lambda messages: "nothing")
-    script = once(call("scout", **args))
-    boss = Agent("boss", ScriptedModel(script), [Agent("scout", inner).as_tool()])
-
-    run = begun(local, boss, "x")
-
-    assert "BadArguments" in run.output
-    assert inner.prompts == []
-
-
 def test_confirm_asks_before_an_agent_is_set_to_work(desk: Desk) -> None:
     inner = Watched(lambda messages: "scouted")
     boss = Agent(
@@ -319,33 +220,6 @@ def test_confirm_asks_before_an_agent_is_set_to_work(desk: Desk) -> None:
     assert len(inner.prompts) == 1
 
 
-def test_a_no_keeps_an_agent_from_work_and_is_not_asked_for_again(local: Desk) -> None:
-    inner = Watched(lambda messages: "scouted")
-    script = one_by_one(call("scout", task="a"), call("scout", task="a"))
-    boss = Agent("boss", ScriptedModel(script), [Agent("scout", inner).as_tool()], confirm=True)
-    run = begun(local, boss, "x")
-
-    local.reject(ask_of(run), "no scouts")
-    carried_on(local, run)
-
-    assert (run.status, len(run.asks), inner.prompts) == ("done", 1, [])
-    assert "no scouts" in run.output
-    assert "RejectedBefore" in run.output
-
-
-def test_words_instead_of_a_yes_reach_the_agent_that_asked(local: Desk) -> None:
-    boss = Agent(
-        "boss",
-        ScriptedModel(passing_on("scout")),
-        [Agent("scout", ScriptedModel(lambda _: "scouted")).as_tool()],
-        confirm=["scout"],
-    )
-    run = begun(local, boss, "look ahead")
-    local.respond(ask_of(run), "ask ben instead")
-
-    assert "ask ben instead" in carried_on(local, run).output
-
-
 def test_what_a_person_said_no_to_is_not_asked_again_in_another_life_of_the_agent(
     desk: Desk,
 ) -> None:
@@ -353,8 +227,7 @@ def test_what_a_person_said_no_to_is_not_asked_again_in_another_life_of_the_agen
     script = one_by_one(call("payer", task="now"), call("payer", task="please"))
     run = begun(desk, Agent("boss", ScriptedModel(script), [agent.as_tool()]), "x")
 
-    desk.reject(ask_of(run), "not at all")
-    carried_on(desk, run)
+    rejected(desk, run, "not at all")
 
     assert (run.status, len(run.asks), RAN) == ("done", 1, [])
     assert "RejectedBefore" in run.output
@@ -365,25 +238,11 @@ def test_a_no_to_an_inner_call_is_told_to_the_inner_model_alone(local: Desk) -> 
     boss = Agent("boss", outer, [payer(inner).as_tool()])
     run = begun(local, boss, "x")
 
-    local.reject(ask_of(run), "too dear")
-    carried_on(local, run)
+    rejected(local, run, "too dear")
 
     assert "too dear" in results(inner.last)[0]
     assert run.status == "done"
     assert [message.role for message in outer.last] == ["user", "assistant", "tool"]
-
-
-def test_a_no_that_ends_the_run_ends_all_of_it(local: Desk) -> None:
-    script = once(call("payer", task="pay 1"), call("payer", task="pay 2"))
-    boss = Agent("boss", ScriptedModel(script), [payer().as_tool()])
-    run = begun(local, boss, "x")
-    first, second = run.state.pending
-
-    local.reject(first, "stop", end=True)
-    carried_on(local, run)
-
-    assert (run.status, RAN) == ("cancelled", [])
-    assert local.get(second.id).status == "withdrawn"
 
 
 def test_an_inner_agent_that_reaches_its_limit_parks_the_run(desk: Desk) -> None:
@@ -417,47 +276,6 @@ def test_two_agents_of_one_turn_pause_and_go_on_each_for_itself(desk: Desk) -> N
     assert RAN == [2, 1]
 
 
-def test_what_an_agent_as_a_tool_was_given_is_remembered(desk: Desk) -> None:
-    run = begun(desk, three_deep(), "pay 7")
-    approved(desk, run)
-
-    given = {step.name: step.args for step in run.memory if isinstance(step, ActionStep)}
-    assert given == {"buyer": {"task": "pay 7"}, "payer": {"task": "pay 7"}, "pay": {"amount": 7}}
-
-
-def test_an_agent_as_a_tool_is_called_by_a_workflow(local: Desk) -> None:
-    tool = payer().as_tool()
-
-    @local.workflow
-    def flow(run: Running) -> Any:
-        return run.call(tool, task="pay 7")
-
-    run = begun(local, flow)
-    assert ask_of(run).content.chain == "flow > payer"
-
-    assert approved(local, run).output == "paid 7"
-
-
 def test_an_agent_as_a_tool_outside_of_a_run_says_what_to_do() -> None:
     with pytest.raises(Misuse, match="run"):
         payer().as_tool()("pay 7")
-
-
-def test_two_tools_of_one_agent_need_two_names() -> None:
-    agent = payer()
-
-    with pytest.raises(BadValue, match="Two tools of boss are called 'payer'"):
-        Agent("boss", ScriptedModel(lambda _: "x"), [agent.as_tool(), agent.as_tool()])
-
-
-def test_an_inner_agent_may_be_given_a_task_while_another_run_waits(local: Desk) -> None:
-    agent = payer()
-    waiting = begun(local, agent, "pay 1")
-    boss = Agent("boss", ScriptedModel(passing_on("payer")), [agent.as_tool()])
-
-    run = begun(local, boss, "pay 2")
-    approved(local, run)
-
-    assert (run.output, waiting.status, RAN) == ("paid 2", "waiting", [2])
-    with pytest.raises(StillRunning):
-        waiting.result(timeout=0.01)

@@ -10,7 +10,8 @@ from sayso import Agent, Desk, ScriptedModel, tool
 from sayso.agent import Message, call
 from sayso.errors import BadValue
 from sayso.testing import FakeClock
-from tests.agents import Watched, begun, once, results, shown
+from tests.agents import Watched, once, results, shown
+from tests.runs.people import begun
 
 TASK = "Write a summary of the sales figures of March"
 LIKE_IT = "Write a summary of the sales figures of April"
@@ -87,11 +88,14 @@ def test_what_was_said_of_one_agents_work_does_not_reach_another(desk: Desk) -> 
 
 
 def test_an_agent_that_is_named_is_the_one_whose_result_is_judged(desk: Desk) -> None:
-    @desk.workflow
-    def report(run, task):
-        return run.improve(lambda _: "made by hand", task, agent="writer")
-
-    desk.reject(begun(desk, report, TASK).state.pending[0], "Name the region")
+    desk.reject(
+        begun(
+            desk,
+            lambda run, task: run.improve(lambda _: "made by hand", task, agent="writer"),
+            TASK,
+        ).state.pending[0],
+        "Name the region",
+    )
     agent, model = learner()
     begun(desk, agent, LIKE_IT)
 
@@ -138,24 +142,15 @@ def test_a_call_that_left_a_preference_is_told_once(desk: Desk) -> None:
     assert "Past call" not in recalled(model)
 
 
-def test_an_unrelated_task_is_not_shown_it(desk: Desk) -> None:
+def test_an_unrelated_task_and_what_was_called_good_are_not_shown(desk: Desk) -> None:
     rated(desk)
+    desk.approve(desk.later.feedback("Fine", task=UNRELATED, agent="writer").ask)
     agent, model = learner()
 
     begun(desk, agent, UNRELATED)
 
     assert recalled(model) == ""
     assert [m.role for m in model.prompts[-1].messages] == ["system", "user"]
-
-
-def test_what_was_called_good_is_no_bad_example(desk: Desk) -> None:
-    later = desk.later.feedback("Fine work", task=TASK, agent="writer")
-    desk.approve(later.ask)
-    agent, model = learner()
-
-    begun(desk, agent, LIKE_IT)
-
-    assert recalled(model) == ""
 
 
 def test_an_agent_that_does_not_learn_is_shown_nothing(desk: Desk) -> None:
@@ -236,18 +231,6 @@ def meets(messages: tuple[Message, ...]) -> Any:
     return call("schedule", subject="Tea", duration=15 if prefers else 30)
 
 
-def test_an_edit_changes_what_the_next_task_proposes_in_another_thread(desk: Desk) -> None:
-    agent, model = learner(meets, tools=[schedule], confirm=["schedule"])
-    first = desk.run(agent, "Meet for tea", thread="one", wait=False)
-    desk.edit(first.state.pending[0], {"duration": 15})
-    desk.resume(first)
-
-    second = desk.run(agent, "Meet for lunch", thread="two", wait=False)
-
-    assert second.state.pending[0].args["duration"] == 15
-    assert "| schedule: duration 30 -> 15" in recalled(model)
-
-
 def test_a_removed_preference_is_not_in_the_next_prompt(desk: Desk) -> None:
     agent, model = learner(meets, tools=[schedule], confirm=["schedule"])
     edited(desk, agent, duration=15)
@@ -258,18 +241,6 @@ def test_a_removed_preference_is_not_in_the_next_prompt(desk: Desk) -> None:
 
     assert recalled(model) == ""
     assert run.state.pending[0].args["duration"] == 30
-
-
-def test_a_rewritten_one_is_shown_as_it_was_rewritten(desk: Desk) -> None:
-    agent, model = learner(meets, tools=[schedule], confirm=["schedule"])
-    edited(desk, agent, duration=15)
-    (preference,) = desk.preferences
-    desk.preferences.edit(preference, "Meetings are short")
-
-    begun(desk, agent, "Meet for lunch")
-
-    assert "| Meetings are short" in recalled(model)
-    assert "30 -> 15" not in recalled(model)
 
 
 def test_another_agent_is_not_told(desk: Desk) -> None:
@@ -370,29 +341,24 @@ def test_a_suggestion_makes_the_model_call_again(desk: Desk) -> None:
     assert desk.resume(run).result() == "Tea, 15 minutes"
 
 
-@pytest.mark.parametrize("confidence", [7, -0.1, "high", True, None, [0.5]])
-def test_a_senseless_confidence_is_told_to_the_model_and_nothing_runs(
-    desk: Desk, confidence: Any
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *(("_confidence", bad) for bad in (7, -0.1, "high", True, None, [0.5])),
+        *(("_conflicts", bad) for bad in ([" "], ["a"] * 21)),
+    ],
+)
+def test_senseless_words_beside_a_call_are_told_to_the_model_and_nothing_runs(
+    desk: Desk, name: str, said: Any
 ) -> None:
-    agent, model = explainer(sure(confidence))
+    agent, model = explainer(
+        once(call("schedule", **{"subject": "Tea", "duration": 30, "_confidence": 0.4, name: said}))
+    )
 
     run = begun(desk, agent, "Meet")
 
     assert "schedule was not called" in run.result()
-    assert "_confidence" in run.result()
-    assert model.last[-1].failed
-
-
-@pytest.mark.parametrize("conflicts", [[" "], ["a"] * 21])
-def test_conflicts_that_nobody_could_weigh_up_are_told_to_the_model(
-    local: Desk, conflicts: list[str]
-) -> None:
-    agent, model = explainer(sure(_conflicts=conflicts))
-
-    run = begun(local, agent, "Meet")
-
-    assert "schedule was not called" in run.result()
-    assert "conflicts" in run.result()
+    assert name.lstrip("_") in run.result()
     assert (model.last[-1].failed, run.asks) == (True, [])
 
 

@@ -11,29 +11,15 @@ import sayso
 from sayso import Agent, Desk, Run, RunParked, ScriptedModel
 from sayso.agent import Reply, Usage, call
 from sayso.testing import FakeClock
-from tests.agents import PLANNING, Messages, Watched, asked_model, begun, once, results, told
+from tests.agents import PLANNING, RAN, Messages, Watched, asked_model, once, pay, results, told
 from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
+from tests.runs.people import approved, ask_of, begun, carried_on
 
 
 def count(number: int) -> int:
     """Count on."""
     RAN.append(number)
     return number + 1
-
-
-@sayso.tool(risk="high")
-def pay(amount: int) -> str:
-    """Pay an amount."""
-    RAN.append(amount)
-    return f"paid {amount}"
 
 
 def counting(messages: Messages) -> Any:
@@ -62,9 +48,6 @@ def used(tokens: int, cost: float | None = None) -> Any:
 def parked(run: Run) -> str:
     assert run.status == "parked", (run.status, run.error)
     return run.error or ""
-
-
-# --- steps ---------------------------------------------------------------------------------------
 
 
 def test_a_model_that_never_stops_is_stopped(desk: Desk) -> None:
@@ -148,9 +131,6 @@ def test_refused_calls_count_like_any_other(local: Desk) -> None:
     assert len(told(run, "step.failed")) == 3
 
 
-# --- tokens --------------------------------------------------------------------------------------
-
-
 def test_tokens_are_counted_over_pauses(desk: Desk) -> None:
     def script(messages: Messages) -> Any:
         number = len(results(messages))
@@ -194,18 +174,6 @@ def test_a_model_that_gives_tokens_back_gains_nothing(local: Desk) -> None:
     assert asked_model(run) == 3
 
 
-# --- cost ----------------------------------------------------------------------------------------
-
-
-def test_cost_is_counted_as_the_model_says_it(desk: Desk) -> None:
-    agent = Agent("clerk", ScriptedModel(used(10, cost=0.04)), [count], max_cost=0.1)
-
-    run = begun(desk, agent, "count")
-
-    assert "$0.12 of $0.1" in parked(run)
-    assert asked_model(run) == 3
-
-
 def test_cost_is_counted_by_the_price_that_was_named(local: Desk) -> None:
     script = used(1000)  # 999 read, 1 written
     agent = Agent("clerk", ScriptedModel(script), [count], max_cost=0.01, price=(3.0, 15.0))
@@ -242,15 +210,13 @@ def test_a_price_named_later_lets_it_go_on(local: Desk) -> None:
 def test_a_retry_grants_as_many_dollars_again(local: Desk) -> None:
     agent = Agent("clerk", ScriptedModel(used(10, cost=0.06)), [count], max_cost=0.1)
     run = begun(local, agent, "count")
+    assert "$0.12 of $0.1" in parked(run)
     assert asked_model(run) == 2
     local.retry(run)
     carried_on(local, run)
 
     assert asked_model(run) == 4
     assert "$0.24 of $0.2" in parked(run)
-
-
-# --- time ----------------------------------------------------------------------------------------
 
 
 def test_how_long_people_take_does_not_count(desk: Desk, clock: FakeClock) -> None:
@@ -283,23 +249,6 @@ def test_how_long_people_take_over_a_doubt_does_not_count(desk: Desk, clock: Fak
     desk.respond(ask_of(run), "it arrived")
 
     assert carried_on(desk, run).output == "it arrived"
-
-
-def test_how_long_an_approved_tool_works_counts(local: Desk, clock: FakeClock) -> None:
-    @sayso.tool(risk="high")
-    def bake(minutes: int) -> str:
-        clock.advance(60 * minutes)
-        return "baked"
-
-    def script(messages: Messages) -> Any:
-        return call("bake", minutes=2 + len(results(messages)))
-
-    run = begun(local, Agent("baker", ScriptedModel(script), [bake], max_time="4m"), "bake")
-    approved(local, run)
-    assert run.status == "waiting", "two minutes of four"
-    approved(local, run)
-
-    assert "it has worked for 5 min" in parked(run)
 
 
 def spin(seconds: float) -> None:

@@ -24,26 +24,9 @@ from sayso.agent.voice import Silence
 from sayso.errors import BadValue, Misuse
 from sayso.testing import FakeClock
 from tests import hostile
-from tests.agents import (
-    Messages,
-    Watched,
-    asked_model,
-    begun,
-    once,
-    one_by_one,
-    results,
-    shown,
-    told,
-)
+from tests.agents import RAN, Messages, Watched, asked_model, once, one_by_one, results, told
 from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
+from tests.runs.people import answered, approved, ask_of, begun, rejected
 
 
 def look(order: int) -> str:
@@ -76,13 +59,6 @@ def test_a_model_that_needs_no_tool_answers_at_once(desk: Desk) -> None:
     assert [type(step) for step in run.memory.steps] == [TaskStep, AnswerStep]
 
 
-def test_the_model_answers_with_what_the_tool_returned(desk: Desk) -> None:
-    run = begun(desk, Agent("clerk", ScriptedModel(reading), [look]), "what about order 7?")
-
-    assert run.output == "I found: order 7 was paid twice"
-    assert RAN == [7]
-
-
 def test_everything_is_in_the_journal_before_the_next_thing_begins(desk: Desk) -> None:
     run = begun(desk, Agent("clerk", ScriptedModel(reading), [look]), "what about order 7?")
 
@@ -95,6 +71,7 @@ def test_everything_is_in_the_journal_before_the_next_thing_begins(desk: Desk) -
         "run.done",
     ]
     assert asked_model(run) == 2
+    assert (run.output, RAN) == ("I found: order 7 was paid twice", [7])
     assert desk.verify()
 
 
@@ -108,27 +85,6 @@ def test_no_recorded_reply_is_asked_for_again(desk: Desk) -> None:
     assert run.output == "order 7 was paid twice | 10 paid back for 7"
     assert len(model.prompts) == asked_model(run) == 3
     assert RAN == [7, (7, 10.0)]
-
-
-def test_a_run_goes_on_on_a_desk_that_never_heard_of_it(place: Place, clock: FakeClock) -> None:
-    model = Watched(one_by_one(call("look", order=7), call("refund", order=7)))
-    agent = Agent("clerk", model, [look, refund])
-    with Desk(place.url, clock=clock, account="sam@till") as first:
-        run_id = begun(first, agent, "see to order 7").id
-
-    with Desk(place.url, clock=clock, account="sam@till") as second:
-        run = approved(second, second.get_run(run_id))
-
-        assert run.output == "order 7 was paid twice | 10 paid back for 7"
-    assert RAN == [7, (7, 10.0)]
-    assert len(model.prompts) == 3
-
-
-def test_an_agent_is_started_for_a_worker_to_carry_on(desk: Desk) -> None:
-    run = desk.start(Agent("clerk", ScriptedModel(reading), [look]), "what about order 7?")
-    assert (run.status, RAN) == ("ready", [])
-
-    assert carried_on(desk, run).output == "I found: order 7 was paid twice"
 
 
 def test_an_agent_that_the_program_forgot_is_served_no_more(local: Desk) -> None:
@@ -155,21 +111,6 @@ def test_a_task_is_a_text(local: Desk, task: Any) -> None:
     assert local.runs() == []
 
 
-def test_what_the_model_said_to_a_call_stands_with_it(desk: Desk) -> None:
-    def script(messages: Messages) -> Any:
-        if results(messages):
-            return "done"
-        return Reply(text="It was paid twice.", calls=(call("refund", order=7),))
-
-    run = begun(desk, Agent("clerk", ScriptedModel(script), [refund]), "see to order 7")
-
-    assert ask_of(run).content.why == "It was paid twice."
-    assert ask_of(run).content.agent == "clerk"
-    approved(desk, run)
-    (step,) = [step for step in run.memory if isinstance(step, ActionStep)]
-    assert (step.name, step.thought) == ("refund", "It was paid twice.")
-
-
 def test_what_a_tool_declares_and_what_the_model_says_both_say_why(local: Desk) -> None:
     @sayso.tool(risk="high", why="Money leaves the house")
     def wire(amount: int) -> str:
@@ -191,11 +132,7 @@ def test_what_a_tool_declares_and_what_the_model_says_both_say_why(local: Desk) 
 
 
 def test_an_essay_beside_a_call_does_not_keep_people_from_seeing_the_call(local: Desk) -> None:
-    def script(messages: Messages) -> Any:
-        if results(messages):
-            return "done"
-        return Reply(text="because " * 200_000, calls=(call("refund", order=7),))
-
+    script: list[Any] = [Reply(text="because " * 200_000, calls=(call("refund", order=7),)), "done"]
     run = begun(local, Agent("clerk", ScriptedModel(script), [refund]), "see to order 7")
 
     assert (ask_of(run).content.why or "").startswith("because because")
@@ -265,19 +202,21 @@ def test_a_tool_is_given_what_its_types_say(desk: Desk, confirm: list[str]) -> N
         ({"way": "rail"}, "way"),
         ({"order": {"lines": [{"article": "lamp", "pieces": 0}], "due": "2026-01-01"}}, "pieces"),
         ({"order": {"lines": "lamp", "due": "2026-01-01"}}, "lines"),
+        ({"order": {"lines": []}}, "due: is missing"),
         ({"order": None}, "order"),
         ({"hurry": True}, "hurry"),
+        ({"notes": 7}, "notes"),
         ({"within": 1e400}, "inf"),
     ],
 )
+@pytest.mark.parametrize("confirm", [[], ["ship"]])
 def test_arguments_that_do_not_fit_are_sent_back_with_their_place(
-    local: Desk, changes: dict[str, Any], why: str
+    local: Desk, changes: dict[str, Any], why: str, confirm: list[str]
 ) -> None:
-    agent = Agent("clerk", ScriptedModel(once(call("ship", **{**SHIPPED, **changes}))), [ship])
+    script = once(call("ship", **{**SHIPPED, **changes}))
+    run = begun(local, Agent("clerk", ScriptedModel(script), [ship], confirm=confirm), "ship it")
 
-    run = begun(local, agent, "ship it")
-
-    assert RAN == []
+    assert (RAN, run.asks) == ([], [])
     assert "BadArguments" in run.output
     assert why in run.output
     (failed,) = told(run, "step.failed")
@@ -349,12 +288,6 @@ class Shop:
         return f"{article} ordered at {self.name}"
 
 
-def test_a_method_is_a_tool_of_its_object(local: Desk) -> None:
-    agent = Agent("clerk", ScriptedModel(once(call("stock", article="lamp"))), [Shop("A").stock])
-
-    assert begun(local, agent, "x").output == "3 of lamp at A"
-
-
 def test_a_declared_method_is_a_tool_that_asks(local: Desk) -> None:
     agent = Agent("clerk", ScriptedModel(once(call("order", article="lamp"))), [Shop("B").order])
 
@@ -420,20 +353,6 @@ def test_a_very_long_result_is_shortened_for_the_model_and_kept_whole(local: Des
     assert step.result == whole
 
 
-@pytest.mark.parametrize("result", [object(), {1: 2}, float("nan"), b"bytes", "x" * 1_100_000])
-def test_a_result_that_cannot_be_kept_does_not_undo_what_happened(local: Desk, result: Any) -> None:
-    def get():
-        RAN.append("got")
-        return result
-
-    agent = Agent("clerk", ScriptedModel(once(call("get"))), [get])
-
-    run = begun(local, agent, "x")
-
-    assert RAN == ["got"]
-    assert "it happened" in run.output
-
-
 def test_a_tool_that_fails_is_told_to_the_model(desk: Desk) -> None:
     def load(page: int) -> str:
         raise ConnectionError(f"page {page} is away")
@@ -447,16 +366,6 @@ def test_a_tool_that_fails_is_told_to_the_model(desk: Desk) -> None:
     (step,) = [step for step in run.memory if isinstance(step, ActionStep)]
     assert (step.status, step.args) == ("failed", {"page": 3})
     assert step.error == "ConnectionError: page 3 is away"
-
-
-def test_an_approved_tool_that_fails_is_told_to_the_model(local: Desk) -> None:
-    @sayso.tool(risk="high")
-    def pay(amount: int) -> str:
-        raise ConnectionError("the bank is away")
-
-    run = begun(local, Agent("clerk", ScriptedModel(once(call("pay", amount=3))), [pay]), "x")
-
-    assert approved(local, run).output == "pay failed: ConnectionError: the bank is away"
 
 
 # --- secrets -------------------------------------------------------------------------------------
@@ -810,10 +719,8 @@ def test_a_replay_says_nothing_a_second_time(
     made = [call("nowhere"), call("look", order=7), *(call("refund", order=n) for n in (1, 2, 3))]
     agent = Agent("clerk", ScriptedModel(one_by_one(*made)), [look, refund], verbosity=1)
     run = begun(local, agent, "see to it")
-    local.reject(ask_of(run), "no")
-    carried_on(local, run)
-    local.respond(ask_of(run), "later")
-    carried_on(local, run)
+    rejected(local, run, "no")
+    answered(local, run, "later")
 
     approved(local, run)
 
@@ -870,11 +777,10 @@ def test_hostile_text_is_made_visible_in_every_line(
 def test_what_the_model_writes_is_told_while_it_writes(local: Desk) -> None:
     pieces: list[str] = []
 
-    def script(messages: Messages) -> Any:
-        if results(messages):
-            return "First line.\nSecond line."
-        return Reply(text="Looking.\n", calls=(call("refund", order=7),))
-
+    script: list[Any] = [
+        Reply(text="Looking.\n", calls=(call("refund", order=7),)),
+        "First line.\nSecond line.",
+    ]
     agent = Agent("clerk", ScriptedModel(script), [refund], on_text=pieces.append)
     run = begun(local, agent, "x")
     assert pieces == ["Looking.\n"]
@@ -923,14 +829,3 @@ def test_what_a_reply_took_is_in_the_journal(desk: Desk) -> None:
     assert len(used) == 2
     assert all(one["cost"] == (2 * one["input"] + 8 * one["output"]) / 1e6 for one in used)
     assert used[1]["input"] > used[0]["input"], "the second prompt is longer"
-
-
-def test_shown_calls_are_the_calls_that_were_made(local: Desk) -> None:
-    model = Watched(one_by_one(call("look", order=7), call("look", order=8)))
-
-    begun(local, Agent("clerk", model, [look]), "x")
-
-    assert shown(model.last) == [
-        ("look", {"order": 7}, "order 7 was paid twice"),
-        ("look", {"order": 8}, "order 8 was paid twice"),
-    ]

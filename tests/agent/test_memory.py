@@ -19,9 +19,9 @@ from sayso import (
 )
 from sayso.agent import Reply, call
 from sayso.testing import FakeClock
-from tests.agents import Messages, begun, following, one_by_one, results
+from tests.agents import Messages, following, one_by_one, results
 from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
+from tests.runs.people import approved, ask_of, begun, carried_on, edited
 
 
 def search(what: str) -> str:
@@ -82,8 +82,7 @@ def test_each_step_has_its_content(desk: Desk, clock: FakeClock) -> None:
     desk.approve(ask_of(run), note="go ahead")
     carried_on(desk, run)
     clock.advance(1)
-    desk.edit(ask_of(run), {"what": "two of them"})
-    carried_on(desk, run)
+    edited(desk, run, {"what": "two of them"})
 
     task, plan, first, searched, second, sent, answer = run.memory
     assert isinstance(task, TaskStep)
@@ -118,6 +117,9 @@ def test_memory_grows_while_the_run_waits_and_is_the_same_for_everybody(
     counts: list[int] = []
     with Desk(place.url, clock=clock, account="sam@till") as first:
         run = begun(first, growth(), "What is new?")
+        plan = run.memory.steps[1]
+        assert isinstance(plan, PlanStep)
+        assert plan.status == "open"
         counts.append(len(run.memory))
         clock.advance(1)
         approved(first, run)
@@ -127,15 +129,6 @@ def test_memory_grows_while_the_run_waits_and_is_the_same_for_everybody(
         assert second.get_run(run.id).memory == here
 
     assert counts == [2, 4]
-
-
-def test_an_open_plan_is_there_before_it_is_decided(local: Desk) -> None:
-    run = begun(local, growth(), "What is new?")
-
-    assert [type(step) for step in run.memory] == [TaskStep, PlanStep]
-    plan = run.memory.steps[1]
-    assert isinstance(plan, PlanStep)
-    assert plan.status == "open"
 
 
 def test_every_step_of_a_standing_clock_is_in_its_place(desk: Desk) -> None:
@@ -168,23 +161,3 @@ def test_what_the_model_said_to_a_call_stands_with_it_and_no_other(local: Desk) 
         ({"what": "b"}, "Two at once."),
         ({"what": "c"}, "One more."),
     ]
-
-
-def test_a_run_without_an_answer_has_a_memory(local: Desk) -> None:
-    run = begun(local, growth(), "What is new?")
-    local.reject(ask_of(run), "not today")
-    carried_on(local, run)
-
-    assert run.status == "cancelled"
-    assert [type(step) for step in run.memory] == [TaskStep, PlanStep, DecisionStep]
-
-
-def test_refused_calls_are_remembered_with_what_was_wrong(local: Desk) -> None:
-    script = one_by_one(call("nowhere", at=1), call("search", wrong=1))
-
-    run = begun(local, Agent("clerk", ScriptedModel(script), [search]), "x")
-
-    unknown, wrong = [step for step in run.memory if isinstance(step, ActionStep)]
-    assert (unknown.name, unknown.status) == ("nowhere", "failed")
-    assert "UnknownTool" in (unknown.error or "")
-    assert "BadArguments" in (wrong.error or "")

@@ -57,6 +57,7 @@ def test_an_object_that_replies_is_itself_the_model() -> None:
         ("claude-opus-5", "such as anthropic:claude-opus-5"),
         ("gemini-3-pro", "such as google:gemini-3-pro"),
         ("xyzzy:model", "base_url="),
+        ("xyzzy:model", "openai, anthropic, google, huggingface, ollama"),
         ("openai:", "names no model"),
         ("openai: gpt-5", "without blanks"),
         ("", "names no provider"),
@@ -67,13 +68,6 @@ def test_a_wrong_name_is_refused_at_once_and_says_what_was_meant(wrong: str, hin
         model_of(wrong)
 
     assert hint in str(caught.value)
-
-
-def test_an_unknown_provider_is_told_which_are_known() -> None:
-    with pytest.raises(BadValue) as caught:
-        model_of("xyzzy:model")
-
-    assert "openai, anthropic, google, huggingface, ollama" in str(caught.value)
 
 
 def test_a_hostile_name_stays_on_its_line() -> None:

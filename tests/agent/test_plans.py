@@ -10,28 +10,20 @@ import pytest
 import sayso
 from sayso import Agent, DecisionStep, Desk, PlanStep, Run, ScriptedModel
 from sayso.agent import Reply, call
-from sayso.errors import AskClosed, InvalidEdit
+from sayso.errors import InvalidEdit
 from sayso.testing import FakeClock
 from tests.agents import (
     PLANNING,
+    RAN,
     Messages,
     Watched,
     asked_model,
-    begun,
     following,
     plan_in,
     results,
     shown,
 )
-from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
-
-RAN: list[str] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, edited, rejected
 
 
 def search(what: str) -> str:
@@ -108,18 +100,6 @@ def test_an_approved_plan_is_followed(desk: Desk) -> None:
     )
 
 
-def test_a_plan_waits_for_another_process(place: Place, clock: FakeClock) -> None:
-    agent, model = planner()
-    with Desk(place.url, clock=clock, account="sam@till") as first:
-        run_id = begun(first, agent, "Tell the customers").id
-    clock.advance("8h")
-    with Desk(place.url, clock=clock, account="sam@till") as second:
-        run = approved(second, second.get_run(run_id))
-
-        assert run.output == "found News | wrote Summary | sent Mail"
-    assert asked_model(run) == len(model.prompts) == 5
-
-
 # --- what a person can do to it ------------------------------------------------------------------
 
 MAIL, NEWS, SUMMARY = PLAN[2], PLAN[0], PLAN[1]
@@ -151,8 +131,7 @@ def test_the_modified_plan_is_what_is_followed(
     agent, model = planner()
     run = begun(desk, agent, "Tell the customers")
 
-    desk.edit(ask_of(run), steps)
-    carried_on(desk, run)
+    edited(desk, run, steps)
 
     assert (run.status, RAN) == ("done", ran)
     assert "sam changed and approved this plan." in repr(model.last)
@@ -161,22 +140,10 @@ def test_the_modified_plan_is_what_is_followed(
     assert [step["title"] for step in plan.plan] == titles
 
 
-def test_what_a_person_took_out_is_in_no_later_prompt(local: Desk) -> None:
-    agent, model = planner()
-    run = begun(local, agent, "Tell the customers")
-
-    local.edit(ask_of(run), [NEWS, SUMMARY])
-    carried_on(local, run)
-
-    assert all("Mail" not in repr(prompt.messages) for prompt in model.prompts[1:])
-    assert all("News" in repr(prompt.messages) for prompt in model.prompts[1:])
-
-
 def test_the_modified_plan_is_in_every_later_prompt_and_every_re_plan(desk: Desk) -> None:
     agent, model = planner(PLAN, [MAIL], every=2)
     run = begun(desk, agent, "Tell the customers")
-    desk.edit(ask_of(run), [{"title": "Weather", "tool": "search"}, SUMMARY, MAIL])
-    carried_on(desk, run)
+    edited(desk, run, [{"title": "Weather", "tool": "search"}, SUMMARY, MAIL])
     assert RAN == ["search Weather", "write Summary"]
 
     # The second plan is made knowing the first as the person left it, and how far it came.
@@ -212,10 +179,8 @@ def test_every_re_plan_is_reviewed_before_it_is_followed(local: Desk) -> None:
 def test_a_second_edit_goes_on_from_the_first(local: Desk) -> None:
     agent, model = planner(PLAN, PLAN, every=1)
     run = begun(local, agent, "Tell the customers")
-    local.edit(ask_of(run), [{"title": "Weather", "tool": "search"}])
-    carried_on(local, run)
-    local.edit(ask_of(run), [{"title": "Letter", "tool": "write"}])
-    carried_on(local, run)
+    edited(local, run, [{"title": "Weather", "tool": "search"}])
+    edited(local, run, [{"title": "Letter", "tool": "write"}])
 
     assert RAN == ["search Weather", "write Letter"]
     assert "1. Letter (with write, done)" in model.prompts[-1].last
@@ -232,8 +197,7 @@ def test_plan_again_but(desk: Desk) -> None:
     model = Watched(script)
     run = begun(desk, Agent("growth", model, TOOLS, plan_every=9), "Tell the customers")
 
-    desk.respond(ask_of(run), "plan again, but without sending anything")
-    carried_on(desk, run)
+    answered(desk, run, "plan again, but without sending anything")
 
     assert RAN == []
     assert ask_of(run).args == {"steps": [NEWS, SUMMARY]}
@@ -244,45 +208,6 @@ def test_plan_again_but(desk: Desk) -> None:
     assert RAN == ["search News", "write Summary"]
     decided = [step.decision.verdict for step in run.memory if isinstance(step, DecisionStep)]
     assert decided == ["respond", "approve"]
-
-
-def test_a_plan_may_be_sent_back_as_often_as_it_takes(local: Desk) -> None:
-    agent, model = planner()
-    run = begun(local, agent, "Tell the customers")
-
-    for number in range(10):
-        local.respond(ask_of(run), f"no, number {number}")
-        carried_on(local, run)
-    approved(local, run)
-
-    assert run.status == "done"
-    assert len(run.asks) == 11
-    assert all(f"no, number {n}" in repr(model.prompts[10].messages) for n in range(10))
-
-
-def test_cancel_ends_the_run_and_no_call_is_made(desk: Desk) -> None:
-    agent, model = planner()
-    run = begun(desk, agent, "Tell the customers")
-
-    desk.reject(ask_of(run), "not this week")
-    carried_on(desk, run)
-
-    assert (run.status, RAN, len(model.prompts)) == ("cancelled", [], 1)
-    assert "sam" in (run.error or "")
-    assert "not this week" in (run.error or "")
-
-
-def test_cancel_at_a_re_plan_ends_the_run_before_the_next_call(desk: Desk) -> None:
-    agent, model = planner(PLAN, [SUMMARY, MAIL], every=1)
-    run = begun(desk, agent, "Tell the customers")
-    approved(desk, run)
-    assert RAN == ["search News"]
-
-    desk.reject(ask_of(run), "enough")
-    carried_on(desk, run)
-    carried_on(desk, run)
-
-    assert (run.status, RAN, len(model.prompts)) == ("cancelled", ["search News"], 3)
 
 
 # --- bad edits -----------------------------------------------------------------------------------
@@ -322,20 +247,6 @@ def test_a_bad_edit_is_refused_with_a_clear_word_and_the_run_stays(
     assert approved(desk, run).status == "done", "and it can still be approved"
 
 
-def test_a_decision_that_comes_too_late_changes_nothing(local: Desk) -> None:
-    agent, _ = planner()
-    run = begun(local, agent, "Tell the customers")
-    seen = ask_of(run)
-    approved(local, run)
-
-    with pytest.raises(AskClosed):
-        local.edit(seen, [MAIL])
-    with pytest.raises(AskClosed):
-        local.reject(seen, "stop")
-
-    assert run.output == "found News | wrote Summary | sent Mail"
-
-
 # --- steps that need approval --------------------------------------------------------------------
 
 CAREFUL = [NEWS, SUMMARY, {**MAIL, "needs_approval": True}]
@@ -359,8 +270,7 @@ def test_a_person_can_say_which_step_needs_approval(local: Desk) -> None:
     agent, _ = planner()
     run = begun(local, agent, "Tell the customers")
 
-    local.edit(ask_of(run), [{**NEWS, "needs_approval": True}, SUMMARY])
-    carried_on(local, run)
+    edited(local, run, [{**NEWS, "needs_approval": True}, SUMMARY])
 
     assert (ask_of(run).tool, RAN) == ("search", [])
     approved(local, run)
@@ -382,8 +292,7 @@ def test_a_rejected_step_of_the_plan_is_not_done(local: Desk) -> None:
     run = begun(local, agent, "Tell the customers")
     approved(local, run)
 
-    local.reject(ask_of(run, "send"), "not to everybody")
-    carried_on(local, run)
+    rejected(local, run, "not to everybody", what="send")
 
     assert RAN == ["search News", "write Summary"]
     assert "not to everybody" in shown(model.last)[-1][2]
@@ -413,8 +322,7 @@ def test_a_yes_to_one_mail_is_no_yes_to_the_next(desk: Desk) -> None:
     assert RAN == ["send a"]
 
     assert ask_of(run).args == {"what": "b"}
-    desk.reject(ask_of(run), "one is enough")
-    carried_on(desk, run)
+    rejected(desk, run, "one is enough")
 
     assert (run.status, RAN) == ("done", ["send a"])
 
@@ -469,8 +377,7 @@ def test_a_tool_that_returns_something_for_a_no_does_not_use_the_step_up(local: 
     agent = Agent("growth", ScriptedModel(script), [post], plan_every=99)
     run = begun(local, agent, "Post")
     approved(local, run)
-    local.reject(ask_of(run), "no")
-    carried_on(local, run)
+    rejected(local, run, "no")
 
     assert (ask_of(run).args, RAN) == ({"what": "b"}, [])
     assert run.state.progress == 0.0
@@ -500,14 +407,6 @@ def test_an_answer_waits_for_a_step_that_was_kept_for_a_person(desk: Desk) -> No
     approved(desk, run)
 
     assert run.output == "12 euros"
-
-
-def test_a_step_approved_by_the_call_it_is_about_does_not_hold_the_answer(local: Desk) -> None:
-    run = begun(local, one_mail(call("send", what="a")), "Mail")
-    approved(local, run)
-    approved(local, run)
-
-    assert (run.status, run.output) == ("done", "sent a")
 
 
 def test_a_gated_tool_asks_whatever_the_plan_says(local: Desk) -> None:
@@ -559,8 +458,7 @@ def test_a_new_plan_starts_at_nothing(local: Desk) -> None:
     run = begun(local, agent, "Tell the customers")
     approved(local, run)
     assert run.state.progress == pytest.approx(2 / 3)
-    local.edit(ask_of(run), [{**MAIL, "needs_approval": True}])
-    carried_on(local, run)
+    edited(local, run, [{**MAIL, "needs_approval": True}])
 
     assert run.state.progress == 0.0
 
@@ -630,38 +528,17 @@ def test_a_plan_that_is_sent_back_says_why_and_the_next_one_is_taken(local: Desk
     assert ask_of(run).args == {"steps": PLAN}
 
 
-def test_a_retry_lets_a_model_try_another_plan(local: Desk) -> None:
-    model = Watched(lambda messages, tools: [] if tools == PLANNING else "done")
-    run = begun(local, Agent("growth", model, TOOLS, plan_every=9), "x")
-    assert (run.status, len(model.prompts)) == ("parked", 3)
+def test_calls_beside_a_plan_are_not_made_and_words_beside_it_are_shown(local: Desk) -> None:
+    made = (call("send", what="now"), call("plan", steps=["Look"]))
 
-    local.retry(run)
-    carried_on(local, run)
-
-    assert (run.status, len(model.prompts)) == ("parked", 6)
-
-
-def test_calls_beside_a_plan_are_not_made(local: Desk) -> None:
     def script(messages: Messages, tools: tuple[str, ...]) -> Any:
-        if tools != PLANNING:
-            return "done"
-        return Reply(calls=(call("send", what="now"), call("plan", steps=["Look"])))
+        return Reply(text="It is Monday.", calls=made) if tools == PLANNING else "done"
 
     run = begun(local, Agent("growth", ScriptedModel(script), TOOLS, plan_every=9), "x")
+    assert ask_of(run).content.why == "It is Monday."
+
     approved(local, run)
-
     assert (run.status, RAN) == ("done", [])
-
-
-def test_what_the_model_says_to_its_plan_is_shown_beside_it(local: Desk) -> None:
-    def script(messages: Messages, tools: tuple[str, ...]) -> Any:
-        if tools != PLANNING:
-            return "done"
-        return Reply(text="Because it is Monday.", calls=(call("plan", steps=["Look"]),))
-
-    run = begun(local, Agent("growth", ScriptedModel(script), TOOLS, plan_every=9), "x")
-
-    assert ask_of(run).content.why == "Because it is Monday."
 
 
 def test_an_agent_without_tools_can_plan(local: Desk) -> None:
@@ -689,8 +566,7 @@ def test_all_plans_of_a_run_stay_in_its_memory(desk: Desk, clock: FakeClock) -> 
     agent, _ = planner(PLAN, [MAIL], every=2)
     run = begun(desk, agent, "Tell the customers")
     clock.advance(1)
-    desk.edit(ask_of(run), [SUMMARY, NEWS, MAIL])
-    carried_on(desk, run)
+    edited(desk, run, [SUMMARY, NEWS, MAIL])
     clock.advance(1)
     approved(desk, run)
 

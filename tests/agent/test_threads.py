@@ -4,36 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import sayso
 from sayso import Agent, AnswerStep, Desk, Run, ScriptedModel, TaskStep
 from sayso.agent import call
-from sayso.errors import ThreadBusy
 from sayso.testing import FakeClock
-from tests.agents import Messages, Watched, asked_model, begun, following, results, shown
-from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
-
-
-def search(what: str) -> str:
-    """Search for something."""
-    RAN.append(what)
-    return f"found {what}"
-
-
-@sayso.tool(risk="high")
-def pay(amount: int) -> str:
-    """Pay an amount."""
-    RAN.append(amount)
-    return f"paid {amount}"
+from tests.agents import RAN, Messages, Watched, asked_model, following, pay, results, search, shown
+from tests.runs.people import approved, begun, edited, rejected
 
 
 def remembering(messages: Messages) -> Any:
@@ -65,9 +41,6 @@ def did(desk: Desk, agent: Agent, task: str, clock: FakeClock, **more: Any) -> R
     return run
 
 
-# --- going on ------------------------------------------------------------------------------------
-
-
 def test_a_later_task_goes_on_with_the_memory_of_its_thread(desk: Desk, clock: FakeClock) -> None:
     agent, model = made()
     did(desk, agent, "search news", clock, thread="anna")
@@ -89,14 +62,6 @@ def test_a_later_task_goes_on_with_the_memory_of_its_thread(desk: Desk, clock: F
         "found news / paid 7",
         "task: say",
     ]
-
-
-def test_memory_is_there_for_a_process_that_was_not(place: Place, clock: FakeClock) -> None:
-    agent, _ = made()
-    with Desk(place.url, clock=clock, account="sam@till") as first:
-        did(first, agent, "search news", clock, thread="anna")
-    with Desk(place.url, clock=clock, account="sam@till") as second:
-        assert did(second, agent, "say", clock, thread="anna").output == "found news"
 
 
 def test_a_fresh_start_forgets_and_what_follows_goes_on_from_it(
@@ -129,16 +94,6 @@ def test_other_threads_and_runs_without_one_are_not_seen(desk: Desk, clock: Fake
     assert did(desk, agent, "say", clock).output == "I remember nothing"
 
 
-def test_one_task_of_a_thread_at_a_time(local: Desk) -> None:
-    agent, _ = made()
-    run = begun(local, agent, "task: pay 7", thread="anna")
-
-    with pytest.raises(ThreadBusy, match=run.id):
-        local.run(agent, "task: say", thread="anna", wait=False)
-
-    assert RAN == []
-
-
 def test_a_task_does_not_see_what_its_thread_did_after_it(desk: Desk, clock: FakeClock) -> None:
     agent, model = made()
     first = begun(desk, agent, "task: search early", thread="anna")
@@ -162,15 +117,11 @@ def test_the_thread_is_remembered_again_after_a_pause(desk: Desk, clock: FakeClo
     assert all("found news" in repr(prompt.messages) for prompt in model.prompts[1:])
 
 
-# --- what it remembers of earlier runs -----------------------------------------------------------
-
-
 def test_a_plan_is_remembered_as_the_person_left_it(local: Desk, clock: FakeClock) -> None:
     plan = [{"title": "News", "tool": "search"}, {"title": "Prices", "tool": "search"}]
     planning = Agent("clerk", ScriptedModel(following(plan)), [search], plan_every=9)
     run = begun(local, planning, "look around", thread="anna")
-    local.edit(ask_of(run), [{"title": "Weather", "tool": "search"}])
-    carried_on(local, run)
+    edited(local, run, [{"title": "Weather", "tool": "search"}])
     clock.advance("1m")
 
     agent, model = made()
@@ -184,8 +135,7 @@ def test_a_plan_is_remembered_as_the_person_left_it(local: Desk, clock: FakeCloc
 def test_an_edited_call_is_remembered_as_it_was_made(local: Desk, clock: FakeClock) -> None:
     agent, model = made()
     run = begun(local, agent, "task: pay 7", thread="anna")
-    local.edit(ask_of(run), {"amount": 5})
-    carried_on(local, run)
+    edited(local, run, {"amount": 5})
     clock.advance("1m")
 
     assert did(local, agent, "say", clock, thread="anna").output == "paid 5"
@@ -195,8 +145,7 @@ def test_an_edited_call_is_remembered_as_it_was_made(local: Desk, clock: FakeClo
 def test_what_people_said_no_to_is_remembered(local: Desk, clock: FakeClock) -> None:
     agent, model = made()
     run = begun(local, agent, "task: pay 7", thread="anna")
-    local.reject(ask_of(run), "We do not pay Anna")
-    carried_on(local, run)
+    rejected(local, run, "We do not pay Anna")
     clock.advance("1m")
 
     did(local, agent, "say", clock, thread="anna")
@@ -236,19 +185,6 @@ def test_a_failed_task_is_remembered_as_failed(local: Desk, clock: FakeClock) ->
     assert any("failed" in message.text and "it broke" in message.text for message in model.last)
 
 
-def test_a_workflow_of_the_thread_is_remembered_too(local: Desk, clock: FakeClock) -> None:
-    @local.workflow
-    def gather(run: sayso.Running, what: str) -> str:
-        return str(run.call(pay, amount=3))
-
-    run = begun(local, gather, "coffee", thread="anna")
-    approved(local, run)
-    clock.advance("1m")
-    agent, _ = made()
-
-    assert did(local, agent, "say", clock, thread="anna").output == "paid 3"
-
-
 def test_long_results_of_earlier_runs_are_shortened(local: Desk, clock: FakeClock) -> None:
     def read(what: str) -> str:
         return what * 30_000
@@ -269,9 +205,6 @@ def test_ids_of_remembered_calls_are_not_those_of_new_ones(local: Desk, clock: F
     did(local, agent, "say", clock, thread="anna")
 
     assert [result for *_, result in shown(model.last)] == ["found a", "found b"]
-
-
-# --- the order of things -------------------------------------------------------------------------
 
 
 def test_every_call_that_is_remembered_has_its_result_behind_it(

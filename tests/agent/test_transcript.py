@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso import Agent, Desk, Running
+from sayso import Agent, Desk
 from sayso.agent import Message, call, transcript
-from tests.agents import Watched, begun, following, once, one_by_one
-from tests.runs.people import answered, approved, ask_of, carried_on
+from tests.agents import Watched, following, once, one_by_one
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, edited
 
 
 def search(what: str) -> str:
@@ -133,8 +133,7 @@ def test_the_plan_in_force_is_told_as_the_model_is_told_it(desk: Desk) -> None:
     model = Watched(following(steps))
     run = begun(desk, agent(model, plan_every=5), "shop")
     assert [message.role for message in transcript(run)] == ["user"]
-    desk.edit(ask_of(run), {"steps": [steps[1]]})
-    carried_on(desk, run)
+    edited(desk, run, {"steps": [steps[1]]})
 
     check(run, model)
 
@@ -168,10 +167,6 @@ def test_a_call_that_waits_while_the_model_goes_on_is_told_where_the_model_was_t
 
 
 def test_a_run_of_a_plain_workflow_has_its_task_and_no_more(desk: Desk) -> None:
-    @desk.workflow
-    def flow(run: Running, order: int) -> Any:
-        return run.question(f"Pay {order}?")
-
-    run = begun(desk, flow, 7)
+    run = begun(desk, lambda run, order: run.question(f"Pay {order}?"), 7)
 
     assert [(message.role, message.text) for message in transcript(run)] == [("user", "7")]

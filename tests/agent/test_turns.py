@@ -14,44 +14,25 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso import ActionStep, Agent, Ask, Desk, Run, RunCancelled, ScriptedModel
+from sayso import ActionStep, Agent, Ask, Desk, Run, ScriptedModel
 from sayso.agent import Reply, call
-from sayso.errors import InvalidEdit
 from sayso.testing import FakeClock
 from tests.agents import (
+    RAN,
     Messages,
     Watched,
     asked_model,
-    begun,
     calls,
+    note,
     once,
     one_by_one,
+    pay,
     results,
     shown,
     told,
 )
 from tests.places import Place
-from tests.runs.people import approved, ask_of, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
-
-
-@sayso.tool(risk="high")
-def pay(amount: int) -> str:
-    """Pay an amount."""
-    RAN.append(amount)
-    return f"paid {amount}"
-
-
-def note(text: str) -> str:
-    """Write something down."""
-    RAN.append(text)
-    return f"noted {text}"
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, edited, rejected
 
 
 def ask_for(run: Run, amount: int) -> Ask:
@@ -62,15 +43,6 @@ def ask_for(run: Run, amount: int) -> Ask:
 # --- together ------------------------------------------------------------------------------------
 
 
-def test_the_calls_of_a_turn_are_asked_at_once(desk: Desk) -> None:
-    script = once(call("pay", amount=1), call("pay", amount=2), call("pay", amount=3))
-
-    run = begun(desk, Agent("clerk", ScriptedModel(script), [pay]), "pay the bills")
-
-    assert sorted(ask.args["amount"] for ask in run.state.pending) == [1, 2, 3]
-    assert (run.status, RAN) == ("waiting", [])
-
-
 def test_what_needs_nobody_runs_while_the_others_wait(desk: Desk) -> None:
     script = once(call("pay", amount=1), call("note", text="a"), call("note", text="b"))
 
@@ -79,25 +51,6 @@ def test_what_needs_nobody_runs_while_the_others_wait(desk: Desk) -> None:
     assert (run.status, RAN) == ("waiting", ["a", "b"])
     assert approved(desk, run).output == "paid 1 | noted a | noted b"
     assert RAN == ["a", "b", 1]
-
-
-def test_each_is_made_when_it_is_decided_and_the_turn_ends_with_the_last(desk: Desk) -> None:
-    model = Watched(once(call("pay", amount=1), call("pay", amount=2), call("pay", amount=3)))
-    run = begun(desk, Agent("clerk", model, [pay]), "pay the bills")
-
-    desk.approve(ask_for(run, 3))
-    assert (carried_on(desk, run).status, RAN) == ("waiting", [3])
-    desk.reject(ask_for(run, 1), "too early")
-    assert (carried_on(desk, run).status, RAN) == ("waiting", [3])
-    assert len(model.prompts) == 1, "the model is asked again when the turn is over"
-    desk.approve(ask_for(run, 2))
-    carried_on(desk, run)
-
-    assert (run.status, RAN) == ("done", [3, 2])
-    first, second, third = shown(model.last)
-    assert second == ("pay", {"amount": 2}, "paid 2")
-    assert third == ("pay", {"amount": 3}, "paid 3")
-    assert first[2].startswith("Not carried out: sam said no: too early")
 
 
 def test_decided_together_none_is_made_before_the_last_decision(desk: Desk) -> None:
@@ -114,18 +67,6 @@ def test_decided_together_none_is_made_before_the_last_decision(desk: Desk) -> N
     assert RAN == ["a", 1, 2]
 
 
-def test_decided_together_a_no_leaves_the_others(local: Desk) -> None:
-    script = once(call("pay", amount=1), call("pay", amount=2))
-    run = begun(local, Agent("clerk", ScriptedModel(script), [pay], together=True), "pay")
-
-    local.reject(ask_for(run, 1))
-    assert (carried_on(local, run).status, RAN) == ("waiting", [])
-    local.approve(ask_for(run, 2))
-
-    assert carried_on(local, run).status == "done"
-    assert RAN == [2]
-
-
 @pytest.mark.parametrize("together", [False, True])
 def test_a_withdrawn_ask_is_a_call_that_was_not_made(local: Desk, together: bool) -> None:
     script = once(call("pay", amount=1), call("pay", amount=2))
@@ -137,25 +78,6 @@ def test_a_withdrawn_ask_is_a_call_that_was_not_made(local: Desk, together: bool
 
     assert (run.status, RAN) == ("done", [2])
     assert "paid 2" in run.output
-
-
-def test_two_turns_each_ask_for_their_own(local: Desk) -> None:
-    def script(messages: Messages) -> Any:
-        done = len(results(messages))
-        if done == 4:
-            return "all paid"
-        return [call("pay", amount=done + 1), call("pay", amount=done + 2)]
-
-    run = begun(local, Agent("clerk", ScriptedModel(script), [pay]), "pay")
-    for amount in (2, 1):
-        local.approve(ask_for(run, amount))
-    carried_on(local, run)
-    assert sorted(ask.args["amount"] for ask in run.state.pending) == [3, 4]
-    for amount in (4, 3):
-        local.approve(ask_for(run, amount))
-        carried_on(local, run)
-
-    assert (run.output, RAN) == ("all paid", [1, 2, 4, 3])
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -174,22 +96,6 @@ def test_a_decision_that_falls_while_the_turn_is_at_work_is_not_missed(
 
     assert run.output == "paid 1 | looked | paid 2"
     assert RAN == [1, 2]
-
-
-def test_a_call_that_two_must_agree_to_waits_for_two(team: Desk) -> None:
-    @sayso.tool(risk="high", needs=["1 senior", "1 security"])
-    def wire(amount: int) -> str:
-        RAN.append(amount)
-        return f"wired {amount}"
-
-    script = once(call("wire", amount=1), call("note", text="a"))
-    run = begun(team, Agent("clerk", ScriptedModel(script), [wire, note]), "pay")
-
-    team.approve(ask_of(run), by="anna")
-    assert (carried_on(team, run).status, RAN) == ("waiting", ["a"])
-    team.approve(ask_of(run), by="sec")
-
-    assert carried_on(team, run).output == "wired 1 | noted a"
 
 
 # --- every order of decisions --------------------------------------------------------------------
@@ -405,22 +311,11 @@ def test_an_edited_call_with_a_secret_shows_no_argument_the_model_was_never_told
         return call("wire", **made[0].args) if len(made) == 1 else " | ".join(results(messages))
 
     run = begun(local, Agent("clerk", ScriptedModel(script), [wire]), "pay")
-    local.edit(ask_of(run), {"amount": 5})
-    carried_on(local, run)
+    edited(local, run, {"amount": 5})
     approved(local, run)
 
     assert run.output == "wired 5 | wired 5"
     assert RAN == [(5, "tok-5f0c9a7e1b")] * 2
-
-
-def test_an_edit_that_breaks_the_schema_changes_nothing(local: Desk) -> None:
-    run = begun(local, Agent("clerk", ScriptedModel(once(call("pay", amount=1))), [pay]), "pay")
-
-    with pytest.raises(InvalidEdit, match="amount"):
-        local.edit(ask_of(run), {"amount": "a lot"})
-
-    assert (run.status, RAN) == ("waiting", [])
-    assert approved(local, run).output == "paid 1"
 
 
 def _even(value: int) -> int:
@@ -438,8 +333,7 @@ def give(amount: Annotated[int, pydantic.AfterValidator(_even)]) -> str:
 def test_an_edited_call_that_its_types_refuse_is_told_to_the_model(local: Desk) -> None:
     script = once(call("give", amount=2))
     run = begun(local, Agent("clerk", ScriptedModel(script), [give], confirm=True), "give")
-    local.edit(ask_of(run), {"amount": 3})
-    carried_on(local, run)
+    edited(local, run, {"amount": 3})
 
     assert (run.status, RAN) == ("done", [])
     assert "InvalidEdit" in run.output
@@ -452,8 +346,7 @@ def test_a_rejected_call_tells_who_and_why_and_not_to_repeat_it(desk: Desk) -> N
     model = Watched(once(call("pay", amount=1)))
     run = begun(desk, Agent("clerk", model, [pay]), "pay")
 
-    desk.reject(ask_of(run), "We never pay on Mondays")
-    carried_on(desk, run)
+    rejected(desk, run, "We never pay on Mondays")
 
     (text,) = results(model.last)
     assert "sam" in text
@@ -469,8 +362,7 @@ def test_the_very_same_call_is_refused_without_asking_again(desk: Desk) -> None:
         return call("pay", amount=1) if len(read) < 3 else read[-1]
 
     run = begun(desk, Agent("clerk", ScriptedModel(stubborn), [pay]), "pay")
-    desk.reject(ask_of(run), "no")
-    carried_on(desk, run)
+    rejected(desk, run, "no")
 
     assert (run.status, RAN, len(run.asks)) == ("done", [], 1)
     assert "RejectedBefore" in run.output
@@ -481,8 +373,7 @@ def test_the_very_same_call_is_the_same_with_its_defaults_written_out(local: Des
     script = one_by_one(call("meet", minutes=5), call("meet", room="A", minutes=5))
     run = begun(local, Agent("clerk", ScriptedModel(script), [meet], confirm=["meet"]), "meet")
 
-    local.reject(ask_of(run), "no")
-    carried_on(local, run)
+    rejected(local, run, "no")
 
     assert (run.status, len(run.asks)) == ("done", 1)
 
@@ -496,36 +387,27 @@ def test_a_no_to_somebodys_edit_is_a_no_to_what_the_model_wanted(team: Desk) -> 
     script = one_by_one(call("wire", amount=100), call("wire", amount=100))
     run = begun(team, Agent("clerk", ScriptedModel(script), [wire]), "pay")
 
-    team.edit(ask_of(run), {"amount": 60}, by="anna")
-    carried_on(team, run)
-    team.reject(ask_of(run), "nothing at all", by="sec")
-    carried_on(team, run)
+    edited(team, run, {"amount": 60}, by="anna")
+    rejected(team, run, "nothing at all", by="sec")
 
     assert (run.status, RAN, len(run.asks)) == ("done", [], 1)
     assert "RejectedBefore" in run.output
 
 
-def test_another_call_of_the_same_tool_is_asked_for(local: Desk) -> None:
-    script = one_by_one(call("pay", amount=1), call("pay", amount=2))
+@pytest.mark.parametrize(
+    ("second", "kind"), [(2, None), (1, "not-now")], ids=["another call", "not now"]
+)
+def test_after_a_no_another_call_may_be_asked_for_and_after_not_now_the_same(
+    local: Desk, second: int, kind: Any
+) -> None:
+    script = one_by_one(call("pay", amount=1), call("pay", amount=second))
     run = begun(local, Agent("clerk", ScriptedModel(script), [pay]), "pay")
 
-    local.reject(ask_of(run), "too little")
-    carried_on(local, run)
+    rejected(local, run, "no", kind=kind)
 
-    assert ask_of(run).args == {"amount": 2}
+    assert ask_of(run).args == {"amount": second}
     approved(local, run)
-    assert RAN == [2]
-
-
-def test_not_now_may_be_asked_again(local: Desk) -> None:
-    script = one_by_one(call("pay", amount=1), call("pay", amount=1))
-    run = begun(local, Agent("clerk", ScriptedModel(script), [pay]), "pay")
-
-    local.reject(ask_of(run), "tomorrow", kind="not-now")
-    carried_on(local, run)
-    approved(local, run)
-
-    assert (run.status, RAN) == ("done", [1])
+    assert (run.status, RAN) == ("done", [second])
 
 
 def test_nobody_in_time_is_not_somebodys_no(local: Desk, clock: FakeClock) -> None:
@@ -555,29 +437,11 @@ def test_an_answer_instead_of_a_yes_goes_to_the_model(desk: Desk) -> None:
         return call("pay", amount=60) if "only 60" in read[-1] else read[-1]
 
     run = begun(desk, Agent("clerk", ScriptedModel(script), [pay]), "pay")
-    desk.respond(ask_of(run), "only 60, please")
-    carried_on(desk, run)
+    answered(desk, run, "only 60, please")
 
     assert ask_of(run).args == {"amount": 60}
     assert approved(desk, run).output == "paid 60"
     assert RAN == [60]
-
-
-def test_a_no_that_ends_the_run_ends_it(desk: Desk) -> None:
-    model = Watched(once(call("pay", amount=1), call("pay", amount=2), call("pay", amount=3)))
-    run = begun(desk, Agent("clerk", model, [pay]), "pay")
-
-    desk.approve(ask_for(run, 1))
-    carried_on(desk, run)
-    desk.reject(ask_for(run, 2), "stop all of this", end=True)
-    carried_on(desk, run)
-
-    assert (run.status, RAN) == ("cancelled", [1])
-    assert "stop all of this" in (run.error or "")
-    assert ask_for(run, 3).status == "withdrawn"
-    assert len(model.prompts) == 1
-    with pytest.raises(RunCancelled):
-        run.result(timeout=1)
 
 
 @pytest.mark.parametrize("approved_first", [True, False])
@@ -598,34 +462,6 @@ def test_an_end_and_a_yes_at_the_same_time_end_the_run(
     assert (run.status, RAN) == ("cancelled", []), "whichever call comes first in the message"
 
 
-def test_a_run_that_is_cancelled_while_it_waits_makes_no_call_any_more(desk: Desk) -> None:
-    model = Watched(once(call("pay", amount=1), call("pay", amount=2)))
-    run = begun(desk, Agent("clerk", model, [pay]), "pay")
-    desk.approve(ask_for(run, 1))
-
-    desk.cancel(run, "enough")
-    carried_on(desk, run)
-
-    assert (run.status, RAN, len(model.prompts)) == ("cancelled", [], 1)
-    assert ask_for(run, 2).status == "withdrawn"
-
-
-def test_a_run_that_is_cancelled_while_a_tool_runs_makes_no_call_after_it(local: Desk) -> None:
-    def stop(text: str) -> str:
-        RAN.append(text)
-        (run,) = local.runs()
-        local.cancel(run, "from inside")
-        return "stopped"
-
-    model = Watched(once(call("stop", text="a"), call("note", text="b"), call("pay", amount=1)))
-
-    run = begun(local, Agent("clerk", model, [stop, note, pay]), "pay")
-    carried_on(local, run)
-
-    assert (run.status, RAN, len(model.prompts)) == ("cancelled", ["a"], 1)
-    assert [ask.status for ask in run.asks] == ["withdrawn"]
-
-
 def test_what_a_tool_returns_instead_of_a_no_is_no_deed(local: Desk) -> None:
     @sayso.tool(risk="high", on_reject="left out")
     def send(to: str) -> str:
@@ -634,8 +470,7 @@ def test_what_a_tool_returns_instead_of_a_no_is_no_deed(local: Desk) -> None:
 
     script = one_by_one(call("send", to="a"), call("send", to="a"))
     run = begun(local, Agent("clerk", ScriptedModel(script), [send]), "send")
-    local.reject(ask_of(run), "no")
-    carried_on(local, run)
+    rejected(local, run, "no")
 
     assert (run.status, RAN, len(run.asks)) == ("done", [], 1)
     assert "left out" in run.output
@@ -660,8 +495,7 @@ def flaky() -> Any:
 def doubting(desk: Desk) -> tuple[Run, Ask]:
     model = ScriptedModel(once(call("send", to="a"), call("note", text="n")))
     run = begun(desk, Agent("clerk", model, [flaky(), note], confirm=["note"]), "send")
-    desk.approve(ask_of(run, "send"))
-    carried_on(desk, run)
+    approved(desk, run, "send")
     (doubt,) = [ask for ask in run.asks if ask.kind == "doubt"]
     return run, doubt
 
@@ -670,44 +504,11 @@ def test_a_doubt_in_a_turn_leaves_the_rest_of_the_turn_alone(desk: Desk) -> None
     run, doubt = doubting(desk)
     assert (run.status, RAN) == ("waiting", ["a"])
 
-    desk.approve(ask_of(run, "note"))
-    assert (carried_on(desk, run).status, RAN) == ("waiting", ["a", "n"])
+    assert (approved(desk, run, "note").status, RAN) == ("waiting", ["a", "n"])
     desk.respond(doubt, "it was sent, says the log")
 
     assert carried_on(desk, run).output == "it was sent, says the log | noted n"
     assert RAN == ["a", "n"]
-
-
-def test_a_doubt_may_be_run_again(local: Desk) -> None:
-    run, doubt = doubting(local)
-    local.approve(ask_of(run, "note"))
-
-    local.approve(doubt)
-
-    assert carried_on(local, run).output == "sent to a | noted n"
-    assert sorted(RAN) == ["a", "a", "n"]
-
-
-def test_a_doubt_may_be_left_and_the_model_hears_that_nobody_knows(local: Desk) -> None:
-    run, doubt = doubting(local)
-    local.approve(ask_of(run, "note"))
-
-    local.reject(doubt, "leave it")
-
-    assert "not known whether this happened" in carried_on(local, run).output
-    assert RAN == ["a", "n"]
-
-
-def test_a_gated_tool_that_leaves_the_program_is_a_doubt(local: Desk) -> None:
-    @sayso.tool(risk="high")
-    def quit_(to: str) -> str:
-        RAN.append(to)
-        raise SystemExit(3)
-
-    run = begun(local, Agent("clerk", ScriptedModel(once(call("quit_", to="a"))), [quit_]), "x")
-    approved(local, run)
-
-    assert (run.status, ask_of(run).kind, RAN) == ("waiting", "doubt", ["a"])
 
 
 # --- tools that ask in the middle ----------------------------------------------------------------
@@ -726,29 +527,11 @@ def test_tools_that_ask_in_the_middle_ask_side_by_side(desk: Desk) -> None:
     titles = sorted(ask.title for ask in run.state.pending)
     assert titles == ["When to Bonn?", "When to Rome?", "pay"]
 
-    desk.respond(ask_of(run, "When to Bonn?"), "noon")
-    carried_on(desk, run)
-    desk.approve(ask_of(run, "pay"))
-    carried_on(desk, run)
+    answered(desk, run, "noon", "When to Bonn?")
+    approved(desk, run, "pay")
     desk.respond(ask_of(run, "When to Rome?"), "dawn")
 
     assert carried_on(desk, run).output == "Rome at dawn | paid 1 | Bonn at noon"
-
-
-def test_a_tool_that_asks_and_fails_is_told_to_the_model(local: Desk) -> None:
-    @sayso.tool(asks=True)
-    def travel(city: str) -> str:
-        if sayso.question("Really?") == "no":
-            raise ValueError(f"{city} is closed")
-        return city
-
-    agent = Agent("clerk", ScriptedModel(once(call("travel", city="Rome"))), [travel])
-    run = begun(local, agent, "x")
-    local.respond(ask_of(run), "no")
-    carried_on(local, run)
-
-    assert run.status == "done", run.error
-    assert run.output == "travel failed: ValueError: Rome is closed"
 
 
 # --- ids -----------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from playwright.sync_api import expect
 import sayso
 from sayso import Agent, Ask, Run, ScriptedModel
 from sayso.agent import call
-from tests.agents import begun, once
+from tests.agents import once
 from tests.browser.office import Office
 from tests.browser.window import PHONE, Window
+from tests.runs.people import begun
 
 RAN: list[int] = []
 

@@ -6,15 +6,13 @@ bought. What was done to the world is lines in the files of a folder, as in `lib
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import sayso
 from sayso.agent import Message, call
 from tests.crash.shop import note, reached
-from tests.crew import desk_at
-from tests.journeys.library import FOLDER, did, folder
+from tests.journeys.library import did, folder
 
 TASK = "Run the errands"
 TOLD = "go on with other work"
@@ -29,12 +27,6 @@ def buy(subject: str) -> str:
 def tidy(subject: str) -> str:
     """Tidy something up."""
     return did("tidy", subject)
-
-
-def work(url: str, where: str) -> None:
-    """Be a worker: carry on whatever there is to do now."""
-    os.environ[FOLDER] = where
-    desk_at(url).work(until="idle")
 
 
 def news(messages: Sequence[Message]) -> list[Message]:

@@ -31,9 +31,6 @@ def folder() -> str:
     return os.environ[FOLDER]
 
 
-# --- the tools: what they did is one line in `done` ---
-
-
 def did(tool: str, subject: str) -> str:
     """Do something to the world, and say what came of it."""
     reached("in the tool")
@@ -61,8 +58,6 @@ def done() -> list[str]:
     """What was done to the world, in order."""
     return noted(folder(), "done")
 
-
-# --- the model ---
 
 _STEP = re.compile(r"^\d+\. (.+?)(?: \(([^()]*)\))?$", re.MULTILINE)
 

@@ -33,9 +33,6 @@ def keep(messages: Sequence[Message]) -> None:
     note(os.environ[FOLDER], "prompts", json.dumps(shown))
 
 
-# --- the writer ---
-
-
 def write(messages: Sequence[Message]) -> str:
     """Write what the task says, and heed whatever people are quoted with."""
     keep(messages)
@@ -51,9 +48,6 @@ writer = sayso.Agent("writer", sayso.ScriptedModel(write), learn=True)
 def report(run: Any, task: str) -> Any:
     """Write until nobody calls it bad."""
     return run.improve(writer, task, within="7d")
-
-
-# --- the secretary ---
 
 
 def schedule_meeting(subject: str, duration: int) -> str:

@@ -29,9 +29,6 @@ def did(what: str, line: str) -> None:
     note(os.environ[FOLDER], what, line)
 
 
-# --- confirmation ---
-
-
 def count(to: str) -> int:
     did("counted", to)
     return LISTS[to]
@@ -58,9 +55,6 @@ def campaign(run: sayso.Running) -> str:
     return str(run.call(send, ALL, SUBJECT))
 
 
-# --- draft review ---
-
-
 def write(guidance: str | None) -> str:
     did("made", str(guidance))
     return "Dear customer,\nwe regret it." + (f"\n({guidance})" if guidance else "")
@@ -69,9 +63,6 @@ def write(guidance: str | None) -> str:
 @desk.workflow
 def letter(run: sayso.Running) -> list[str | None]:
     return [run.draft(write, title="Letter"), run.question("Who signs it?")]
-
-
-# --- choices ---
 
 
 @sayso.tool(risk="medium")

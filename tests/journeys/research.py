@@ -31,9 +31,6 @@ hasty = sayso.Agent("hasty", MODEL, TOOLS, plan_every=9, max_steps=2)
 AGENTS = {one.name: one for one in (agent, careful, hasty, errands)}
 
 
-# --- the program ---
-
-
 def memory(run_id: str) -> str:
     """Print what a run remembers, as the document does."""
     run = desk.get_run(run_id)

@@ -1,8 +1,7 @@
 """Processes of the support desk that come, do one thing in its thread, and are gone; or die at it.
 
 They use the very agent of `examples/31_support_desk`. `python -m tests.journeys.staff` forks one for
-each order it reads. One can be told to die (kill -9) when it comes by a moment for the n-th time:
-around a commit that holds an event of some kind, or before and after a tool has done its work.
+each order it reads. One can be told to die (kill -9) at its n-th statement.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sayso import AskClosed, Desk, Run
+from sayso import Desk, Run
 from tests.crash.mortal import Killer, arm
-from tests.crash.runs_mortal import watch
-from tests.crash.shop import MOMENTS, note, reached
+from tests.crash.shop import note
 from tests.crash.visitors import receive
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,9 +40,6 @@ def last_run(desk: Desk) -> Run:
     """Return the last run of the thread."""
     (run,) = desk.runs(thread=THREAD, limit=1)
     return run
-
-
-# --- what they do ---
 
 
 def ask(desk: Desk, question: str) -> str:
@@ -72,28 +67,15 @@ def decide(desk: Desk) -> str:
 WORK: dict[str, Callable[..., Any]] = {"ask": ask, "go on": go_on, "decide": decide}
 
 
-# --- how they die ---
-
-
 def noting(tool: str, work: Callable[..., Any]) -> Callable[..., Any]:
-    """Let the moments around the work of a tool come by, and note each time it is done."""
+    """Note each time that a tool does its work."""
 
     def noted(*args: Any) -> Any:
-        reached(f"in {tool}")
         result = work(*args)
         note(".", tool, "done")
-        reached(f"after {tool}")
         return result
 
     return noted
-
-
-def mark(number: int, where: str) -> None:
-    """Arrange for the death of this process."""
-    if where in ("before", "after"):
-        arm(Killer(number, where))
-    else:
-        MOMENTS[where] = Killer(number, "before").pass_by
 
 
 def live(order: dict[str, Any], report: int) -> None:
@@ -105,46 +87,12 @@ def live(order: dict[str, Any], report: int) -> None:
         Path.unlink = noting("drop", Path.unlink)  # type: ignore[method-assign]
         desk = Desk(order["url"], agent="support", account="sam@till")
         if order["dies"] is not None:
-            watch()
-            mark(*order["dies"])
+            arm(Killer(*order["dies"]))
         os.write(report, json.dumps(WORK[order["do"]](desk, *order["args"])).encode())
     except BaseException:
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
-
-
-# --- at once ---
-
-
-def answer(url: str, text: str) -> tuple[str, str]:
-    """Be an admin with a name of one's own, at the same moment as others; say who was fastest."""
-    me = f"admin-{os.getpid()}"
-    with Desk(url, account=f"{me}@till") as desk:
-        (open_,) = last_run(desk).asks
-        try:
-            desk.respond(open_, f"{text}, says {me}")
-        except AskClosed as late:
-            return me, late.decision.by.id if late.decision is not None else "nobody"
-    return me, me
-
-
-def ask_at(url: str, folder: str, question: str) -> str:
-    """Be a user's program at the same moment as others."""
-    os.chdir(folder)
-    with Desk(url, account="uma@home") as desk:
-        try:
-            return ask(desk, question)
-        except Exception as error:
-            return type(error).__name__
-
-
-def go_on_at(url: str, folder: str) -> str:
-    """Be whoever goes on, at the same moment as others."""
-    os.chdir(folder)
-    serve()
-    with Desk(url, account="uma@home") as desk:
-        return go_on(desk)
 
 
 def rows(file: Path) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from sayso.agent import transcript
 from sayso.errors import Forbidden
 from tests import forked
 from tests.crash.shop import noted
-from tests.crash.visitors import Door, House, open_door
+from tests.crash.visitors import Door, House
 from tests.journeys.reading import told
 from tests.places import Place
 
@@ -70,9 +69,6 @@ class Program:
         return run
 
 
-# --- first legal, then finance -----------------------------------------------------------------
-
-
 @pytest.fixture
 def contract(live: Desk, place: Place, tmp_path: Path) -> Program:
     live.people.add("lena", roles=["legal"])
@@ -112,29 +108,6 @@ def test_s4_10_finance_is_asked_after_legal_and_sees_what_legal_made_of_it(
     assert desk.verify()
 
 
-def test_s4_10_what_legal_drops_finance_never_sees(contract: Program) -> None:
-    run = contract.start("begin", TEXT)
-    contract.desk.reject(pending(run), "No", by="lena")
-    contract.start("go on")
-
-    assert run.output == "Legal dropped it; finance was never asked."
-    assert told(contract.desk, run) == [*SIGNED[:2], "ask.decided 1 draft", "run.done"]
-
-
-def test_s4_10_a_no_of_finance_signs_nothing_although_legal_agreed(contract: Program) -> None:
-    run = contract.start("begin", TEXT)
-    contract.desk.approve(pending(run), by="lena")
-    contract.start("go on")
-    contract.desk.reject(pending(run), "Too dear", by="fritz")
-    contract.start("go on")
-
-    assert run.output == "fritz said no: Too dear"
-    assert not [line for line in told(contract.desk, run) if line.endswith("sign")]
-
-
-# --- an agent asks an agent that asks a person -------------------------------------------------
-
-
 @pytest.fixture
 def front(live: Desk, place: Place, tmp_path: Path) -> Program:
     return Program("33_help_through_agents", live, place.url, tmp_path)
@@ -167,15 +140,6 @@ def test_s4_10_a_person_who_ends_it_ends_it_for_all_of_them(front: Program) -> N
 
     assert run.status == "cancelled"
     assert told(front.desk, run) == [*HELPED[:5], "run.cancelled"]
-
-
-# --- a plan, and then each step of it ----------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
-    with open_door() as door:
-        yield door
 
 
 def test_s4_6_a_plan_is_approved_and_then_each_step_of_it(

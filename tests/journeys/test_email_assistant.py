@@ -19,14 +19,12 @@ from typing import Any
 
 import pytest
 
-from sayso import Ask, AskClosed, Desk, Event, Run
-from sayso.errors import InvalidEdit, RunOver, VerdictNotAllowed
-from tests import hostile
-from tests.crash.visitors import Door, open_door
-from tests.forked import Forked
+from sayso import Ask, Desk, Event, Run
+from sayso.errors import VerdictNotAllowed
+from tests import forked, hostile
+from tests.crash.visitors import Door
 from tests.journeys.mailroom import PROGRAM
 from tests.places import Place
-from tests.terminal import running
 
 HERE = "tests.journeys.mailroom"
 SAYSO = str(Path(sys.executable).with_name("sayso"))
@@ -150,12 +148,6 @@ class Office:
         return "R" in Maildir(self.folder / "mail", create=False)[task].get_flags()
 
 
-@pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
-    with open_door() as door:
-        yield door
-
-
 @pytest.fixture
 def office(door: Door, live: Desk, place: Place, tmp_path: Path) -> Office:
     return Office(door, live, place.url, tmp_path)
@@ -170,13 +162,6 @@ def test_a_mail_that_triage_ignores_is_left_alone_with_the_reason(office: Office
     assert office.story(run) == [*TRIAGED, "run.done"]
     assert run.output == "ignored: it is a newsletter"
     assert (office.sent, office.answered(run)) == ([], False)
-
-
-def test_a_mail_that_triage_wants_answered_is_answered_without_a_notice(office: Office) -> None:
-    run = office.arrive(HELLO)
-
-    assert office.story(run) == [*TRIAGED, THINKS, "asked write_email"]
-    assert run.state.pending[0].args["to"] == BOB
 
 
 @pytest.mark.parametrize(
@@ -217,13 +202,6 @@ def test_whoever_is_told_of_a_mail_may_have_it_answered_after_all(
     assert (run.status, office.sent) == ("done", [(mail[0]["From"], "Run it again.")])
 
 
-def test_whoever_is_told_of_a_mail_may_end_the_run(office: Office) -> None:
-    run = office.arrive(*BUILD)
-
-    assert office.then(run, "reject", end=True) == ["sam reject notice end", "run.cancelled"]
-    assert (run.status, office.sent) == ("cancelled", [])
-
-
 # --- S3.1, S3.2, S3.3, S3.5: write_email -------------------------------------------------------
 
 
@@ -260,15 +238,6 @@ def test_a_mail_that_is_edited_is_sent_so_and_the_model_reads_it_as_its_own_call
     assert came == ["sam edit write_email", *sent_by("write_email"), *FILED]
     assert office.sent == [(BOB, "Not now.")]
     assert run.output == f"wrote 'No' to {BOB}", "what the model says of its call"
-
-
-def test_a_mail_that_is_rejected_is_not_sent_and_the_assistant_goes_on(office: Office) -> None:
-    run = office.arrive(HELLO)
-
-    came = office.then(run, "reject", note="Never")
-
-    assert came == ["sam reject write_email", *FILED]
-    assert (run.status, run.output, office.sent) == ("done", "nothing was sent", [])
 
 
 def test_a_mail_that_gets_an_answer_instead_is_written_again(office: Office) -> None:
@@ -319,44 +288,6 @@ def test_a_meeting_is_booked_as_decided_and_the_mail_after_it_says_so(
     assert office.sent == [(BOB, f"Tuesday at 10:00 for {minutes} minutes it is.")]
 
 
-def test_a_second_meeting_of_a_day_comes_after_the_first(office: Office) -> None:
-    office.then(office.arrive(*MEETING), "approve")
-    office.seen.clear()  # another run, with a journal of its own
-    run = office.arrive(*MEETING)
-    office.then(run, "approve")
-
-    assert "Tuesday at 11:00" in run.state.pending[0].args["body"], "what check_calendar returned"
-
-
-def test_a_meeting_that_is_rejected_is_not_booked_and_the_mail_says_so(office: Office) -> None:
-    run = office.arrive(*MEETING)
-
-    came = office.then(run, "reject", note="Not with him")
-
-    assert came == ["sam reject schedule_meeting", THINKS, "asked write_email"]
-    assert (run.state.pending[0].args["body"], office.booked) == ("That does not suit me.", [])
-
-
-def test_a_meeting_that_gets_an_answer_instead_is_proposed_again(office: Office) -> None:
-    run = office.arrive(*MEETING)
-
-    came = office.then(run, "respond", answer="20")
-
-    assert came == ["sam respond schedule_meeting", THINKS, "asked schedule_meeting"]
-    assert (run.state.pending[0].args["minutes"], office.booked) == (20, [])
-    office.then(run, "approve")
-    assert office.booked == [20]
-
-
-def test_a_meeting_that_is_ignored_ends_the_run(office: Office) -> None:
-    run = office.arrive(*MEETING)
-
-    came = office.then(run, "reject", end=True)
-
-    assert came == ["sam reject schedule_meeting end", "run.cancelled"]
-    assert (run.status, office.booked, office.sent) == ("cancelled", [], [])
-
-
 # --- S3.5: the question ------------------------------------------------------------------------
 
 
@@ -376,111 +307,7 @@ def test_a_question_offers_an_answer_and_ignore_and_nothing_else(office: Office)
         office.desk.edit(ask, {"text": "Why?"})
 
 
-@pytest.mark.parametrize(
-    ("verdict", "given", "body"),
-    [
-        ("respond", {"answer": "On Friday."}, "On Friday."),
-        ("reject", {}, "They gave no answer."),
-    ],
-)
-def test_the_answer_to_a_question_reaches_the_model(
-    office: Office, verdict: str, given: dict[str, Any], body: str
-) -> None:
-    run = office.arrive(*REPORT)
-
-    came = office.then(run, verdict, **given)
-
-    opened = ["asked write_email"] * 2
-    assert came == [f"sam {verdict} question", "answer question", THINKS, *opened]
-    assert [ask.args["body"] for ask in run.state.pending] == [body, body]
-
-
-def test_a_question_that_is_ignored_ends_the_run(office: Office) -> None:
-    run = office.arrive(*REPORT)
-
-    assert office.then(run, "reject", end=True) == ["sam reject question end", "run.cancelled"]
-    assert (run.status, office.sent) == ("cancelled", [])
-
-
-# --- E4: two gated calls in one message --------------------------------------------------------
-
-
-@pytest.fixture
-def two(office: Office) -> Run:
-    """A run that wants to send two mails at once."""
-    run = office.arrive(*REPORT)
-    office.then(run, "respond", answer="On Friday.")
-    return run
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_two_mails_of_one_message_are_each_sent_once_in_whatever_order_they_are_decided(
-    office: Office, two: Run, first: int
-) -> None:
-    whom = [(CY, "On Friday."), (DEE, "On Friday.")]
-
-    came = office.then(two, "approve", at=first)
-    assert came == ["sam approve write_email", *sent_by("write_email")]
-    assert office.sent == [whom[first]], "sent at once, the other one waits"
-    office.go_on(two)  # somebody comes by for nothing
-    assert office.sent == [whom[first]]
-
-    assert office.then(two, "approve") == came + FILED
-    assert (two.status, office.sent) == ("done", whom)
-
-
-def test_of_two_mails_one_may_be_sent_and_the_other_written_again(office: Office, two: Run) -> None:
-    office.then(two, "respond", at=1, answer="Friday, with the tables.")
-    came = office.then(two, "approve")
-    assert came == [
-        *("sam approve write_email", *sent_by("write_email")),
-        *(THINKS, "asked write_email"),
-    ]
-    office.then(two, "approve")
-
-    assert office.sent == [(CY, "On Friday."), (DEE, "Friday, with the tables.")]
-    assert two.status == "done"
-
-
-@pytest.mark.parametrize("ignored", [0, 1])
-def test_whoever_ignores_one_of_two_mails_ends_the_run_for_both(
-    office: Office, two: Run, ignored: int
-) -> None:
-    """Approved before the worker came, and not sent: the end comes first, wherever it stands."""
-    first, second = two.state.pending
-    asks = (first, second)
-    office.decide(two, "approve", at=1 - ignored)
-    office.decide(two, "reject", at=0, end=True)
-    office.go_on(two)
-
-    assert (two.status, office.sent) == ("cancelled", [])
-    with pytest.raises(AskClosed):
-        office.desk.approve(asks[ignored])
-
-
 # --- bad input ---------------------------------------------------------------------------------
-
-
-def test_an_answer_to_a_run_that_ended_is_an_error_and_changes_nothing(
-    office: Office, two: Run
-) -> None:
-    first, second = two.state.pending
-    office.then(two, "reject", end=True)
-    before = office.story(two)
-
-    for ask in (first, second):
-        with pytest.raises(AskClosed, match=ask.id):
-            office.desk.approve(ask)
-        with pytest.raises(AskClosed):
-            office.desk.respond(ask, "Write it again")
-    for steer in (office.desk.cancel, office.desk.retry):
-        with pytest.raises(RunOver):
-            steer(two)
-    office.go_on(two)
-
-    assert (office.story(two), office.sent) == (before, [])
-    assert office.desk.get(second.id).status == "withdrawn"
-    assert office.desk.verify()
 
 
 @pytest.mark.parametrize(
@@ -497,20 +324,6 @@ def test_a_mail_of_any_text_waits_for_a_person_before_it_is_answered(
     assert run.state.pending[0].args["to"] == BOB
     office.then(run, "approve")
     assert (run.status, office.sent) == ("done", [(BOB, "Thank you.")])
-
-
-def test_an_edit_that_the_tool_does_not_take_is_refused_and_the_mail_still_waits(
-    office: Office,
-) -> None:
-    run = office.arrive(*MEETING)
-    (ask,) = run.state.pending
-
-    for changes in ({"minutes": "long"}, {"room": 7}, {"guest": None}):
-        with pytest.raises(InvalidEdit, match=next(iter(changes))):
-            office.desk.edit(ask, changes)
-    office.go_on(run)
-
-    assert (run.state.pending, office.booked) == ((ask,), [])
 
 
 def test_an_address_that_would_smuggle_in_a_head_is_not_sent(office: Office) -> None:
@@ -532,18 +345,11 @@ class Terminals:
     folder: Path
     desk: Desk
 
-    @property
-    def env(self) -> dict[str, str]:
-        return {**os.environ, "LOGNAME": "anna", "COLUMNS": "80"}
-
-    def start(self, *words: str) -> Forked:
-        return Forked(words, cwd=self.folder, env=self.env)
-
     def run(self, *words: str, code: int = 0) -> str:
-        process = self.start(*words)
-        out, err = process.communicate(timeout=60)
-        assert process.wait() == code, (words, out, err)
-        return out if code == 0 else err
+        env = {**os.environ, "LOGNAME": "anna", "COLUMNS": "80"}
+        done = forked.run(words, cwd=self.folder, env=env)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout if code == 0 else done.stderr
 
     def inbox(self, verdict: str, ask: Ask, *words: str, code: int = 0) -> str:
         seen = ("--seen", ask.digest[:12])
@@ -603,61 +409,3 @@ def test_the_document_with_a_worker_in_one_terminal_and_an_inbox_in_another(
     over = runs["Raise"].asks[0]
     assert over.id in terminals.inbox("approve", over, code=1), "an answer to a run that ended"
     assert terminals.desk.verify()
-
-
-def test_of_two_programs_that_answer_at_once_one_counts_and_the_other_is_told(
-    terminals: Terminals,
-) -> None:
-    head = {"From": BOB, "Subject": "Hello"}
-    arrive = f"import office, assistant as a; m = office.put(office.inbox(), {head!r}, 'Hi'); "
-    arrive += "print(a.desk.run(a.assist, m, wait=False).id)"
-    program = terminals.folder / "arrive.py"
-    program.write_text(f"import sys; sys.path.insert(0, {str(PROGRAM)!r}); {arrive}")
-    run = terminals.desk.get_run(terminals.run(sys.executable, str(program)).strip())
-    (ask,) = run.state.pending
-    decide = (SAYSO, "inbox", "%s", ask.id, "--seen", ask.digest[:12])
-    both = [
-        terminals.start(*(word.replace("%s", verdict) for word in decide))
-        for verdict in ("approve", "reject")
-    ]
-    ends = [process.communicate(timeout=60) for process in both]
-
-    assert sorted(process.wait() for process in both) == [0, 1]
-    (loser,) = [err for process, (_, err) in zip(both, ends, strict=True) if process.returncode]
-    decision = terminals.desk.get(ask.id).decision
-    assert decision is not None
-    assert f"{'approved' if decision else 'rejected'} by anna" in loser
-    workers = [terminals.start(SAYSO, "worker", CODE, "--until-idle") for _ in range(2)]
-    for worker in workers:
-        worker.communicate(timeout=60)
-
-    assert run.status == "done"
-    sent = read(Maildir(terminals.folder / "mail").add_folder("sent"))
-    assert sent == ([f"{BOB}: Thank you."] if decision else []), "whoever carried it on"
-
-
-def test_at_a_terminal_the_person_is_asked_right_there(terminals: Terminals) -> None:
-    command = [sys.executable, str(PROGRAM)]
-    with running(command, cwd=terminals.folder, env=terminals.env) as screen:
-        assert "Build 812 failed" in screen.wait_for("Your choice (1-3)")
-        screen.type("r")
-        screen.wait_for("Why?")
-        screen.type("")
-        assert "schedule_meeting" in screen.wait_for("Your choice (1-5): ")
-        screen.type("e")
-        screen.wait_for("change: ")
-        screen.type("minutes=30")
-        screen.wait_for("change: ")
-        screen.type("")
-        assert "for 30 minutes" in screen.wait_for("Your choice (1-5): ")
-        screen.type("a")
-        assert "When is the report ready?" in screen.wait_for("Your choice (1-3)")
-        screen.type("End the run")
-        screen.wait_for("Why?")
-        screen.type("Later")
-        screen.wait_for("cancelled: anna rejected")
-        screen.kill()
-
-    assert read(Maildir(terminals.folder / "mail").get_folder("sent")) == [
-        "bob@corp.example: Tuesday at 10:00 for 30 minutes it is."
-    ]

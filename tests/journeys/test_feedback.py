@@ -6,30 +6,12 @@ quotes (`tests.journeys.newsroom`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from sayso import Desk
 from tests.journeys.processes import SAYSO, Newsroom, journal
-from tests.places import Place
 
 TASK = "Write a summary of the sales figures of March"
 LIKE_IT = "Write a summary of the sales figures of April"
 UNRELATED = "Write an invitation to dinner in Rome"  # shares a word, no more
 GUIDANCE = "Name the region"
-
-
-@pytest.fixture
-def newsroom(live: Desk, place: Place, tmp_path: Path) -> Newsroom:
-    return Newsroom(live, place.url, tmp_path)
-
-
-@pytest.fixture
-def in_a_file(sqlite: Place, tmp_path: Path) -> Iterator[Newsroom]:
-    with Desk(sqlite.url, account="sam@till") as desk:
-        yield Newsroom(desk, sqlite.url, tmp_path)
 
 
 def test_s2_4_what_was_called_bad_is_kept_for_the_next_task_like_it(newsroom: Newsroom) -> None:
@@ -75,25 +57,16 @@ def test_s2_4_what_was_called_bad_is_kept_for_the_next_task_like_it(newsroom: Ne
     assert newsroom.desk.verify()
 
 
-def test_what_people_said_is_found_in_the_terminal_and_erased_for_good(in_a_file: Newsroom) -> None:
-    run = in_a_file.begin("report", TASK)
-    bad = in_a_file.decide(run, "reject", GUIDANCE)
-    in_a_file.decide(run, "approve")
+def test_what_people_said_is_found_in_the_terminal_and_erased_for_good(newsroom: Newsroom) -> None:
+    run = newsroom.begin("report", TASK)
+    bad = newsroom.decide(run, "reject", GUIDANCE)
+    newsroom.decide(run, "approve")
 
-    found = in_a_file.process(SAYSO, "cases", "search", "sales summary")
+    found = newsroom.process(SAYSO, "cases", "search", "sales summary")
     assert f"{bad.id}  feedback, called bad by" in found
     assert GUIDANCE in found
 
-    in_a_file.desk.erase(bad, note="Asked for")
-    in_a_file.begin("report", LIKE_IT)
+    newsroom.desk.erase(bad, note="Asked for")
+    newsroom.begin("report", LIKE_IT)
 
-    assert in_a_file.prompts[-1] == [LIKE_IT]
-
-
-def test_bad_again_and_again_is_never_returned(in_a_file: Newsroom) -> None:
-    run = in_a_file.begin("report", TASK)
-    for words in ("One", "Two", "Three"):
-        in_a_file.decide(run, "reject", words)
-
-    assert (run.status, run.output) == ("done", None)
-    assert [prompt[-1].count("| Two") for prompt in in_a_file.prompts] == [0, 0, 1]
+    assert newsroom.prompts[-1] == [LIKE_IT]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,25 +82,12 @@ def _line(desk: Desk, event: Event) -> str:
     return " ".join(filter(None, (event.kind, said.get("verdict"), ask.tool or ask.title)))
 
 
-@contextmanager
-def begun(place: Place, folder: Path) -> Iterator[Journey]:
-    around = {"SAYSO_URL": place.url, FOLDER: str(folder), "COLUMNS": "100"}
-    with Desk(place.url, account="sam@till") as desk:
-        yield Journey(desk, folder, {**os.environ, **around})
-        assert desk.verify()
-
-
 @pytest.fixture
 def journey(place: Place, tmp_path: Path) -> Iterator[Journey]:
-    with begun(place, tmp_path) as journey:
-        yield journey
-
-
-@pytest.fixture
-def byway(sqlite: Place, tmp_path: Path) -> Iterator[Journey]:
-    """A journey on one database: it turns off the road at a point that both have passed."""
-    with begun(sqlite, tmp_path) as journey:
-        yield journey
+    around = {"SAYSO_URL": place.url, FOLDER: str(tmp_path), "COLUMNS": "100"}
+    with Desk(place.url, account="sam@till") as desk:
+        yield Journey(desk, tmp_path, {**os.environ, **around})
+        assert desk.verify()
 
 
 def test_s2_1_a_mail_to_thousands_waits_for_a_yes_and_its_outcome_comes_back(
@@ -134,15 +120,15 @@ def test_s2_1_a_mail_to_thousands_waits_for_a_yes_and_its_outcome_comes_back(
     assert journey.world("counted") == [ALL], "three processes, one look at the list"
 
 
-def test_s2_1_a_no_to_the_mail_sends_nothing(byway: Journey) -> None:
-    run = byway.start("campaign")
-    byway.decide_and_go(run, "approve")
-    refused = byway.decide(run, "reject", "Not in January")
-    byway.go_on()
+def test_s2_1_a_no_to_the_mail_sends_nothing(journey: Journey) -> None:
+    run = journey.start("campaign")
+    journey.decide_and_go(run, "approve")
+    refused = journey.decide(run, "reject", "Not in January")
+    journey.go_on()
 
-    assert byway.news()[-2:] == ["ask.decided reject send", "run.failed"]
+    assert journey.news()[-2:] == ["ask.decided reject send", "run.failed"]
     assert "Not in January" in str(run.error)
-    assert byway.world("sent") == []
+    assert journey.world("sent") == []
     assert refused.effect is None
 
 
@@ -194,23 +180,14 @@ def test_s2_10_one_key_books_a_suggested_flight(journey: Journey) -> None:
     assert journey.world("booked") == ["UA57"]
 
 
-def test_s2_10_none_of_these_books_nothing(byway: Journey) -> None:
-    run = byway.start("travel")
-    byway.decide_and_go(run, "reject", "By train")
-
-    assert byway.news()[2:] == ["ask.decided reject Three flights to Paris.", "run.done"]
-    assert run.output == "nothing"
-    assert byway.world("booked") == []
-
-
-def test_s2_10_let_me_choose_goes_on_with_a_value_of_ones_own(byway: Journey) -> None:
-    run = byway.start("travel")
-    byway.decide_and_go(run, "respond", "LH1026")
+def test_s2_10_let_me_choose_goes_on_with_a_value_of_ones_own(journey: Journey) -> None:
+    run = journey.start("travel")
+    journey.decide_and_go(run, "respond", "LH1026")
     (asked,) = run.state.pending
     assert asked.title == "What does LH1026 cost?"
-    byway.decide_and_go(run, "respond", "405")
-    byway.decide_and_go(run, "approve")
+    journey.decide_and_go(run, "respond", "405")
+    journey.decide_and_go(run, "approve")
 
     assert run.output == "LH1026 for $405"
     assert [ask.kind for ask in run.asks] == ["choice", "question", "action"]
-    assert byway.world("booked") == ["LH1026"]
+    assert journey.world("booked") == ["LH1026"]

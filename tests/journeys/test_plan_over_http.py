@@ -86,35 +86,3 @@ def test_s1_2_a_plan_is_seen_and_modified_over_http_and_that_is_what_is_followed
     assert [step["step"] for step in steps] == ["task", "plan", "decision", "action", "answer"]
     assert steps[1]["plan"] == [{"title": "Search for water"}]
     assert (steps[3]["args"], steps[3]["result"]) == ({"topic": "water"}, "a page on water")
-
-
-def test_s1_2_a_plan_is_approved_over_http_as_it_is(research: Research) -> None:
-    run = research.begin()
-
-    assert research.decide(research.plan(run), "approve") == 200
-    research.desk.resume(run, wait=False)
-
-    assert (run.status, research.searched) == ("done", ["tea", "coffee"])
-
-
-def test_s1_7_a_plan_that_is_cancelled_over_http_calls_nothing(research: Research) -> None:
-    run = research.begin()
-
-    assert research.decide(research.plan(run), "reject", note="Not now") == 200
-    research.desk.resume(run, wait=False)
-
-    assert (run.status, research.searched) == ("cancelled", [])
-    assert "Not now" in str(run.error)
-
-
-@pytest.mark.parametrize("steps", [[], [{"title": "Hack", "tool": "hack"}], "Search"])
-def test_s1_7_a_bad_edit_over_http_is_refused_and_the_plan_waits_on(
-    research: Research, steps: object
-) -> None:
-    run = research.begin()
-    plan = research.plan(run)
-
-    assert research.decide(plan, "edit", args={"steps": steps}) == 422
-
-    assert research.plan(run) == plan
-    assert (run.status, research.searched) == ("waiting", [])

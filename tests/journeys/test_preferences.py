@@ -5,26 +5,8 @@ Every pause ends the process, and a new one goes on. The secretary knows only wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from sayso import Desk
 from tests.crash.shop import noted
 from tests.journeys.processes import SAYSO, Newsroom, journal
-from tests.places import Place
-
-
-@pytest.fixture
-def newsroom(live: Desk, place: Place, tmp_path: Path) -> Newsroom:
-    return Newsroom(live, place.url, tmp_path)
-
-
-@pytest.fixture
-def in_a_file(sqlite: Place, tmp_path: Path) -> Iterator[Newsroom]:
-    with Desk(sqlite.url, account="sam@till") as desk:
-        yield Newsroom(desk, sqlite.url, tmp_path)
 
 
 def test_s3_11_an_edit_in_one_thread_is_known_in_the_next(newsroom: Newsroom) -> None:
@@ -65,13 +47,13 @@ def test_s3_11_an_edit_in_one_thread_is_known_in_the_next(newsroom: Newsroom) ->
     assert fourth.state.pending[0].args["duration"] == 30
 
 
-def test_an_answer_in_words_refines_the_call_and_is_remembered(in_a_file: Newsroom) -> None:
-    run = in_a_file.begin("meet", "Meet Ada", "one")
-    in_a_file.decide(run, "respond", "Make it 45 minutes")
+def test_an_answer_in_words_refines_the_call_and_is_remembered(newsroom: Newsroom) -> None:
+    run = newsroom.begin("meet", "Meet Ada", "one")
+    newsroom.decide(run, "respond", "Make it 45 minutes")
     assert run.state.pending[0].args["duration"] == 45
-    in_a_file.decide(run, "approve")
+    newsroom.decide(run, "approve")
 
-    in_a_file.begin("meet", "Meet Bob", "two")
+    newsroom.begin("meet", "Meet Bob", "two")
 
-    assert "| schedule_meeting: Make it 45 minutes" in in_a_file.prompts[-1][0]
-    assert noted(in_a_file.folder, "calendar") == ["Meet Ada, 45 minutes"]
+    assert "| schedule_meeting: Make it 45 minutes" in newsroom.prompts[-1][0]
+    assert noted(newsroom.folder, "calendar") == ["Meet Ada, 45 minutes"]

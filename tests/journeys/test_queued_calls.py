@@ -10,17 +10,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from sayso import ActionStep, Ask, Desk, Run
+from sayso import Ask, Desk, Run
 from tests.crash.shop import noted
-from tests.crash.visitors import Door, House, open_door
-from tests.crew import Crew
-from tests.journeys import errands
+from tests.crash.visitors import Door, House
 from tests.journeys.errands import TASK
 from tests.journeys.library import FOLDER
 from tests.places import Place
@@ -30,12 +26,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SAYSO = str(Path(sys.executable).with_name("sayso"))
 MEANWHILE = ["tidy: kitchen", "tidy: hall"]
 SUBJECTS = ("milk", "bread", "stamps")
-
-
-@pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
-    with open_door() as door:
-        yield door
 
 
 @pytest.fixture
@@ -103,58 +93,6 @@ def test_s2_8_the_agent_goes_on_while_people_decide_and_every_pause_ends_a_proce
     assert len(noted(house.folder, "thoughts")) == verbs(run).count("model"), "none was paid twice"
     assert noted(house.folder, "complaints") == []
     assert house.desk.verify()
-
-
-@pytest.mark.parametrize("order", list(permutations(SUBJECTS)), ids="-".join)
-def test_s2_8_whatever_the_order_the_news_reaches_the_model_in_it(
-    house: House, order: tuple[str, ...]
-) -> None:
-    run = house.begin(agent="errands")
-    settle(house, run, order[0], "approve")
-    settle(house, run, order[1], "approve")  # before anybody goes on
-    house.then("go on")
-    settle(house, run, order[2], "approve")
-    house.then("go on")
-
-    assert run.output == f"Answer: {', '.join(order)}"
-    done = noted(house.folder, "done")
-    assert [line for line in done if line.startswith("buy")] == [f"buy: {one}" for one in order]
-    assert len(done) == len(set(done)) == 8
-    assert noted(house.folder, "complaints") == []
-
-
-def test_s2_8_all_decided_at_once_are_told_at_once(house: House) -> None:
-    run = house.begin(agent="errands")
-    for subject, verdict in zip(SUBJECTS, ("respond", "approve", "reject"), strict=True):
-        settle(house, run, subject, verdict)
-    house.then("go on")
-
-    assert run.output == "Answer: nothing, bread, nothing"
-    assert "news 3" in verbs(run)
-    waited = [s for s in run.memory if isinstance(s, ActionStep) and s.status == "waiting"]
-    assert [step.args for step in waited] == [{"subject": subject} for subject in SUBJECTS]
-
-
-def test_s2_8_four_workers_at_once_run_each_errand_once(house: House, crew: Crew) -> None:
-    run = house.begin(agent="errands")
-    for subject in SUBJECTS:
-        settle(house, run, subject, "approve")
-        crew.together(errands.work, house.url, str(house.folder))
-
-    assert run.output == "Answer: milk, bread, stamps"
-    done = noted(house.folder, "done")
-    assert len(done) == len(set(done)) == 8
-    assert len(noted(house.folder, "thoughts")) == verbs(run).count("model")
-
-
-def test_s2_8_cancelled_while_calls_wait_nothing_of_them_is_carried_out(house: House) -> None:
-    run = house.begin(agent="errands")
-    settle(house, run, "milk", "approve")
-    house.desk.cancel(run, "Enough")
-    house.then("go on")
-
-    assert (run.status, noted(house.folder, "done")) == ("cancelled", MEANWHILE)
-    assert [ask_for(run, one).status for one in ("bread", "stamps")] == ["withdrawn"] * 2
 
 
 def test_s2_8_from_the_command_line_in_two_terminals(sqlite: Place, tmp_path: Path) -> None:

@@ -96,9 +96,6 @@ def test_the_script_is_changed_by_at_most_five_lines() -> None:
     assert sum(max(len(was), len(now)) for was, now in changed) <= 5, changed
 
 
-# --- the blocks themselves ---
-
-
 class Reading:
     """Somebody who runs the document's blocks, with a person who decides at the pause."""
 
@@ -189,9 +186,6 @@ def test_the_document_cancel(reading: Reading, capsys: pytest.CaptureFixture[str
 
     assert run.status == "cancelled"
     assert (reading.searched, len(reading.model.seen)) == ([], 1), "not one step after it"
-
-
-# --- the script, at a terminal and in a browser ---
 
 
 def around(**more: str) -> dict[str, str]:

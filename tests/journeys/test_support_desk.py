@@ -14,33 +14,26 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sayso import ActionStep, AskClosed, Desk, Run
+from sayso import Desk, Run
 from sayso.agent import transcript
-from sayso.errors import RunOver
 from tests import forked
 from tests.crash.shop import noted
 from tests.crash.visitors import Death, Door, open_door
-from tests.crew import Crew
 from tests.journeys.reading import told
 from tests.journeys.staff import (
     DELETE,
     DELETED,
     EXAMPLE,
     THREAD,
-    answer,
-    ask_at,
-    go_on_at,
     last_run,
     rows,
 )
 from tests.places import Place, place_at
 from tests.terminal import Program, running
-from tests.together import until
 
 SAYSO = str(Path(sys.executable).with_name("sayso"))
 QUESTION = "How do I configure SSL certificates for nginx?"
@@ -92,19 +85,16 @@ class Desks:
     def run(self) -> Run:
         return last_run(self.desk)
 
-    def start(self, program: str, *words: str, code: int = 0) -> str:
+    def start(self, program: str, *words: str) -> str:
         """Run a program without a terminal until it ends, and return what it printed."""
         command = [SAYSO, *words] if program == "sayso" else _command(program, *words)
         done = forked.run(command, cwd=self.folder, env=self.env)
-        assert done.returncode == code, (words, done.stdout, done.stderr)
-        return done.stdout if code == 0 else done.stderr
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
 
-    def at_terminal(
-        self, program: str, *words: str, env: dict[str, str] | None = None
-    ) -> AbstractContextManager[Program]:
+    def at_terminal(self, program: str, *words: str) -> AbstractContextManager[Program]:
         """Start a program at a terminal of its own; a block that ends it."""
-        around = {**self.env, **(env or {})}
-        return running(_command(program, *words), cwd=self.folder, env=around)
+        return running(_command(program, *words), cwd=self.folder, env=self.env)
 
     @property
     def backups(self) -> list[Path]:
@@ -131,17 +121,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def desks(live: Desk, place: Place, tmp_path: Path, data: Path) -> Desks:
     shutil.copytree(data, tmp_path / "data")
     return Desks(live, place.url, tmp_path)
-
-
-@pytest.fixture
-def local(sqlite: Place, tmp_path: Path, data: Path) -> Iterator[Desks]:
-    """The same on SQLite alone, for what does not depend on the database."""
-    shutil.copytree(data, tmp_path / "data")
-    with Desk(sqlite.url, account="sam@till") as desk:
-        yield Desks(desk, sqlite.url, tmp_path)
-
-
-# --- S4.1 to S4.4: a question, and an answer from another program ------------------------------
 
 
 def test_s4_3_the_document_user_and_admin_in_two_terminals_one_after_the_other(
@@ -190,158 +169,45 @@ def test_s4_3_the_document_user_and_admin_in_two_terminals_one_after_the_other(
 
 
 def test_s4_2_an_admin_who_comes_before_the_user_is_told_so_and_misses_nothing(
-    local: Desks,
+    desks: Desks,
 ) -> None:
-    assert local.start("admin", THREAD) == "Nobody has asked anything in thread 12 yet.\n"
-    local.start("user", THREAD, QUESTION)
+    assert desks.start("admin", THREAD) == "Nobody has asked anything in thread 12 yet.\n"
+    desks.start("user", THREAD, QUESTION)
 
-    with local.at_terminal("admin", THREAD) as admin:
+    with desks.at_terminal("admin", THREAD) as admin:
         assert QUESTION in admin.wait_for("Your choice (1-3)")
 
 
-def test_s4_2_a_user_in_another_thread_is_not_mixed_up_with_this_one(local: Desks) -> None:
-    local.start("user", THREAD, QUESTION)
-    local.start("user", "13", "Something else?")
+def test_s4_2_a_user_in_another_thread_is_not_mixed_up_with_this_one(desks: Desks) -> None:
+    desks.start("user", THREAD, QUESTION)
+    desks.start("user", "13", "Something else?")
 
-    assert "Something else" not in local.start("user", THREAD)
-    assert local.start("admin", "14") == "Nobody has asked anything in thread 14 yet.\n"
+    assert "Something else" not in desks.start("user", THREAD)
+    assert desks.start("admin", "14") == "Nobody has asked anything in thread 14 yet.\n"
 
 
 def test_s4_3_whoever_comes_next_goes_on_with_what_was_answered_from_the_command_line(
-    local: Desks,
+    desks: Desks,
 ) -> None:
     """The admin has no program of ours at all, and nobody goes on before the user comes back."""
-    local.start("user", THREAD, QUESTION)
-    (ask,) = local.run.state.pending
-    local.start("sayso", "inbox", "respond", ask.id, SOLUTION, "--seen", ask.digest[:12])
-    assert local.run.status == "ready"
+    desks.start("user", THREAD, QUESTION)
+    (ask,) = desks.run.state.pending
+    desks.start("sayso", "inbox", "respond", ask.id, SOLUTION, "--seen", ask.digest[:12])
+    assert desks.run.status == "ready"
 
-    assert f"From our expert: {SOLUTION}" in local.start("user", THREAD)
-    assert told(local.desk, local.run) == HELPED
-
-
-def test_s4_3_one_who_asks_again_before_there_is_an_answer_is_told_what_is_in_the_way(
-    local: Desks,
-) -> None:
-    local.start("user", THREAD, QUESTION)
-    refused = local.start("user", THREAD, "And", "now?")
-
-    assert local.run.id in refused
-    assert "not over" in refused
-    assert len(local.desk.runs(thread=THREAD)) == 1
+    assert f"From our expert: {SOLUTION}" in desks.start("user", THREAD)
+    assert told(desks.desk, desks.run) == HELPED
 
 
-def test_s4_3_a_later_question_of_the_thread_knows_of_the_first(local: Desks) -> None:
-    local.start("user", THREAD, QUESTION)
-    local.desk.respond(local.run.state.pending[0], SOLUTION)
-    local.start("user", THREAD)
-    local.start("user", THREAD, "And for Apache?")
+def test_s4_7_the_stored_state_is_read_by_a_person_with_runs_show(desks: Desks) -> None:
+    desks.start("user", THREAD, QUESTION)
 
-    assert local.run.state.pending[0].title == "And for Apache?"
-    steps = [step for step in local.desk.thread(THREAD) if isinstance(step, ActionStep)]
-    assert [step.result for step in steps] == [SOLUTION]
-
-
-def test_s4_7_the_stored_state_is_read_by_a_person_with_runs_show(local: Desks) -> None:
-    local.start("user", THREAD, QUESTION)
-
-    shown = " ".join(local.start("sayso", "runs", "show", local.run.id).split())
+    shown = " ".join(desks.start("sayso", "runs", "show", desks.run.id).split())
 
     assert "◷ waiting" in shown
     assert f'wants human_assistance(query="{QUESTION}")' in shown
     assert f"question: {QUESTION}" in shown
     assert "sayso inbox respond" in shown, "and what comes next"
-
-
-# --- at once -----------------------------------------------------------------------------------
-
-
-def test_of_two_admins_who_answer_at_once_one_learns_who_was_faster(
-    desks: Desks, crew: Crew
-) -> None:
-    desks.start("user", THREAD, QUESTION)
-
-    said = crew.together(answer, desks.url, "Try this")
-
-    (fastest,) = {by for _, by in said}
-    assert [me for me, by in said if me == by] == [fastest]
-    assert f"Try this, says {fastest}" in desks.start("user", THREAD)
-    assert told(desks.desk, desks.run) == HELPED, "one decision, and one answer"
-
-
-def test_an_admin_whose_prompt_is_open_learns_that_another_one_was_faster(local: Desks) -> None:
-    local.start("user", THREAD, QUESTION)
-    with (
-        local.at_terminal("admin", THREAD) as anna,
-        local.at_terminal("admin", THREAD, env={"LOGNAME": "ben"}) as ben,
-    ):
-        for admin in (anna, ben):
-            admin.wait_for("Your choice (1-3)")
-        ben.type("1")
-        ben.wait_for(": ")
-        ben.type(SOLUTION)
-        assert ben.ended() == 0
-        anna.wait_for("ben")
-        assert anna.ended() == 0
-
-    assert f"From our expert: {SOLUTION}" in anna.text
-    assert told(local.desk, local.run) == HELPED
-
-
-def test_of_users_who_ask_at_once_in_one_thread_one_is_heard(desks: Desks, crew: Crew) -> None:
-    said = crew.together(ask_at, desks.url, str(desks.folder), QUESTION)
-
-    assert sorted(said)[:-1] == ["ThreadBusy"] * 3
-    assert max(said) == desks.run.id
-    assert told(desks.desk, desks.run) == HELPED[:3]
-
-
-def test_programs_that_go_on_at_once_drop_the_database_once(desks: Desks, crew: Crew) -> None:
-    desks.start("user", THREAD, DELETE)
-    desks.desk.approve(desks.run.state.pending[0])
-
-    crew.together(go_on_at, desks.url, str(desks.folder))
-
-    until(lambda: desks.run.status == "done")
-    assert told(desks.desk, desks.run) == DROPPED
-    assert desks.deleted()
-    desks.check_kept()
-
-
-# --- a run that is over ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("how", ["cancelled", "answered"])
-def test_an_answer_to_a_run_that_is_over_is_refused_and_changes_nothing(
-    local: Desks, how: str
-) -> None:
-    local.start("user", THREAD, QUESTION)
-    run = local.run
-    (ask,) = run.state.pending
-    if how == "cancelled":
-        local.start("sayso", "runs", "cancel", run.id, "--note", "Not needed")
-    else:
-        local.desk.respond(ask, SOLUTION)
-        local.start("user", THREAD)
-    before = told(local.desk, run)
-
-    with pytest.raises(AskClosed, match=ask.id):
-        local.desk.respond(ask, "Too late")
-    late = local.start(
-        "sayso", "inbox", "respond", ask.id, "Too late", "--seen", ask.digest[:12], code=1
-    )
-
-    assert ask.id in late
-    assert "Traceback" not in late
-    assert told(local.desk, run) == before
-    shown = local.start("admin", THREAD)
-    assert f"thread 12 is {run.status}" in shown
-    assert "Too late" not in shown
-    with pytest.raises(RunOver):
-        local.desk.cancel(run)
-
-
-# --- S4.5: a tool that asks in its own body ----------------------------------------------------
 
 
 def test_s4_5_what_the_tool_did_before_it_asked_happens_once_across_programs(
@@ -372,29 +238,26 @@ def test_s4_5_what_the_tool_did_before_it_asked_happens_once_across_programs(
     assert DELETED in desks.start("user", THREAD)
 
 
-def test_s4_5_after_a_no_the_database_stays_and_the_user_reads_why(local: Desks) -> None:
-    local.start("user", THREAD, DELETE)
-    local.desk.reject(local.run.state.pending[0], "Not in December")
+def test_s4_5_after_a_no_the_database_stays_and_the_user_reads_why(desks: Desks) -> None:
+    desks.start("user", THREAD, DELETE)
+    desks.desk.reject(desks.run.state.pending[0], "Not in December")
 
-    assert "Not deleted: Not in December" in local.start("user", THREAD)
-    assert not local.deleted()
-    assert "step.begun 2.1.2.3 drop" not in told(local.desk, local.run)
-    local.check_kept()
+    assert "Not deleted: Not in December" in desks.start("user", THREAD)
+    assert not desks.deleted()
+    assert "step.begun 2.1.2.3 drop" not in told(desks.desk, desks.run)
+    desks.check_kept()
 
 
 @pytest.mark.parametrize("name", ["../sayso", "nothing", "customers.db", "/etc/passwd", "."])
 def test_s4_5_a_name_that_is_none_of_ours_is_refused_before_anybody_is_asked(
-    local: Desks, name: str
+    desks: Desks, name: str
 ) -> None:
-    local.start("user", THREAD, f"Please delete the database {name}")
+    desks.start("user", THREAD, f"Please delete the database {name}")
 
-    assert local.run.status == "done"
-    assert "There is no database" in str(local.run.output)
-    assert (local.run.asks, local.backups, local.deleted()) == ([], [], False)
-    assert [m.failed for m in transcript(local.run) if m.role == "tool"] == [True]
-
-
-# --- kill -9 -----------------------------------------------------------------------------------
+    assert desks.run.status == "done"
+    assert "There is no database" in str(desks.run.output)
+    assert (desks.run.asks, desks.backups, desks.deleted()) == ([], [], False)
+    assert [m.failed for m in transcript(desks.run) if m.role == "tool"] == [True]
 
 
 @pytest.fixture(scope="module")
@@ -428,76 +291,6 @@ def check_once(desks: Desks) -> None:
     desks.check_kept()
     assert noted(desks.folder, "drop") == ["done"]
     assert desks.desk.verify()
-
-
-SAFE = [
-    *[("ask", where) for where in ("in backup", "after backup", "before ask.opened")],
-    *[("ask", where) for where in ("after ask.opened", "before step.begun", "after step.begun")],
-    *[("decide", where) for where in ("before ask.decided", "after ask.decided")],
-    *[("go on", where) for where in ("after the claim", "before step.begun")],
-    ("go on", "after step.done"),
-]
-
-
-@pytest.mark.parametrize(("visit", "where"), SAFE)
-def test_a_death_where_everybody_can_know_costs_nobody_a_question(
-    door: Door, desks: Desks, visit: str, where: str
-) -> None:
-    assert live_through(door, desks, visit, (1, where)) == 1
-
-    check_once(desks)
-    assert [ask.kind for ask in desks.run.asks] == ["action"]
-    steps = [line for line in told(desks.desk, desks.run) if "step.begun" not in line]
-    assert steps == [line for line in DROPPED if "step.begun" not in line]
-
-
-@pytest.mark.parametrize(
-    ("where", "said"),
-    [
-        ("after step.begun", "approve"),
-        ("in drop", "approve"),
-        ("after drop", "respond"),
-        ("before step.done", "respond"),
-    ],
-)
-def test_a_death_around_the_drop_is_a_doubt_and_a_person_looks(
-    door: Door, desks: Desks, where: str, said: str
-) -> None:
-    assert live_through(door, desks, "go on", (1, where)) == 1
-
-    check_once(desks)
-    confirmed, doubt = sorted(desks.run.asks, key=lambda ask: ask.kind)
-    assert (confirmed.kind, doubt.kind, doubt.tool) == ("action", "doubt", "drop")
-    assert doubt.decision is not None
-    assert doubt.decision.verdict == said
-    assert noted(desks.folder, "backup") == ["done"]
-    again = ["step.begun 2.1.2.3 drop"] if said == "approve" else []
-    assert told(desks.desk, desks.run) == [
-        *DROPPED[:7],
-        "ask.opened 2.1.2.3?1 doubt",
-        "ask.decided 2.1.2.3?1 doubt",
-        *again,
-        *DROPPED[7:],
-    ]
-
-
-def test_a_drop_in_doubt_that_a_person_leaves_alone_is_not_done_again(
-    door: Door, desks: Desks
-) -> None:
-    visit = partial(door.visit, desks.url, desks.folder)
-    visit("ask", DELETE)
-    visit("decide")
-    assert visit("go on", dies=(1, "in drop")).killed
-    place_at(desks.url).lapse(desks.run.id)
-    visit("go on")
-    (doubt,) = desks.run.state.pending
-    desks.desk.reject(doubt, "I shall look myself")
-    visit("go on")
-
-    assert desks.run.status == "done"
-    assert not desks.deleted()
-    assert noted(desks.folder, "drop") == []
-    assert "leave it" in str(desks.run.output)
 
 
 @pytest.mark.timeout(600)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -59,16 +58,6 @@ def floor(desk: Desk, folder: str, more: str = "") -> Desk:
             run.step(_slowly, folder, number)
         return "walked"
 
-    @desk.workflow
-    def mortal(run: Running) -> Any:
-        run.step(noted, folder, "before")
-        run.step(_die_once, folder)
-        return run.step(noted, folder, "after")
-
-    @desk.workflow
-    def held(run: Running) -> Any:
-        return run.step(_hold, folder)
-
     if more:
         desk.workflow(name=more)(_more)
     return desk
@@ -82,17 +71,3 @@ def _slowly(folder: str, number: int) -> None:
     noted(folder, f"step {number}")
     if not Path(folder, "hurry").exists():
         time.sleep(0.05)
-
-
-def _die_once(folder: str) -> None:
-    if "died" not in book(folder):
-        noted(folder, "died")
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _hold(folder: str) -> None:
-    noted(folder, "held")
-    ends = time.monotonic() + 60
-    while not Path(folder, "go on").exists():
-        assert time.monotonic() < ends, "nobody said to go on"
-        time.sleep(0.01)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
-from sayso import Ask, AskClosed, Decision, Desk, Running
+from sayso import Desk, Running
 from tests.crew import desk_at
 
 
@@ -44,27 +43,9 @@ def answer(url: str, run_id: str, value: object) -> str:
         return desk.get_run(run_id).status
 
 
-def answer_first(url: str, ask: Ask) -> tuple[int, Any]:
-    """Answer what was shown to everybody; return one's own answer, and the one that stands."""
-    mine = os.getpid()
-    with Desk(url, account="sam@till") as desk:
-        try:
-            desk.respond(ask, mine)
-        except AskClosed as closed:
-            stands = closed.decision
-            return mine, stands.answer if isinstance(stands, Decision) else None
-        return mine, mine
-
-
 def carry_on(url: str) -> None:
     """Do what there is to do."""
     at(url).work(until="idle")
-
-
-def resume(url: str, run_id: str) -> str:
-    """Carry one run on."""
-    desk = at(url)
-    return desk.resume(run_id, wait=False).status
 
 
 def outcome(url: str, run_id: str) -> tuple[str, Any]:
@@ -72,12 +53,6 @@ def outcome(url: str, run_id: str) -> tuple[str, Any]:
     with Desk(url, account="sam@till") as desk:
         run = desk.get_run(run_id)
         return run.status, run.output
-
-
-def answer_soon(url: str, run_id: str, value: object) -> None:
-    """Decide in a moment, when whoever waits for it waits."""
-    time.sleep(0.3)
-    answer(url, run_id, value)
 
 
 def pay_and_die(run: Running, file: str) -> Any:

@@ -11,24 +11,12 @@ import pytest
 import sayso
 from sayso import Desk, Running, StepFailed
 from sayso.errors import Misuse
-from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
+from tests.runs.people import RAN, answered, approved, ask_of, begun, carried_on, note, titles
 
 
 def charge(amount: int) -> str:
     RAN.append(amount)
     return f"charged {amount}"
-
-
-def note(text: str) -> str:
-    RAN.append(text)
-    return text
 
 
 @sayso.tool(asks=True)
@@ -49,11 +37,7 @@ async def book_async(city: str) -> Any:
 
 
 def test_a_tool_that_asks_is_a_workflow_inside_the_workflow(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [run.call(book, city="Rome"), run.question("Happy?")]
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: [run.call(book, city="Rome"), run.question("Happy?")])
     assert titles(run) == ["Which hotel?"], "the tool itself needs no say-so"
     desk.approve(ask_of(run), option="Ritz")
     carried_on(desk, run)
@@ -66,7 +50,6 @@ def test_a_tool_that_asks_is_a_workflow_inside_the_workflow(desk: Desk):
 
 
 def test_an_async_tool_that_asks_is_awaited(desk: Desk):
-    @desk.workflow
     async def flow(run: Any) -> Any:
         return await run.call(book_async, "Rome")
 
@@ -79,11 +62,7 @@ def test_an_async_tool_that_asks_is_awaited(desk: Desk):
 
 
 def test_an_async_tool_that_asks_is_refused_in_a_plain_workflow(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.call(book_async, "Rome")
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.call(book_async, "Rome"))
 
     assert run.status == "failed"
     assert "async def" in str(run.error)
@@ -100,11 +79,7 @@ def test_calls_inside_a_tool_that_asks_are_effects_of_their_own(desk: Desk):
     def settle(amount: int) -> Any:
         return [transfer(amount), sayso.question("Receipt?")]
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.call(settle, amount=40)
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.call(settle, amount=40))
     approved(desk, run, "transfer")
     assert RAN == [40]
     answered(desk, run, "7")
@@ -123,7 +98,6 @@ def confirming_tool() -> Any:
 
 @pytest.mark.parametrize("tool", [silent_tool, confirming_tool])
 def test_a_tool_that_asks_without_saying_so_is_refused_with_the_advice(desk: Desk, tool: Any):
-    @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(StepFailed, match="asks=True"):
             run.call(tool)
@@ -142,11 +116,11 @@ def test_every_verb_is_refused_inside_a_step(desk: Desk):
         RAN.append(amount)
         return "moved"
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         verbs = [
             lambda: run.step(note, "x"),
             lambda: run.call(charge, amount=1),
+            lambda: run.effect(charge, 1),
             lambda: run.question("?"),
             lambda: run.later.question("?"),
             lambda: run.gather(lambda: 1),
@@ -170,7 +144,6 @@ def test_every_verb_is_refused_inside_a_step(desk: Desk):
 
 
 def test_a_thread_inside_a_step_asks_nothing_either(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         def step() -> None:
             thread = threading.Thread(target=_quietly, args=(run,))
@@ -198,6 +171,7 @@ def _quietly(run: Running) -> None:
         (lambda: sayso.confirm("?"), "desk.confirm"),
         (lambda: sayso.choose("?", ["a", "b"]), "desk.choose"),
         (lambda: sayso.step(note, "x"), "inside a run"),
+        (lambda: sayso.effect(note, "x"), "call the function itself"),
     ],
 )
 def test_the_verbs_of_the_module_need_a_run(use: Any, advice: str):
@@ -211,13 +185,12 @@ def test_a_tool_that_asks_may_be_called_in_branches(desk: Desk):
     def price(city: str) -> Any:
         return [city, sayso.question(f"How much in {city}?", int)]
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.gather(
+    run = begun(
+        desk,
+        lambda run: run.gather(
             lambda: run.call(price, city="Rome"), lambda: run.call(price, city="Oslo")
-        )
-
-    run = begun(desk, flow)
+        ),
+    )
     assert len(titles(run)) == 2
     answered(desk, run, 200, "How much in Oslo?")
     answered(desk, run, 90, "How much in Rome?")
@@ -226,7 +199,6 @@ def test_a_tool_that_asks_may_be_called_in_branches(desk: Desk):
 
 
 def test_a_later_of_a_tool_that_asks_is_refused_because_there_is_nothing_to_open(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(Misuse, match="asks people itself"):
             run.later.call(book, city="Rome")
@@ -236,13 +208,8 @@ def test_a_later_of_a_tool_that_asks_is_refused_because_there_is_nothing_to_open
 
 
 def test_a_run_inside_a_step_of_another_run_is_a_run_of_its_own(desk: Desk):
-    @desk.workflow
-    def inner(run: Running) -> Any:
-        return run.step(note, "inner")
-
-    @desk.workflow
     def outer(run: Running) -> Any:
-        return run.step(lambda: begun(desk, inner).output)
+        return run.step(lambda: begun(desk, lambda run: run.step(note, "inner")).output)
 
     assert begun(desk, outer).output == "inner"
 

@@ -10,19 +10,7 @@ import sayso
 from sayso import Desk, Run, Running
 from sayso.testing import FakeClock
 from tests.places import Place
-from tests.runs.people import answered, approved, ask_of, begun, carried_on
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
-
-
-def pay(amount: int) -> str:
-    RAN.append(amount)
-    return "paid"
+from tests.runs.people import RAN, answered, approved, ask_of, begun, carried_on, edited, pay
 
 
 def look() -> str:
@@ -46,8 +34,7 @@ def everything(run: Running) -> Any:
 def test_the_journal_is_whole_after_all_of_it(desk: Desk, clock: FakeClock):
     desk.workflow(everything)
     run = begun(desk, everything)
-    desk.edit(ask_of(run, "pay"), {"amount": 30})
-    carried_on(desk, run)
+    edited(desk, run, {"amount": 30}, "pay")
     answered(desk, run, "l", "Left?")
     approved(desk, run, "shaky")
     answered(desk, run, "it did", "Did shaky happen?")
@@ -89,6 +76,11 @@ TAMPERINGS = {
     ),
     "the beginning was removed": "delete from events where stream = ? and seq = 1",
     "a step was renamed": ("update events set kind = 'step.failed' where stream = ? and seq = 2"),
+    "an event was slipped in": (
+        "insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash) "
+        "select stream, seq + 1, 'step.done', at, actor, payload, salt, digest, hash "
+        "from events where stream = ? and seq = 3"
+    ),
     "the end was removed": "delete from events where stream = ? and seq = 3",
     "everything was removed": "delete from events where stream = ?",
 }
@@ -139,11 +131,7 @@ def test_a_run_whose_ask_was_changed_by_hand_is_parked(
 
 
 def test_a_call_whose_arguments_were_changed_by_hand_does_not_run(desk: Desk, place: Place):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.call(pay, amount=40)
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.call(pay, amount=40))
     ask = desk.approve(ask_of(run))
     place.sql("update events set payload = replace(payload, '40', '4000') where stream = ?", ask.id)
     carried_on(desk, run)
@@ -167,19 +155,3 @@ def test_a_row_without_a_journal_is_found(desk: Desk, place: Place):
     report = desk.verify()
 
     assert "r-stray" in str(report.problems)
-
-
-def test_an_event_that_was_slipped_in_is_found(desk: Desk, place: Place):
-    run = waiting(desk)
-    place.sql(
-        "insert into events (stream, seq, kind, at, actor, payload, salt, digest, hash) "
-        "select stream, seq + 1, 'step.done', at, actor, payload, salt, digest, hash "
-        "from events where stream = ? and seq = 3",
-        run.id,
-    )
-
-    assert not desk.verify()
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
-    assert run.status == "parked"
-    assert RAN == []

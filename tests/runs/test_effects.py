@@ -10,18 +10,10 @@ import pytest
 
 import sayso
 from sayso import Desk, Running, Skipped, StepFailed
-from sayso.errors import Misuse
 from sayso.runs.journal import Finished
 from tests.places import Place
-from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
+from tests.runs.people import RAN, answered, approved, ask_of, begun, carried_on, rejected, titles
 from tests.together import at_once
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
 
 
 def wipe(name: str) -> str:
@@ -29,18 +21,15 @@ def wipe(name: str) -> str:
     return f"wiped {name}"
 
 
-@sayso.tool(asks=True)
-def clean(name: str) -> Any:
-    first = sayso.effect(wipe, f"{name} 1")
-    return [first, sayso.effect(wipe, f"{name} 2")] if sayso.confirm("Go on?") else [first]
-
-
 def test_an_effect_asks_nobody_and_is_not_repeated_on_a_replay(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [run.effect(wipe, "disk"), run.question("Happy?"), run.effect(wipe, name="tape")]
-
-    run = begun(desk, flow)
+    run = begun(
+        desk,
+        lambda run: [
+            run.effect(wipe, "disk"),
+            run.question("Happy?"),
+            run.effect(wipe, name="tape"),
+        ],
+    )
     assert (titles(run), RAN) == (["Happy?"], ["disk"])
     answered(desk, run, "yes")
 
@@ -51,35 +40,17 @@ def test_an_effect_asks_nobody_and_is_not_repeated_on_a_replay(desk: Desk):
 def test_its_intent_is_in_the_journal_before_it_starts(desk: Desk):
     seen: list[str] = []
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.effect(look)
-
     def look() -> str:
         (other,) = desk.runs()
         seen.extend(event.kind for event in other.events)
         return "looked"
 
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.effect(look))
 
     assert run.output == "looked"
     assert seen == ["run.started", "step.begun"]
     begins = next(event.payload for event in run.events if event.kind == "step.begun")
     assert (begins or {})["name"] == "look"
-
-
-def test_a_tool_that_asks_acts_before_and_after_the_answer_once_each(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [run.call(clean, name="disk"), run.question("Happy?")]
-
-    run = begun(desk, flow)
-    assert RAN == ["disk 1"]
-    approved(desk, run)
-    answered(desk, run, "yes", "Happy?")
-
-    assert run.output == [["wiped disk 1", "wiped disk 2"], "yes"]
-    assert RAN == ["disk 1", "disk 2"]
 
 
 @pytest.mark.parametrize(
@@ -88,12 +59,7 @@ def test_a_tool_that_asks_acts_before_and_after_the_answer_once_each(desk: Desk)
 )
 def test_what_a_function_declares_is_asked_about_all_the_same(desk: Desk, declared: Any):
     burn = sayso.tool(name="burn", **declared)(lambda name: RAN.append(name))
-
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.effect(burn, "disk")
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.effect(burn, "disk"))
     assert (titles(run), RAN) == (["burn"], [])
     approved(desk, run)
 
@@ -105,14 +71,9 @@ def test_a_gate_is_a_gate_whichever_verb_goes_through_it(desk: Desk):
     def burn(name: str) -> None:
         RAN.append(name)
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.effect(burn, "disk")
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.effect(burn, "disk"))
     assert (titles(run), RAN) == (["burn"], [])
-    desk.reject(ask_of(run), "no")
-    carried_on(desk, run)
+    rejected(desk, run, "no")
 
     assert (run.status, RAN) == ("failed", [])
     assert "Rejected" in (run.error or "")
@@ -143,11 +104,7 @@ def test_a_failure_is_the_same_at_every_replay_and_a_retry_tries_again(desk: Des
             raise ConnectionError("busy")
         return "fine"
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.effect(fragile)
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.effect(fragile))
     assert (run.status, RAN) == ("failed", ["tried"])
     assert "ConnectionError: busy" in (run.error or "")
     desk.retry(run)
@@ -164,11 +121,7 @@ def test_what_an_attempt_was_called_with_is_remembered_beside_what_came_of_it(de
             raise ConnectionError("busy")
         return "fine"
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.effect(fragile, amount=next(amounts))
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.effect(fragile, amount=next(amounts)))
     desk.retry(run)
     carried_on(desk, run)
 
@@ -185,7 +138,6 @@ def test_an_effect_in_doubt_waits_for_a_person_and_is_left_if_they_say_so(desk: 
         RAN.append(amount)
         raise TimeoutError("no answer")
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         with pytest.raises(Skipped):
             run.effect(wire, 40)
@@ -205,7 +157,6 @@ def test_an_effect_is_awaited_in_a_workflow_that_is(desk: Desk):
         RAN.append(name)
         return f"wiped {name}"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         return [await run.effect(wipe_async, "disk"), await run.question("Happy?")]
 
@@ -217,29 +168,11 @@ def test_an_effect_is_awaited_in_a_workflow_that_is(desk: Desk):
 
 def test_an_effect_with_other_arguments_than_before_parks_the_run(desk: Desk):
     names = iter(["disk", "tape"])
-
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [run.effect(wipe, next(names)), run.question("Happy?")]
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: [run.effect(wipe, next(names)), run.question("Happy?")])
     answered(desk, run, "yes")
 
     assert (run.status, RAN) == ("parked", ["disk"])
     assert "other arguments" in (run.error or "")
-
-
-def test_inside_a_step_and_outside_of_a_run_there_are_no_effects(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        with pytest.raises(StepFailed, match="asks=True"):
-            run.step(lambda: run.effect(wipe, "disk"))
-        return "told"
-
-    assert begun(desk, flow).output == "told"
-    with pytest.raises(Misuse, match="call the function itself"):
-        sayso.effect(wipe, "disk")
-    assert RAN == []
 
 
 def test_a_late_result_is_evidence_once_whoever_notices_first(

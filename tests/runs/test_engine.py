@@ -123,21 +123,6 @@ def test_a_commit_that_lost_tells_nobody(desk: Desk, way: Way) -> None:
     assert way.place.sql(JOBS) == [("settle", 3, "todo")]
 
 
-def test_a_wake_up_alone_brings_a_worker(desk: Desk, way: Way) -> None:
-    carrying = woken(desk)
-    carrying.start()
-    try:
-        run = desk.start(desk.flows["settle"].fn, 7)
-        until(lambda: run.status == "waiting", within=LONG)
-        desk.approve(ask_of(run))
-
-        assert run.result(LONG) == "paid 7"
-        until(lambda: way.place.sql(JOBS) == [], within=LONG)
-    finally:
-        carrying.stop(LONG)
-    assert way.place.one("select count(*) from sayso_engine.procrastinate_workers") == 0
-
-
 @pytest.mark.parametrize("name", ["w" * 41, "w" * 120, "ü" * 30, "odd, 'name' #1"])
 def test_a_workflow_of_any_name_is_heard_of(desk: Desk, name: str) -> None:
     @desk.workflow(name=name)
@@ -310,13 +295,6 @@ def test_the_sweep_holds_the_broom(desk: Desk, way: Way) -> None:
 
 
 # --- installing ---
-
-
-def test_installing_is_done_once_however_often_it_is_asked_for(bare: Place, store: Store) -> None:
-    assert install(store) == [newest()]
-    assert install(store) == []
-    assert store.wakeups is not None
-    assert store.wakeups.version() == newest()
 
 
 def test_installing_from_two_places_at_once_installs_once(bare: Place) -> None:

@@ -12,21 +12,15 @@ from sayso import Agent, Desk, Run, Running, StepFailed
 from sayso.agent import call
 from sayso.errors import Forbidden
 from sayso.testing import FakeClock
-from tests.agents import Watched, begun, once, results, told
+from tests.agents import Watched, once, results, told
 from tests.places import Place
 from tests.published import put_in_force
-from tests.runs.people import answered, approved, ask_of, carried_on
+from tests.runs.people import RAN, answered, approved, ask_of, begun, carried_on, pay
 from tests.test_gate import in_thread
 
-RAN: list[Any] = []
 DENIES = '[[rules]]\nname = "frozen"\ntool = "pay"\neffect = "deny"\nwhy = "Payments stopped."'
 SOON = '[tiers.high]\nneeds = ["1 senior"]\nexecute_within = "1h"\n[tools]\npay = "high"'
 STRICT = '[tools]\npay = "critical"'
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
 
 
 @sayso.tool(risk="low")
@@ -34,12 +28,6 @@ def look(order: int) -> str:
     """Look at an order."""
     RAN.append(order)
     return f"order {order}"
-
-
-def pay(amount: int) -> str:
-    """Pay somebody."""
-    RAN.append(amount)
-    return f"paid {amount}"
 
 
 def under(desk: Desk, text: str = "") -> Desk:
@@ -69,11 +57,7 @@ def kinds(run: Run) -> list[str]:
 
 
 def test_a_call_of_low_risk_runs_alone_and_once(desk: Desk) -> None:
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [run.call(look, order=7), run.question("And now?")]
-
-    run = begun(under(desk), flow)
+    run = begun(under(desk), lambda run: [run.call(look, order=7), run.question("And now?")])
     assert [ask.kind for ask in run.asks] == ["question"]
     (begins,) = told(run, "step.begun")
     assert (begins["name"], begins["args"]) == ("look", {"order": 7})
@@ -85,11 +69,7 @@ def test_a_call_of_low_risk_runs_alone_and_once(desk: Desk) -> None:
 
 
 def test_what_ran_alone_stays_so_when_the_policy_asks_or_denies_later(desk: Desk) -> None:
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [run.call(look, order=7), run.question("And now?")]
-
-    run = begun(under(desk), flow)
+    run = begun(under(desk), lambda run: [run.call(look, order=7), run.question("And now?")])
     under(desk, DENIES.replace("pay", "look"))
     answered(desk, run, "ok")
 
@@ -98,13 +78,9 @@ def test_what_ran_alone_stays_so_when_the_policy_asks_or_denies_later(desk: Desk
 
 
 def test_a_low_risk_that_the_policy_puts_higher_asks(desk: Desk) -> None:
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.call(look, order=7)
-
     desk.people.add("anna", roles=["senior"])
     desk.people.add("ben")
-    run = begun(under(desk, '[tools]\nlook = "high"'), flow)
+    run = begun(under(desk, '[tools]\nlook = "high"'), lambda run: run.call(look, order=7))
     assert RAN == []
     with pytest.raises(Forbidden):
         desk.approve(ask_of(run), by="ben")
@@ -147,11 +123,7 @@ def test_a_denied_call_failed_and_stays_so_whatever_the_policy_says_later(
 def test_a_run_that_failed_because_it_was_denied_asks_when_it_is_retried_under_another_policy(
     desk: Desk,
 ) -> None:
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.call(pay, amount=40)
-
-    run = begun(under(desk, DENIES), flow)
+    run = begun(under(desk, DENIES), lambda run: run.call(pay, amount=40))
     assert run.status == "failed"
     assert "Payments stopped." in str(run.error)
     under(desk)
@@ -242,11 +214,7 @@ def test_a_doubt_that_says_to_run_it_again_does_not_outvote_the_policy(desk: Des
         RAN.append(amount)
         raise SystemExit
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.call(cut_off, amount=40)
-
-    run = begun(under(desk), flow)
+    run = begun(under(desk), lambda run: run.call(cut_off, amount=40))
     approved(desk, run)
     assert RAN == [40]
     (doubt,) = [ask for ask in run.asks if ask.kind == "doubt"]
@@ -301,15 +269,6 @@ def test_a_plain_tool_of_an_agent_that_the_policy_names_asks(desk: Desk) -> None
     assert RAN == [40]
 
 
-def test_a_plain_tool_of_an_agent_that_no_rule_names_runs_alone(desk: Desk) -> None:
-    agent = Agent("clerk", Watched(once(call("pay", amount=40))), [pay])
-
-    run = begun(under(desk), agent, "pay it")
-
-    assert (run.output, run.asks) == ("paid 40", [])
-    assert RAN == [40]
-
-
 def test_a_model_is_told_what_is_denied_and_goes_on(desk: Desk) -> None:
     model = Watched(once(call("pay", amount=40), call("look", order=7)))
     agent = Agent("clerk", model, [pay, look])
@@ -323,23 +282,10 @@ def test_a_model_is_told_what_is_denied_and_goes_on(desk: Desk) -> None:
     assert (run.asks, RAN) == ([], [7])
 
 
-def test_a_model_is_told_that_an_approval_lapsed(desk: Desk, clock: FakeClock) -> None:
-    model = Watched(once(call("pay", amount=40)))
-    agent = Agent("clerk", model, [pay])
-
-    run = lapsed(desk, clock, agent, "pay it")
-
-    (told_it,) = results(model.last)
-    assert "its approval was good until" in told_it
-    assert (run.status, RAN) == ("done", [])
-    assert desk.verify()
-
-
 # --- what a run does not wait for --------------------------------------------------------------
 
 
 def test_a_later_call_that_the_policy_allows_asks_nobody_and_runs_once(desk: Desk) -> None:
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.call(look, 7)
         more = run.question("And now?")
@@ -356,7 +302,6 @@ def test_a_later_call_that_the_policy_allows_asks_nobody_and_runs_once(desk: Des
 def test_a_later_call_that_is_denied_fails_where_its_result_is_wanted(desk: Desk) -> None:
     under(desk, DENIES)
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         later = run.later.call(pay, amount=40)
         more = run.question("And now?")
@@ -408,7 +353,6 @@ def test_a_run_that_is_cancelled_while_a_yes_settles_runs_nothing(
 
 
 def test_an_optional_review_does_not_hold_the_run(desk: Desk) -> None:
-    @desk.workflow
     def flow(run: Running) -> Any:
         text = run.draft("Dear customer", optional=True)
         return [text, run.question("And now?")]
@@ -424,11 +368,7 @@ def test_an_optional_review_does_not_hold_the_run(desk: Desk) -> None:
 
 
 def test_a_run_ends_although_an_optional_review_is_open(desk: Desk) -> None:
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.draft("Dear customer", optional=True)
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: run.draft("Dear customer", optional=True))
 
     assert (run.status, run.output) == ("done", "Dear customer")
     (draft,) = run.asks
@@ -444,7 +384,6 @@ def test_a_run_that_asks_too_much_is_parked_and_goes_on_where_it_was_e46(
 ) -> None:
     """It would fail: of two thousand runs started at once most would be lost."""
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         first = run.call(look, order=7)
         return [first, run.question("Which one?"), run.question("And now?")]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import sayso
-from sayso import Desk, Running
+from sayso import Ask, Desk, Running
 from sayso.testing import FakeClock
 from tests.places import Place
 
@@ -29,24 +29,24 @@ def look(order: int) -> str:
     return f"order {order}"
 
 
-def test_a_call_that_needed_nobody_a_moment_ago_is_asked_for(desk: Desk, admin: Desk) -> None:
+@pytest.mark.parametrize("before", ["low", "medium"], ids=["needed nobody", "needed anybody"])
+def test_a_call_is_asked_for_under_the_policy_of_the_moment(
+    desk: Desk, admin: Desk, before: str
+) -> None:
     paid: list[int] = []
 
-    @sayso.tool(risk="low")
+    @sayso.tool(risk=before)
     def pay(amount: int) -> str:
         paid.append(amount)
         return "paid"
 
-    def publish(text: str) -> None:
-        admin.policies.publish(text)
-
-    @desk.workflow
     def paying(run: Running) -> str:
         run.effect(look, 7)
-        run.step(publish, SENIOR)
+        run.step(lambda: admin.policies.publish(SENIOR).number)
         return run.call(pay, 40)
 
-    run = desk.run(paying, wait=False)
+    admin.policies.publish(FREE.replace("low", before, 1))
+    run = desk.run(desk.workflow(paying), wait=False)
 
     assert run.status == "waiting"
     assert paid == []
@@ -56,33 +56,25 @@ def test_a_call_that_needed_nobody_a_moment_ago_is_asked_for(desk: Desk, admin: 
     desk.approve(ask)
     desk.work(until="idle")
     assert (paid, run.result()) == ([40], "paid")
-    assert [one.number for one in admin.policies.log()] == [2, 1], "the step ran once"
+    assert [one.digest for one in admin.policies.log()].count(ask.content.ruled.version) == 1
     assert desk.verify()
 
 
-def test_a_question_that_was_about_to_be_asked_is_ruled_anew(desk: Desk, admin: Desk) -> None:
-    @sayso.tool(risk="medium")
-    def pay(amount: int) -> str:
-        return "paid"
+def test_whoever_hears_of_asks_hears_once_of_one_that_was_ruled_anew(
+    desk: Desk, admin: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Ask] = []
+    monkeypatch.setattr(desk, "opened", heard.append)
 
-    admin.policies.publish('[tools]\npay = "medium"\nlook = "low"\n')
-
-    def publish(text: str) -> None:
-        admin.policies.publish(text)
-
-    @desk.workflow
-    def paying(run: Running) -> str:
+    def asking(run: Running) -> str:
         run.effect(look, 7)
-        run.step(publish, SENIOR)
-        return run.call(pay, 40)
+        run.step(lambda: admin.policies.publish(SENIOR).number)
+        return str(run.question("Which?"))
 
-    run = desk.run(paying, wait=False)
+    run = desk.run(desk.workflow(asking), wait=False)
 
-    (ask,) = run.asks
-    assert str(ask.needs) == "1 senior"
-    assert ask.content.ruled.version == admin.policies.show().digest
-    assert run.status == "waiting"
-    assert desk.verify()
+    assert [ask.id for ask in heard] == [ask.id for ask in run.asks]
+    assert run.asks[0].content.ruled.version == admin.policies.show().digest
 
 
 def test_a_question_that_is_denied_by_now_is_never_asked(desk: Desk, admin: Desk) -> None:

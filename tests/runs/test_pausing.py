@@ -12,24 +12,12 @@ from typing import Any
 import pytest
 
 from sayso import Desk, Running
-from tests.runs.people import answered, approved, ask_of, begun, carried_on, titles
-
-RAN: list[str] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
+from tests.runs.people import RAN, answered, approved, begun, carried_on, note, titles
 
 
 def pay(amount: int) -> str:
     RAN.append("pay")
     return "paid"
-
-
-def note(text: str) -> str:
-    RAN.append(text)
-    return text
 
 
 def swallow_everything(run: Running) -> Any:
@@ -38,13 +26,6 @@ def swallow_everything(run: Running) -> Any:
     except BaseException:
         RAN.clear()
     return "done without you"
-
-
-def swallow_bare(run: Running) -> Any:
-    try:
-        run.call(pay, amount=40)
-    except:  # noqa: E722 - what agents write
-        return "done without you"
 
 
 def finally_return(run: Running) -> Any:
@@ -65,14 +46,6 @@ def another_error(run: Running) -> Any:
         run.call(pay, amount=40)
     except BaseException as error:
         raise ValueError("hidden") from error
-
-
-def swallowed_often(run: Running) -> Any:
-    for _ in range(50):
-        with contextlib.suppress(BaseException):
-            run.call(pay, amount=40)
-            return "paid"
-    return "done without you"
 
 
 def in_a_thread(run: Running) -> Any:
@@ -111,31 +84,10 @@ def around_a_gather(run: Running) -> Any:
     return "done without you"
 
 
-def in_a_generator(run: Running) -> Any:
-    def steps() -> Any:
-        try:
-            yield run.call(pay, amount=40)
-        except BaseException:
-            yield "done without you"
-
-    return list(steps())
-
-
 def while_collecting(run: Running) -> Any:
     later = run.later.call(pay, amount=40)
     with contextlib.suppress(BaseException):
         later.result()
-    return "done without you"
-
-
-def with_exit_that_says_true(run: Running) -> Any:
-    class Quiet:
-        def __enter__(self) -> None: ...
-        def __exit__(self, *_: object) -> bool:
-            return True
-
-    with Quiet():
-        run.call(pay, amount=40)
     return "done without you"
 
 
@@ -169,20 +121,16 @@ async def async_finally(run: Any) -> Any:
 
 SWALLOWERS = [
     swallow_everything,
-    swallow_bare,
     finally_return,
     suppressed,
     another_error,
-    swallowed_often,
     in_a_thread,
     in_a_pool,
     in_a_nested_workflow,
     around_a_nested_workflow,
     in_a_branch,
     around_a_gather,
-    in_a_generator,
     while_collecting,
-    with_exit_that_says_true,
     in_a_task_group,
     in_gather_with_exceptions,
     in_a_forgotten_task,
@@ -191,32 +139,22 @@ SWALLOWERS = [
 
 
 @pytest.mark.parametrize("flow", SWALLOWERS, ids=lambda flow: flow.__name__)
-def test_a_swallowed_pause_is_a_pause(desk: Desk, flow: Callable[..., Any]):
+def test_a_swallowed_pause_is_a_pause_until_it_is_decided(desk: Desk, flow: Callable[..., Any]):
     run = begun(desk, desk.workflow(flow))
-
     assert run.status == "waiting", (run.status, run.output, run.error)
     assert run.output is None
     assert RAN == []
     assert set(titles(run)) == {"pay"}
     assert desk.verify()
+    assert carried_on(desk, run).status == "waiting", "looking again changes nothing"
 
-    carried_on(desk, run)
-    assert run.status == "waiting", "looking again changes nothing"
-
-
-@pytest.mark.parametrize("flow", SWALLOWERS, ids=lambda flow: flow.__name__)
-def test_a_swallowed_pause_goes_on_once_it_is_decided(local: Desk, flow: Callable[..., Any]):
-    run = begun(local, local.workflow(flow))
-    count = len(run.asks)
     for ask in run.asks:
-        local.approve(ask)
-    carried_on(local, run)
-
-    assert run.status == "done", run.error
-    assert (set(RAN), len(RAN)) == ({"pay"}, count)
+        desk.approve(ask)
+    assert carried_on(desk, run).status == "done", run.error
+    assert ["pay"] * len(run.asks) == RAN
 
 
-@pytest.mark.parametrize("flow", SWALLOWERS[:8], ids=lambda flow: flow.__name__)
+@pytest.mark.parametrize("flow", SWALLOWERS[:6], ids=lambda flow: flow.__name__)
 def test_nothing_behind_a_swallowed_pause_happens(local: Desk, flow: Callable[..., Any]):
     @local.workflow(name="more")
     def more(run: Running) -> Any:
@@ -237,39 +175,23 @@ def test_nothing_behind_a_swallowed_pause_happens(local: Desk, flow: Callable[..
     assert titles(run) == ["pay"]
 
 
-def test_finally_runs_at_every_pause(desk: Desk):
+def test_finally_runs_at_every_pause_and_except_exception_at_none(desk: Desk):
     left: list[str] = []
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         try:
             return [run.question("1?"), run.question("2?")]
+        except Exception:
+            RAN.append("caught")
         finally:
             left.append("left")
 
     run = begun(desk, flow)
-    assert len(left) == 1
-    answered(desk, run, "a")
-    assert len(left) == 2
-    answered(desk, run, "b")
+    for answer in "ab":
+        answered(desk, run, answer)
 
-    assert len(left) == 3
+    assert (len(left), RAN) == (3, [])
     assert run.output == ["a", "b"]
-
-
-def test_except_exception_lets_a_pause_through(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        try:
-            return run.question("Which?")
-        except Exception:
-            RAN.append("caught")
-
-    run = begun(desk, flow)
-    answered(desk, run, "this")
-
-    assert run.output == "this"
-    assert RAN == []
 
 
 def test_two_verbs_at_once_in_one_lane_park_the_run_with_the_way_out(desk: Desk):
@@ -279,7 +201,6 @@ def test_two_verbs_at_once_in_one_lane_park_the_run_with_the_way_out(desk: Desk)
         inside.set()
         ended.wait(5)
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         with ThreadPoolExecutor(1) as pool:
             first = pool.submit(run.step, slow)
@@ -302,7 +223,6 @@ def test_two_tasks_in_one_lane_park_the_run(desk: Desk):
     async def slow() -> None:
         await asyncio.sleep(0.02)
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         await asyncio.gather(run.step(slow), run.step(slow))
 
@@ -312,21 +232,8 @@ def test_two_tasks_in_one_lane_park_the_run(desk: Desk):
     assert "run.gather(" in str(run.error)
 
 
-def test_a_run_that_is_misused_says_so_before_it_runs_anything_in_a_step(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.step(lambda: run.question("Which?"))
-
-    run = begun(desk, flow)
-
-    assert run.status == "failed"
-    assert "asks=True" in str(run.error)
-    assert run.asks == []
-
-
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_a_verb_that_nobody_awaited_is_not_taken_for_done(desk: Desk):
-    @desk.workflow
     async def flow(run: Any) -> Any:
         forgotten = run.call(pay, amount=40)
         return f"paid: {forgotten is not None}"
@@ -343,7 +250,6 @@ def test_a_call_in_flight_when_the_workflow_returns_is_seen_through(desk: Desk):
         RAN.append("slow")
         return "paid"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         task = asyncio.ensure_future(run.call(slow, amount=40))
         await asyncio.sleep(0.03)
@@ -379,7 +285,6 @@ def test_a_step_that_is_cancelled_in_the_middle_does_not_change_history(desk: De
         await asyncio.sleep(0.2 if len(RAN) == 1 else 0)
         return "came"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         try:
             found = await given_up_in(run.step(slow), inside)
@@ -406,7 +311,6 @@ def test_a_call_that_is_cancelled_in_the_middle_is_in_doubt(desk: Desk):
         await asyncio.sleep(10)
         return "paid"
 
-    @desk.workflow
     async def flow(run: Any) -> Any:
         try:
             return await given_up_in(run.call(slow, amount=40), inside)
@@ -426,12 +330,10 @@ def test_the_verbs_of_another_run_are_refused(desk: Desk):
     """A run kept in a global: with two workers at work it is soon the wrong one."""
     kept: list[Running] = []
 
-    @desk.workflow
     def first(run: Running) -> Any:
         kept.append(run)
         return run.question("Which?")
 
-    @desk.workflow
     def second(run: Running) -> Any:
         return kept[0].step(note, "for another")
 
@@ -445,15 +347,3 @@ def test_the_verbs_of_another_run_are_refused(desk: Desk):
         assert one.id in str(run.error)
     assert one.output == "this"
     assert RAN == []
-
-
-def test_the_ask_that_a_run_waits_for_is_named(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return run.question("Which?")
-
-    run = begun(desk, flow)
-
-    assert run.row.waits == (ask_of(run).id,)
-    assert run.row.token is None
-    assert run.row.lease_until is None

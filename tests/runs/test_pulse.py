@@ -17,7 +17,6 @@ from sayso.runs.running import Running
 from tests.together import until
 
 
-@pytest.mark.parametrize("place", ["sqlite"], indirect=True)  # the pulse knows of no database
 def test_a_worker_whose_every_hand_is_busy_is_still_alive(
     live: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

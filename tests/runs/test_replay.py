@@ -7,7 +7,6 @@ import logging
 import sys
 from typing import Any
 
-import sayso
 from sayso import Desk, Running
 from sayso.testing import FakeClock
 from tests.places import Place
@@ -38,7 +37,6 @@ def test_code_of_a_finished_verb_never_runs_again(desk: Desk):
         ran.append("nested")
         return run.step(step)
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         said = [run.step(step), run.call(tool), run.workflow(nested)]
         said += run.gather(lambda: run.step(step), lambda: run.step(step))
@@ -53,48 +51,8 @@ def test_code_of_a_finished_verb_never_runs_again(desk: Desk):
     assert ran == ["step", "tool", "nested", "step", "step", "step"]
 
 
-def test_code_between_verbs_runs_at_every_replay(desk: Desk):
-    between: list[int] = []
-
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        between.append(1)
-        run.question("1?")
-        run.question("2?")
-
-    run = begun(desk, flow)
-    answered(desk, run, "a")
-    answered(desk, run, "b")
-
-    assert len(between) == 3
-
-
-def test_another_process_goes_on_where_the_first_one_paused(
-    desk: Desk, place: Place, clock: FakeClock
-):
-    ran: list[str] = []
-
-    def flow(run: Running, who: str) -> Any:
-        run.step(ran.append, who)
-        return [who, run.question("Which?")]
-
-    run = begun(desk, desk.workflow(flow), "anna")
-    desk.close()
-
-    with other_process(place, clock) as second:
-        second.workflow(flow)
-        found = second.get_run(run.id)
-        answered(second, found, "this")
-        assert found.output == ["anna", "this"]
-    assert ran == ["anna"]
-
-
 def test_code_that_was_appended_behind_the_pause_is_run(desk: Desk, place: Place, clock: FakeClock):
-    @desk.workflow(name="flow")
-    def old(run: Running) -> Any:
-        return [run.step(one), run.question("Which?")]
-
-    run = begun(desk, old)
+    run = begun(desk, lambda run: [run.step(one), run.question("Which?")])
     desk.respond(ask_of(run), "this")
 
     with other_process(place, clock) as second:
@@ -117,12 +75,7 @@ def test_a_step_whose_input_changed_stands_and_the_difference_is_noted(desk: Des
         return number
 
     given = iter([1, 2])
-
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [run.step(step, next(given)), run.question("Which?")]
-
-    run = begun(desk, flow)
+    run = begun(desk, lambda run: [run.step(step, next(given)), run.question("Which?")])
     with caplog.at_level(logging.WARNING, "sayso.runs"):
         answered(desk, run, "this")
 
@@ -137,7 +90,6 @@ def test_what_was_recorded_is_a_copy(desk: Desk):
     def step() -> Any:
         return shared
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         found = run.step(step)
         found["n"].append(2)
@@ -162,25 +114,23 @@ def test_anything_callable_can_be_a_step(desk: Desk):
         def plus(self, more: int) -> int:
             return self.n + more
 
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        return [
+    run = begun(
+        desk,
+        lambda run: [
             run.step(Counter(1)),
             run.step(Counter(1).plus, 1),
             run.step(functools.partial(Counter(1).plus, more=2)),
             run.step(lambda: 4),
             run.step(len, "12345"),
             run.question("Which?"),
-        ]
-
-    run = begun(desk, flow)
+        ],
+    )
     answered(desk, run, "this")
 
     assert run.output == [1, 2, 3, 4, 5, "this"]
 
 
 def test_input_is_the_same_at_every_replay_whatever_the_workflow_does_to_it(desk: Desk):
-    @desk.workflow
     def flow(run: Running, orders: list[int], *more: int, note: str = "-", **rest: int) -> Any:
         orders.append(99)
         run.question("Which?")
@@ -223,7 +173,6 @@ def test_lanes_count_for_themselves(desk: Desk):
     def nested(run: Running) -> Any:
         return [run.step(one), run.question("In it?")]
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.step(one)
         run.workflow(nested)
@@ -247,7 +196,6 @@ def test_a_replay_is_linear_in_the_journal(local: Desk):
     def inner(run: Running, number: int) -> Any:
         return run.random()
 
-    @local.workflow
     def flow(run: Running, size: int) -> Any:
         for number in range(size):
             run.workflow(inner, number)
@@ -284,7 +232,6 @@ def test_nothing_is_held_in_memory_while_a_run_waits(desk: Desk):
         def __del__(self) -> None:
             Big.alive -= 1
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         big = Big()
         run.question("Which?")
@@ -295,28 +242,3 @@ def test_nothing_is_held_in_memory_while_a_run_waits(desk: Desk):
 
     gc.collect()
     assert Big.alive == 0
-
-
-def test_a_failing_step_fails_the_same_way_at_every_replay(desk: Desk):
-    seen: list[tuple[str, str, str]] = []
-    causes: list[BaseException | None] = []
-
-    def broken() -> None:
-        raise LookupError("no such order")
-
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        try:
-            run.step(broken)
-        except sayso.StepFailed as failure:
-            seen.append((failure.name, failure.kind, failure.message))
-            causes.append(failure.__cause__)
-        return run.question("And now?")
-
-    run = begun(desk, flow)
-    answered(desk, run, "ok")
-
-    assert run.output == "ok"
-    assert seen[0] == seen[1]
-    assert seen[0][1:] == ("LookupError", "no such order")
-    assert isinstance(causes[0], LookupError)

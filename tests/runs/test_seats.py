@@ -14,25 +14,12 @@ import sayso
 from sayso import Desk, Running
 from sayso.errors import Misuse, StepFailed
 from tests.places import Place
-from tests.runs.people import answered, ask_of, begun, carried_on, titles
-
-RAN: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_ran() -> None:
-    RAN.clear()
-
-
-def pay(amount: int) -> str:
-    RAN.append(amount)
-    return f"paid {amount}"
+from tests.runs.people import RAN, answered, ask_of, begun, carried_on, pay, rejected, titles
 
 
 def test_a_part_that_runs_again_in_another_order_does_nothing_twice(desk: Desk):
     order = [["a", "b"], ["b", "a"], ["b", "a"]]
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         came = {}
@@ -51,7 +38,6 @@ def test_a_part_that_runs_again_in_another_order_does_nothing_twice(desk: Desk):
 
 
 def test_parts_ask_side_by_side_on_threads_of_the_host(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
 
@@ -72,7 +58,6 @@ def test_parts_ask_side_by_side_on_threads_of_the_host(desk: Desk):
 
 
 def test_a_host_that_swallows_the_pause_goes_no_further(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         for name in ("first", "second"):
@@ -94,7 +79,6 @@ def test_a_host_that_swallows_the_pause_goes_no_further(desk: Desk):
 def test_a_part_that_is_gone_is_not_missed_but_a_question_nobody_answered_is(desk: Desk):
     parts = [["old", "asks"], ["asks"], ["asks"]]
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         for name in parts.pop(0):
@@ -117,7 +101,6 @@ def test_a_part_that_is_gone_is_not_missed_but_a_question_nobody_answered_is(des
 def test_a_finished_run_with_an_open_question_in_a_part_is_parked(desk: Desk):
     parts = [["one", "two"], ["one"]]
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         for name in parts.pop(0):
@@ -133,7 +116,6 @@ def test_a_finished_run_with_an_open_question_in_a_part_is_parked(desk: Desk):
 
 
 def test_one_place_cannot_be_taken_twice_at_a_time(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats, taken, done = run.seats(), threading.Event(), threading.Event()
 
@@ -159,7 +141,6 @@ def test_one_place_cannot_be_taken_twice_at_a_time(desk: Desk):
 
 
 def test_names_that_look_alike_are_different_places(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         came: list[Any] = []
@@ -171,18 +152,7 @@ def test_names_that_look_alike_are_different_places(desk: Desk):
     assert begun(desk, flow).output == [f"paid {number}" for number in range(7)]
 
 
-def test_whoever_works_in_a_part_is_named_on_what_it_asks(desk: Desk):
-    @desk.workflow
-    def flow(run: Running) -> Any:
-        with run.seats().at("node", agent="helper"):
-            return sayso.question("Who asks?")
-
-    run = begun(desk, flow)
-    assert ask_of(run).content.agent == "helper"
-
-
 def test_a_proposal_comes_back_as_it_was_decided(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         first = run.later.propose("mail", {"to": "anna"}, why="She asked")
         second = run.propose("mail", {"to": "ben"}, without=("respond",), hears_end=True)
@@ -201,20 +171,17 @@ def test_a_proposal_comes_back_as_it_was_decided(desk: Desk):
 
 
 def test_a_proposal_rejected_for_good_ends_the_run_unless_its_host_wants_to_hear_it(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         run.propose("mail", {"to": "ben"})
         RAN.append("went on")
         return "sent"
 
     run = begun(desk, flow)
-    desk.reject(ask_of(run), end=True)
-    carried_on(desk, run)
+    rejected(desk, run, end=True)
     assert (run.status, RAN) == ("cancelled", [])
 
 
 def test_a_part_is_found_by_where_its_verb_is_used_and_begins_anew_when_it_runs_again(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats, at = run.seats(), {"place": ("a", 1)}
         came = []
@@ -232,7 +199,6 @@ def test_a_part_is_found_by_where_its_verb_is_used_and_begins_anew_when_it_runs_
 
 
 def test_a_pause_is_known_by_the_part_that_it_is_in(desk: Desk):
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         with contextlib.suppress(BaseException), seats.by(lambda: ("asks", 1)):
@@ -249,7 +215,6 @@ def test_a_pause_is_known_by_the_part_that_it_is_in(desk: Desk):
 def test_a_run_waits_for_what_its_parts_asked_though_none_of_them_runs_now(desk: Desk):
     parts = [True, False, False]
 
-    @desk.workflow
     def flow(run: Running) -> Any:
         seats = run.seats()
         if parts.pop(0):

@@ -24,11 +24,6 @@ def pay(order: int) -> str:
     return f"paid {order}"
 
 
-@pytest.fixture(autouse=True)
-def nothing_paid() -> None:
-    PAID.clear()
-
-
 def trust(desk: Desk, ask: Ask) -> str:
     """Let the key of a call run alone from now on."""
     assert ask.stake is not None
@@ -82,22 +77,6 @@ def test_a_call_that_the_coin_picked_waits_like_any_other(desk: Desk) -> None:
     assert desk.trust.key(key).audits == 1
 
 
-def test_harm_found_in_an_audit_stops_the_calls_behind_it(desk: Desk) -> None:
-    desk.workflow(settle)
-    key = trust(desk, first_reviewed(desk))
-    desk.law.coin = lambda: 0.0
-
-    run = desk.run(settle, [1], wait=False)
-    desk.reject(run.state.pending[0], "Wrong", kind="harmful")
-    again = desk.run(settle, [2], wait=False)
-    desk.reject(again.state.pending[0], "Wrong", kind="harmful")
-
-    assert desk.trust.key(key).ledger.standing == "reviewed"
-    desk.law.coin = lambda: 0.999
-    assert desk.run(settle, [3], wait=False).status == "waiting"
-    assert PAID == [0]
-
-
 def test_an_agent_is_trusted_as_what_it_is_made_of(desk: Desk) -> None:
     def made(instructions: str) -> Agent:
         return Agent("till", ScriptedModel(paying), [pay], instructions=instructions)
@@ -111,8 +90,16 @@ def test_an_agent_is_trusted_as_what_it_is_made_of(desk: Desk) -> None:
     assert ask.stake.version == first.profile.version
 
 
-def test_what_is_listed_in_confirm_is_never_earned(desk: Desk) -> None:
-    careful = Agent("careful", ScriptedModel(paying), [pay], confirm=["pay"])
+def pay_plainly(order: int) -> str:
+    return f"paid {order}"
+
+
+pay_plainly.__name__ = "pay"
+
+
+@pytest.mark.parametrize("tool", [pay, pay_plainly], ids=["declared", "plain"])
+def test_what_is_listed_in_confirm_is_never_earned(desk: Desk, tool: Any) -> None:
+    careful = Agent("careful", ScriptedModel(paying), [tool], confirm=["pay"])
 
     run = desk.run(careful, "Pay 7", wait=False)
 
@@ -131,18 +118,6 @@ def test_a_grant_that_ends_while_a_call_is_asked_for_lets_nothing_happen(desk: D
     run = desk.run(settle, [1], wait=False)
 
     assert (run.status, PAID) == ("waiting", [0])
-
-
-def test_a_plain_tool_that_is_listed_in_confirm_is_never_earned(desk: Desk) -> None:
-    def pay_plainly(order: int) -> str:
-        return f"paid {order}"
-
-    pay_plainly.__name__ = "pay"
-    careful = Agent("plain", ScriptedModel(paying), [pay_plainly], confirm=["pay"])
-
-    run = desk.run(careful, "Pay 7", wait=False)
-
-    assert run.state.pending[0].stake is None
 
 
 def test_an_agent_with_another_model_or_version_is_another_one() -> None:

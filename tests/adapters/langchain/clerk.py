@@ -23,6 +23,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from sayso import Ask, Desk, Run
 from sayso.adapters.langchain import SaysoMiddleware
 from sayso.adapters.langgraph import Graph
+from tests.runs.people import ask_of
 
 Reply = Callable[[Sequence[BaseMessage]], AIMessage]
 
@@ -133,6 +134,11 @@ class Clerk:
         self.anew()
         self.desk.work(until="idle", only=run.id)
         return self.desk.get_run(run.id)
+
+    def decided(self, run: Run, verdict: str, *said: Any, what: str | None = None) -> Run:
+        """Decide what the run asks, and let the agent, made anew, go on."""
+        getattr(self.desk, verdict)(ask_of(run, what), *said)
+        return self.go_on(run)
 
     @property
     def did(self) -> list[Any]:

@@ -131,8 +131,7 @@ def test_a_secret_argument_is_hidden_from_people_and_reaches_the_tool(hire: Hire
     )
     run = clerk.begin()
     assert ask_of(run).args == {"to": "anna", "text": "(hidden)"}
-    clerk.desk.edit(ask_of(run), {"to": "ben"})
-    clerk.go_on(run)
+    clerk.decided(run, "edit", {"to": "ben"})
     assert clerk.did == [["send", "ben", "hunter2!"]]
 
 
@@ -164,9 +163,20 @@ def large() -> Any:
     return "x" * (1024 * 1024 + 1), None
 
 
-@pytest.mark.parametrize("make", [odd_artifact, large])
-def test_a_result_that_cannot_be_stored_is_a_failure_that_is_told_and_not_a_loop(
-    hire: Hire, make: Any, tmp_path: Path
+def dead() -> Any:
+    raise OSError("the line is dead")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (odd_artifact, "it happened, but it returned"),
+        (large, "it happened, but it returned"),
+        (dead, "the line is dead"),
+    ],
+)
+def test_what_raises_or_cannot_be_stored_is_a_failure_that_is_told_and_not_a_loop(
+    hire: Hire, make: Any, said: str, tmp_path: Path
 ):
     @tool(response_format="content_and_artifact")
     def act(word: str) -> Any:
@@ -175,11 +185,9 @@ def test_a_result_that_cannot_be_stored_is_a_failure_that_is_told_and_not_a_loop
         return make()
 
     clerk = hire(ACT, tools=[act])
-    run = clerk.begin()
-    clerk.desk.approve(ask_of(run))
-    run = clerk.go_on(run)
+    run = clerk.decided(clerk.begin(), "approve")
     assert (run.status, clerk.did) == ("done", ["go"]), run.error
-    assert "it happened, but it returned" in heard(clerk, run)["x"]
+    assert said in heard(clerk, run)["x"]
     assert consistent(clerk.history(run))
 
 
@@ -207,24 +215,8 @@ def test_a_tool_may_change_the_state_of_the_graph(hire: Hire):
 
     clerk = hire(ACT, tools=[act], agent_options={"state_schema": Counting})
     run = clerk.begin()
-    clerk.desk.approve(ask_of(run))
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "approve")
     assert (run.output["number"], heard(clerk, run)) == (7, {"x": "heard go"})
-
-
-def test_a_tool_that_raises_has_failed_once_and_for_all(hire: Hire, tmp_path: Path):
-    @tool
-    def act(word: str) -> str:
-        """Act."""
-        noted(tmp_path / "did", word)
-        raise OSError("the line is dead")
-
-    clerk = hire(ACT, tools=[act])
-    run = clerk.begin()
-    clerk.desk.approve(ask_of(run))
-    run = clerk.go_on(run)
-    assert (run.status, clerk.did) == ("done", ["go"]), run.error
-    assert "the line is dead" in heard(clerk, run)["x"]
 
 
 @pytest.mark.parametrize("around", [[], [Swallows()]], ids=["plain", "swallowed"])
@@ -297,34 +289,23 @@ async def test_outside_a_run_it_says_so_on_an_event_loop_too(tmp_path: Path):
         await agent.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "1"}})
 
 
-def test_a_pause_that_middleware_swallows_is_one_all_the_same(hire: Hire):
-    @tool
-    def act(word: str) -> str:
-        """Act."""
-        return f"{word}: {sayso.question('Really?')}"
-
-    clerk = hire(ACT, tools=[act], before=[Swallows()], options={"tools": {"act": {"asks": True}}})
-    run = clerk.begin()
-    assert (run.status, len(clerk.prompts)) == ("waiting", 1), run.error
-    clerk.desk.respond(ask_of(run), "yes")
-    run = clerk.go_on(run)
-    assert (run.status, heard(clerk, run)) == ("done", {"x": "go: yes"}), run.error
-
-
-def test_a_pause_that_the_tool_swallows_itself_is_one_all_the_same(hire: Hire):
+@pytest.mark.parametrize("swallows", ["the middleware", "the tool"])
+def test_a_pause_that_is_swallowed_is_one_all_the_same(hire: Hire, swallows: str):
     @tool
     def act(word: str) -> str:
         """Act."""
         try:
             return f"{word}: {sayso.question('Really?')}"
         except BaseException:
-            return "never mind"
+            if swallows == "the tool":
+                return "never mind"
+            raise
 
-    clerk = hire(ACT, tools=[act], options={"tools": {"act": {"asks": True}}})
+    around = [Swallows()] if swallows == "the middleware" else []
+    clerk = hire(ACT, tools=[act], before=around, options={"tools": {"act": {"asks": True}}})
     run = clerk.begin()
     assert (run.status, len(clerk.prompts)) == ("waiting", 1), run.error
-    clerk.desk.respond(ask_of(run), "yes")
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "respond", "yes")
     assert (run.status, heard(clerk, run)) == ("done", {"x": "go: yes"}), run.error
 
 
@@ -339,8 +320,7 @@ class Changes(AgentMiddleware[Any, Any, Any]):
 def test_a_call_that_is_changed_after_it_was_approved_does_not_run(hire: Hire):
     clerk = hire(ONE, before=[Changes()])
     run = clerk.begin()
-    clerk.desk.approve(ask_of(run))
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "approve")
     assert (clerk.did, run.status) == ([], "parked")
 
 
@@ -392,8 +372,7 @@ def test_a_tool_may_interrupt_the_graph_if_it_is_declared_to_ask(hire: Hire):
 
     clerk = hire(ACT, tools=[act], options={"tools": {"act": {"asks": True}}})
     run = clerk.begin()
-    clerk.desk.respond(ask_of(run, "Really?"), "yes")
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "respond", "yes", what="Really?")
     assert (run.status, heard(clerk, run)) == ("done", {"x": "go: yes"}), run.error
 
 
@@ -432,8 +411,7 @@ def test_an_agent_as_a_tool_asks_for_itself_if_it_is_declared_to(
         assert (run.status, run.asks, clerk.did) == ("done", [], []), run.error
         assert "Declare it" in heard(clerk, run)["x"]
         return
-    clerk.desk.approve(ask_of(run, "send"))
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "approve", what="send")
     assert (run.status, clerk.did) == ("done", [["send", "anna", "hello"]]), run.error
     assert heard(clerk, run) == {"x": "Done."}
     assert len(lines(tmp_path / "inner")) == 2, "the helper's model was asked once for each reply"
@@ -463,21 +441,6 @@ def test_agents_side_by_side_in_a_graph_of_ones_own_are_told_apart(local: Desk, 
     for name in ("left", "right"):
         assert lines(tmp_path / name / "did") == [["send", "anna", "hello"]]
     assert len(run.asks) == 2
-
-
-def test_a_tool_that_asks_is_confirmed_first_if_it_is_named(hire: Hire):
-    @tool
-    def act(word: str) -> str:
-        """Act."""
-        return f"{word}: {sayso.question('Really?')}"
-
-    clerk = hire(ACT, tools=[act], options={"tools": {"act": {"asks": True}}, "confirm": ["act"]})
-    run = clerk.begin()
-    clerk.desk.edit(ask_of(run, "act"), {"word": "stay"})
-    run = clerk.go_on(run)
-    clerk.desk.respond(ask_of(run, "Really?"), "yes")
-    run = clerk.go_on(run)
-    assert heard(clerk, run) == {"x": "stay: yes"}
 
 
 # --- what is declared --------------------------------------------------------------------------
@@ -511,8 +474,3 @@ def test_a_name_that_no_tool_has_is_warned_about_once(hire: Hire, caplog: pytest
     said = [record.getMessage() for record in caplog.records if "no such tool" in record.message]
     assert len(said) == 1
     assert "'sned'" in said[0]
-
-
-def test_a_message_without_calls_is_left_alone(hire: Hire):
-    clerk = hire(turns(AIMessage("Nothing to do.")))
-    assert clerk.begin().status == "done"

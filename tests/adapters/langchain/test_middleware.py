@@ -9,7 +9,6 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 
 from sayso import Run
-from sayso.errors import InvalidEdit
 from tests.adapters.langchain.clerk import Clerk, asks, call, consistent, turns
 from tests.adapters.langchain.conftest import Hire
 from tests.runs.people import ask_of
@@ -27,9 +26,6 @@ def heard(clerk: Clerk, run: Run) -> dict[str, str]:
     }
 
 
-# --- what people say ---------------------------------------------------------------------------
-
-
 def test_calls_of_one_message_are_asked_together_and_decided_in_any_order(hire: Hire):
     clerk = hire(TWO)
     run = clerk.begin()
@@ -43,18 +39,6 @@ def test_calls_of_one_message_are_asked_together_and_decided_in_any_order(hire: 
     assert (run.status, len(clerk.prompts)) == ("done", 2), "no reply was asked for twice"
     assert consistent(clerk.history(run))
     assert [ask.effect.status for ask in run.asks if ask.effect] == ["done", "done"]
-
-
-def test_what_is_approved_is_carried_out_once_and_said_in_the_words_of_the_tool(hire: Hire):
-    clerk = hire(ONE)
-    run = clerk.begin()
-    ask = ask_of(run)
-    assert (ask.tool, ask.args, ask.content.agent) == ("send", {"to": "anna"}, "clerk")
-    assert ask.content.why == "I act."
-    clerk.desk.approve(ask)
-    run = clerk.go_on(run)
-    assert heard(clerk, run) == {"send": "sent to anna"}
-    assert run.output["messages"][-1]["content"] == "Done."
 
 
 def test_an_edited_call_is_the_only_one_that_the_model_ever_sees_again(hire: Hire):
@@ -72,8 +56,7 @@ def test_an_edited_call_is_the_only_one_that_the_model_ever_sees_again(hire: Hir
     )
     clerk = hire(turns(message, "Done."))
     run = clerk.begin()
-    clerk.desk.edit(ask_of(run), {"to": "anna", "amount": 7})
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "edit", {"to": "anna", "amount": 7})
     assert clerk.did == [["pay", "anna", 7]]
     assert heard(clerk, run) == {"p": "paid 7 to anna"}
     last = json.dumps(clerk.prompts[-1])
@@ -85,54 +68,20 @@ def test_an_edited_call_is_the_only_one_that_the_model_ever_sees_again(hire: Hir
     assert json.loads(sent) == {"to": "anna", "amount": 7}
 
 
-def test_an_edit_must_fit_the_tool_and_cannot_name_another(hire: Hire):
-    clerk = hire(turns([call("pay", to="eve", amount=99)], "Done."))
-    run = clerk.begin()
-    for wrong in ({"amount": "a lot"}, {"name": "delete_db"}, {"tool": "send"}):
-        with pytest.raises(InvalidEdit):
-            clerk.desk.edit(ask_of(run), wrong)
-    run = clerk.go_on(run)
-    assert (run.status, clerk.did, len(clerk.prompts)) == ("waiting", [], 1)
-
-
-def test_a_rejected_call_is_answered_with_the_reason(hire: Hire):
-    clerk = hire(TWO)
-    run = clerk.begin()
-    clerk.desk.reject(asks(run)["anna"], "She is on leave")
-    clerk.desk.approve(asks(run)["ben"])
-    run = clerk.go_on(run)
-    assert clerk.did == [["send", "ben", "hello"]]
-    said = heard(clerk, run)
-    assert "She is on leave" in said["a"]
-    assert "Do not make this call again" in said["a"]
-    assert consistent(clerk.history(run))
-
-
 def test_an_answer_in_place_of_a_call_reaches_the_model_as_one(hire: Hire):
     clerk = hire(ONE)
     run = clerk.begin()
-    clerk.desk.respond(ask_of(run), "Ask her in the office.")
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "respond", "Ask her in the office.")
     (answer,) = [m for m in clerk.history(run) if isinstance(m, ToolMessage)]
     assert (clerk.did, answer.status) == ([], "success")
     assert "Ask her in the office." in str(answer.content)
-
-
-def test_whoever_ends_the_run_ends_it_for_every_call_of_the_turn(hire: Hire):
-    clerk = hire(TWO)
-    run = clerk.begin()
-    clerk.desk.approve(asks(run)["ben"])
-    clerk.desk.reject(asks(run)["anna"], "Stop it all", end=True)
-    run = clerk.go_on(run)
-    assert (run.status, clerk.did, len(clerk.prompts)) == ("cancelled", [], 1)
 
 
 def test_a_second_turn_that_reuses_the_ids_of_the_first_is_asked_anew(hire: Hire):
     clerk = hire(turns([call("send", "c1", to="anna")], [call("send", "c1", to="anna")], "Done."))
     run = clerk.begin()
     for _ in range(2):
-        clerk.desk.approve(ask_of(run))
-        run = clerk.go_on(run)
+        run = clerk.decided(run, "approve")
     assert (run.status, len(clerk.did), len(run.asks)) == ("done", 2, 2)
 
 
@@ -147,9 +96,6 @@ def test_a_thread_goes_on_after_a_run_that_somebody_ended_with_every_call_answer
     clerk.desk.approve(ask_of(second))
     assert clerk.go_on(second).status == "done"
     assert clerk.did == [["send", "ben", "hello"]]
-
-
-# --- what the policy says ----------------------------------------------------------------------
 
 
 def test_what_the_policy_allows_runs_alone_and_what_it_denies_is_told(hire: Hire):
@@ -198,8 +144,7 @@ def test_a_tool_asks_unless_something_is_known_of_it(
 def test_a_tool_that_the_agent_does_not_have_is_asked_about_and_runs_nothing(hire: Hire):
     clerk = hire(turns([call("delete_db", "x", name="all")], "Done."))
     run = clerk.begin()
-    clerk.desk.approve(ask_of(run, "delete_db"))
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "approve", what="delete_db")
     assert clerk.did == []
     assert "not a valid tool" in heard(clerk, run)["x"]
 
@@ -208,23 +153,20 @@ FROZEN = '[[rules]]\nname = "frozen"\ntool = "send"\neffect = "deny"\nwhy = "No 
 FREE = '[[rules]]\nname = "free"\ntool = "send"\neffect = "allow"'
 
 
-def test_a_policy_that_allows_after_a_rejection_does_not_undo_it(hire: Hire):
+@pytest.mark.parametrize(
+    ("verdict", "law", "told"),
+    [("reject", FREE, "said no"), ("approve", FROZEN, "No mail today.")],
+    ids=["allows after a no", "denies after a yes"],
+)
+def test_of_people_and_a_policy_that_came_later_the_stricter_counts(
+    hire: Hire, verdict: str, law: str, told: str
+):
     clerk = hire(ONE)
     run = clerk.begin()
-    clerk.desk.reject(ask_of(run), "no")
-    clerk.law = FREE
-    run = clerk.go_on(run)
+    clerk.law = law
+    run = clerk.decided(run, verdict)
     assert (run.status, clerk.did) == ("done", [])
-
-
-def test_a_policy_that_denies_after_an_approval_is_the_stricter_one(hire: Hire):
-    clerk = hire(ONE)
-    run = clerk.begin()
-    clerk.desk.approve(ask_of(run))
-    clerk.law = FROZEN
-    run = clerk.go_on(run)
-    assert (run.status, clerk.did) == ("done", [])
-    assert "No mail today." in heard(clerk, run)["send"]
+    assert told in heard(clerk, run)["send"]
 
 
 def test_what_was_allowed_and_is_not_any_more_is_asked_when_the_turn_goes_on(hire: Hire):
@@ -235,6 +177,5 @@ def test_what_was_allowed_and_is_not_any_more_is_asked_when_the_turn_goes_on(hir
     clerk.law = ""
     run = clerk.go_on(run)
     assert (run.status, clerk.did) == ("waiting", []), "by now the message needs a person, too"
-    clerk.desk.reject(ask_of(run, "send"), "no")
-    run = clerk.go_on(run)
+    run = clerk.decided(run, "reject", "no", what="send")
     assert (run.status, clerk.did) == ("done", [["pay", "eve", 9]])

@@ -10,7 +10,7 @@ from sayso import Desk
 from sayso.adapters.smolagents import Smol
 from sayso.errors import RunFailed
 from tests.adapters.smolagents.cast import Thinks, caller, code, coder, final, shown, steps_taken
-from tests.runs.people import ask_of, begun, carried_on
+from tests.runs.people import approved, ask_of, begun, carried_on, edited, rejected
 
 KINDS = pytest.mark.parametrize("kind", ["caller", "coder"])
 
@@ -49,16 +49,14 @@ def test_an_answer_that_is_sent_back_is_written_again(desk: Desk, kind: str, ver
     carried_on(desk, run)
     assert ask_of(run).args["text"] == "Dear Anna"
     assert "sam sent it back: To Anna only" in shown(model.seen[1])
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
     assert (run.output, len(model.seen)) == ("Dear Anna", 2)
 
 
 def test_whoever_rejects_the_answer_for_good_ends_the_run(desk: Desk):
     agent, model = writer("caller", ["Dear all"])
     run = begun(desk, agent, "Write")
-    desk.reject(ask_of(run), end=True)
-    carried_on(desk, run)
+    rejected(desk, run, end=True)
     assert (run.status, len(model.seen)) == ("cancelled", 1)
 
 
@@ -66,8 +64,7 @@ def test_an_answer_that_is_no_text_keeps_its_types_through_the_review(local: Des
     agent, _ = writer("coder", [{"total": 3, "ok": True}])
     run = begun(local, agent, "Count")
     assert ask_of(run).args == {"answer": {"total": 3, "ok": True}}
-    local.edit(ask_of(run), {"answer": {"total": 4, "ok": True}})
-    carried_on(local, run)
+    edited(local, run, {"answer": {"total": 4, "ok": True}})
     assert run.output == {"total": 4, "ok": True}
 
 

@@ -36,15 +36,10 @@ from tests.adapters.smolagents.cast import (
     shown,
     steps_taken,
 )
-from tests.runs.people import ask_of, begun, carried_on
+from tests.runs.people import approved, ask_of, begun, carried_on, edited
 from tests.together import in_thread, until
 
 DONE: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_done() -> None:
-    DONE.clear()
 
 
 # --- results ---
@@ -81,8 +76,7 @@ def test_what_a_tool_returned_is_the_same_value_at_a_replay(local: Desk, value: 
     model = Thinks(lambda texts: code(blocks[steps_taken(texts)]))
     agent = Smol("keeper", lambda: coder(model, Gives(answers), Note(DONE)), confirm=["send"])
     run = begun(local, agent, "Go")
-    local.approve(ask_of(run))
-    carried_on(local, run)
+    approved(local, run)
     assert run.output == str([type(value), value])
     assert DONE == ["x", ("send", "a", None)]
 
@@ -100,8 +94,7 @@ def test_an_image_is_kept_and_a_caller_finds_it_in_its_memory(local: Desk):
         "keeper", lambda: caller(Thinks(think), Gives(answers), Note(DONE)), confirm=["send"]
     )
     run = begun(local, agent, "Go")
-    local.approve(ask_of(run))
-    carried_on(local, run)
+    approved(local, run)
     assert "Stored 'image.png' in memory." in run.output
     assert DONE == ["x", ("send", "a", None)]
 
@@ -119,8 +112,7 @@ def test_images_that_a_callback_shows_the_model_are_no_other_prompt_at_a_replay(
         return coder(model, Note(DONE), step_callbacks=[picture])
 
     run = begun(local, Smol("keeper", build, confirm=["send"]), "Go")
-    local.approve(ask_of(run))
-    carried_on(local, run)
+    approved(local, run)
     assert run.output == "end"
     assert "something else before" not in caplog.text
 
@@ -171,8 +163,7 @@ def test_a_result_that_cannot_be_stored_is_said_to_have_happened_and_is_not_repe
     make = caller if kind == "caller" else coder
     agent = Smol("keeper", lambda: make(model, Gives(answers), Note(DONE)), confirm=["send"])
     run = begun(local, agent, "Go")
-    local.approve(ask_of(run))
-    carried_on(local, run)
+    approved(local, run)
     assert (run.output, DONE) == ("end", ["x", ("send", "a", None)])
     assert "it happened, but it returned" in shown(model.seen[1])
 
@@ -235,8 +226,7 @@ def test_a_tool_is_given_what_the_code_gave_it_in_its_own_type(
     model = Thinks(lambda texts: code(block))
     run = begun(local, Smol("keeper", lambda: coder(model, Takes()), confirm=confirm), "Go")
     if confirm:
-        local.approve(ask_of(run))
-        carried_on(local, run)
+        approved(local, run)
     assert (run.output, DONE) == ("end", [(GIVEN[text], (1, 2))]), run.error
     assert type(DONE[0][0]) is type(GIVEN[text])
 
@@ -275,8 +265,7 @@ def test_a_person_sees_of_an_image_what_it_is_and_an_edit_beside_it_leaves_it(lo
     run = begun(local, agent, "Go")
     assert ask_of(run).args["what"]["shown"] == "an image (RGB, 2 x 3)"
     assert ask_of(run).content.risk == "high"
-    local.edit(ask_of(run), {"many": [2]})
-    carried_on(local, run)
+    edited(local, run, {"many": [2]})
     assert run.output == "end", run.error
     ((given, many),) = DONE
     assert (given.tobytes(), many) == (picture.tobytes(), [2])
@@ -476,6 +465,5 @@ def test_extra_arguments_are_variables_of_the_code_and_values_of_calls(local: De
     agent = Smol("more", lambda: caller(Thinks(think), Note(DONE)), confirm=["send"])
     run = begun(local, agent, "Go", additional_args={"whom": "anna"})
     assert ask_of(run).args["to"] == "anna", "people see what is sent, not the name of a variable"
-    local.approve(ask_of(run))
-    carried_on(local, run)
+    approved(local, run)
     assert DONE == [("send", "anna", None)]

@@ -10,7 +10,7 @@ from smolagents import Tool
 
 from sayso import Desk, Run
 from sayso.adapters.smolagents import Smol, UserInput
-from sayso.errors import BadValue, InvalidEdit, Misuse
+from sayso.errors import BadValue, Misuse
 from tests.adapters.smolagents.cast import (
     Gives,
     Note,
@@ -20,14 +20,9 @@ from tests.adapters.smolagents.cast import (
     shown,
     steps_taken,
 )
-from tests.runs.people import ask_of, begun, carried_on
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, edited
 
 DONE: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def nothing_done() -> None:
-    DONE.clear()
 
 
 def two_then_answer(texts: list[str]) -> Any:
@@ -70,27 +65,6 @@ def test_two_calls_are_asked_together_and_decided_in_any_order(desk: Desk, first
     assert len(model.seen) == 2, "no reply was asked for twice"
 
 
-def test_the_second_of_two_calls_is_made_while_the_first_still_waits(desk: Desk):
-    run = begun(desk, clerk(Thinks(two_then_answer)), "Pay them")
-
-    desk.approve(of(run, "ben"))
-    carried_on(desk, run)
-
-    assert [call[:2] for call in DONE] == [("send", "ben")]
-    assert [ask.args["to"] for ask in run.state.pending] == ["anna"]
-
-
-def test_after_an_edit_the_model_sees_only_the_edited_call(desk: Desk):
-    model = Thinks(two_then_answer)
-    run = begun(desk, clerk(model), "Pay them")
-    desk.edit(of(run, "anna"), {"amount": 300})
-    desk.approve(of(run, "ben"))
-    carried_on(desk, run)
-    assert run.status == "done"
-    assert "500" not in shown(model.seen[-1])
-    assert "300" in shown(model.seen[-1])
-
-
 def test_a_call_that_the_model_wrote_as_text_is_rewritten_there_too(desk: Desk):
     def think(texts: list[str]) -> Any:
         if steps_taken(texts):
@@ -99,19 +73,10 @@ def test_a_call_that_the_model_wrote_as_text_is_rewritten_there_too(desk: Desk):
 
     model = Thinks(think)
     run = begun(desk, clerk(model), "Pay her")
-    desk.edit(ask_of(run), {"amount": 300})
-    carried_on(desk, run)
+    edited(desk, run, {"amount": 300})
     assert (run.output, DONE) == ("done", [("send", "anna", 300)])
     assert "500" not in shown(model.seen[-1])
     assert 'I do: {\\"name\\": \\"send\\"' in shown(model.seen[-1]).replace('\\\\"', '\\"')
-
-
-def test_an_edit_must_fit_the_tool(desk: Desk):
-    run = begun(desk, clerk(Thinks(two_then_answer)), "Pay them")
-    with pytest.raises(InvalidEdit):
-        desk.edit(of(run, "anna"), {"amount": "all"})
-    with pytest.raises(InvalidEdit):
-        desk.edit(of(run, "anna"), {"tool": "delete"})
 
 
 def test_an_answer_instead_of_a_call_reaches_the_model_and_nothing_is_done(desk: Desk):
@@ -121,15 +86,6 @@ def test_an_answer_instead_of_a_call_reaches_the_model_and_nothing_is_done(desk:
     carried_on(desk, run)
     assert "sam says: Ask her first" in run.output
     assert DONE == []
-
-
-def test_whoever_rejects_and_stops_ends_it_for_the_call_beside_it_too(desk: Desk):
-    model = Thinks(two_then_answer)
-    run = begun(desk, clerk(model), "Pay them")
-    desk.approve(of(run, "anna"))
-    desk.reject(of(run, "ben"), "Stop", end=True)
-    carried_on(desk, run)
-    assert (run.status, DONE, len(model.seen)) == ("cancelled", [], 1)
 
 
 @pytest.mark.parametrize("ids", [["", ""], ["x", "x"], ["call_10", "call_2"]])
@@ -168,8 +124,7 @@ def test_tools_that_nobody_named_run_alone_and_once_and_a_risk_asks(desk: Desk):
     run = begun(desk, agent, "Go")
     assert [call[0] for call in DONE] == ["quick"]
     assert (ask_of(run).tool, ask_of(run).content.risk) == ("risky", "high")
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
     assert (run.output, [call[0] for call in DONE]) == ("done", ["quick", "risky"])
 
 
@@ -187,8 +142,7 @@ def test_a_tool_that_fails_is_told_and_fails_the_same_at_a_replay(desk: Desk):
         "clerk", lambda: caller(Thinks(think), Gives(answers), Note(DONE)), confirm=["send"]
     )
     run = begun(desk, agent, "Go")
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
     assert DONE == ["x", ("send", "anna", None)]
     assert "no such thing" in run.output
     assert "send to anna" in run.output, "what went well beside it is told"
@@ -250,8 +204,7 @@ def test_its_questions_reach_people_and_their_answer_the_model(desk: Desk, tool:
 
     run = begun(desk, Smol("clerk", lambda: caller(Thinks(think), asks)), "Go")
     assert (ask_of(run).title, ask_of(run).kind) == ("Which colour?", "question")
-    desk.respond(ask_of(run), "green")
-    carried_on(desk, run)
+    answered(desk, run, "green")
     assert "green" in run.output
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -10,15 +9,10 @@ import pytest
 from sayso import Desk
 from sayso.adapters.smolagents import Smol
 from tests.adapters.smolagents.cast import Note, Thinks, caller, code, coder, final, steps_taken
-from tests.runs.people import ask_of, begun, carried_on
+from tests.runs.people import approved, ask_of, begun, edited
 
 DONE: list[Any] = []
 MAKERS = {"caller": caller, "coder": coder}
-
-
-@pytest.fixture(autouse=True)
-def nothing_done() -> None:
-    DONE.clear()
 
 
 def helper(kind: str, thoughts: list[Any]) -> Any:
@@ -62,8 +56,7 @@ def test_a_helper_pauses_in_the_middle_of_its_work_and_its_ask_names_the_chain(
     content = ask_of(run).content
     assert (content.agent, content.chain) == ("helper", "chief > helper")
     assert len(thoughts) == 2
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
     assert run.status == "done", run.error
     assert DONE == [("send", "anna", None)]
     assert "helped: " in str(run.output)
@@ -80,8 +73,7 @@ def test_one_helper_with_two_tasks_does_them_one_after_the_other(desk: Desk, out
     )
     run = begun(desk, agent, "Get help")
     for _ in range(2):
-        desk.approve(ask_of(run))
-        carried_on(desk, run)
+        approved(desk, run)
     assert run.status == "done", run.error
     assert DONE == [("send", "anna", None)] * 2
     assert len(thoughts) == 6
@@ -96,72 +88,31 @@ def test_a_task_for_a_helper_can_itself_be_confirmed_and_changed(
     agent = Smol("chief", lambda: chief(outer, helper("caller", thoughts), thoughts), **terms)
     run = begun(desk, agent, "Get help")
     assert (ask_of(run).tool, ask_of(run).args) == ("helper", {"task": "Task 0"})
-    desk.edit(ask_of(run), {"task": "Another task"})
-    carried_on(desk, run)
+    edited(desk, run, {"task": "Another task"})
     assert run.status == "done", run.error
     assert any("Another task" in text for text in thoughts[1])
     assert not any("Task 0" in text for text in thoughts[1])
 
 
-def test_two_tasks_that_were_confirmed_are_done_one_after_the_other_too(desk: Desk):
-    thoughts: list[Any] = []
-    agent = Smol(
-        "chief",
-        lambda: chief("caller", helper("caller", thoughts), thoughts, calls=2),
-        confirm=["helper", "send"],
-    )
-    run = begun(desk, agent, "Get help")
-    for ask in run.asks:
-        desk.approve(ask)
-    carried_on(desk, run)
-    for _ in range(2):
-        desk.approve(ask_of(run, "send"))
-        carried_on(desk, run)
-    assert run.status == "done", run.error
-    assert DONE == [("send", "anna", None)] * 2
+SWALLOWS = "def f():\n    try:\n        return helper('Task')\n    finally:\n        return 0\nf()"
+ACTS = "try:\n    helper('Task')\nfinally:\n    quick('b')"
 
 
-def test_a_helper_that_waits_lets_the_code_around_it_do_nothing(desk: Desk):
+@pytest.mark.parametrize(("block", "then"), [(SWALLOWS, []), (ACTS, [("quick", "b", None)])])
+def test_code_around_a_helper_that_waits_does_nothing_and_is_not_gone_on_with(
+    desk: Desk, block: str, then: list[Any]
+):
     """The pause is in the helper's place, and must hold its chief as well (E35)."""
-    thoughts: list[Any] = []
+    model = Thinks(lambda texts: code("final_answer('end')" if steps_taken(texts) else block))
 
-    def think(texts: list[str]) -> Any:
-        return code("try:\n    helper('Task')\nfinally:\n    quick('b')\nfinal_answer('end')")
+    def build() -> Any:
+        return coder(model, Note(DONE, "quick"), managed_agents=[helper("caller", [])])
 
-    agent = Smol(
-        "chief",
-        lambda: coder(
-            Thinks(think), Note(DONE, "quick"), managed_agents=[helper("caller", thoughts)]
-        ),
-        confirm=["send"],
-    )
-    run = begun(desk, agent, "Get help")
-    assert (run.status, DONE) == ("waiting", [])
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
-    assert (run.output, DONE) == ("end", [("send", "anna", None), ("quick", "b", None)])
-
-
-def test_code_that_swallows_the_pause_of_a_helper_is_not_gone_on_with(desk: Desk):
-    thoughts: list[Any] = []
-    swallows = (
-        "def f():\n    try:\n        return helper('Task')\n    finally:\n        return 0\nf()"
-    )
-
-    def think(texts: list[str]) -> Any:
-        thoughts.append(texts)
-        return code("final_answer('end')" if steps_taken(texts) else swallows)
-
-    agent = Smol(
-        "chief",
-        lambda: coder(Thinks(think), managed_agents=[helper("caller", [])]),
-        confirm=["send"],
-    )
-    run = begun(desk, agent, "Get help")
-    assert (run.status, len(thoughts)) == ("waiting", 1)
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
-    assert (run.output, DONE, len(thoughts)) == ("end", [("send", "anna", None)], 2)
+    run = begun(desk, Smol("chief", build, confirm=["send"]), "Get help")
+    assert (run.status, DONE, len(model.seen)) == ("waiting", [], 1)
+    approved(desk, run)
+    assert (run.output, DONE) == ("end", [("send", "anna", None), *then])
+    assert len(model.seen) == 2
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -183,8 +134,7 @@ def test_a_thread_in_the_code_of_a_helper_acts_in_its_place_and_under_its_name(l
 
     run = begun(local, Smol("chief", build, confirm=["send"]), "Get help")
     assert ask_of(run).content.chain == "chief > helper"
-    local.approve(ask_of(run))
-    carried_on(local, run)
+    approved(local, run)
     assert (run.status, DONE) == ("done", [("send", "anna", None)]), run.error
 
 
@@ -199,8 +149,7 @@ def test_a_plan_of_a_helper_is_reviewed_under_its_name(desk: Desk):
     run = begun(desk, Smol("chief", build, review=("plan",)), "Get help")
     assert ask_of(run).title.startswith("Plan of helper:")
     assert ask_of(run).content.chain == "chief > helper"
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
     assert "helped" in run.output
 
 
@@ -225,8 +174,7 @@ def test_a_helper_that_two_managers_share_works_for_each_of_them(local: Desk, ki
     for chain in ("chief > one > helper", "chief > two > helper"):
         assert run.status == "waiting", run.error
         assert ask_of(run).content.chain == chain
-        local.approve(ask_of(run))
-        carried_on(local, run)
+        approved(local, run)
     assert (run.output, DONE) == ("end", [("send", "anna", None)] * 2), run.error
 
 
@@ -258,24 +206,3 @@ def test_a_helper_whose_model_fails_is_told_to_its_chief_who_goes_on(local: Desk
     run = begun(local, Smol("chief", build), "Get help")
     assert run.output == "recovered", run.error
     assert "the model is away" in str(model.seen[-1])
-
-
-@pytest.mark.parametrize("outer", MAKERS)
-def test_a_helper_that_goes_another_way_at_a_replay_parks_the_run(local: Desk, outer: str):
-    odd = itertools.count()
-
-    def build() -> Any:
-        inner = caller(
-            Thinks(lambda texts: [("send", {"to": "whom"})]),
-            Note(DONE),
-            name="helper",
-            description="Helps.",
-        )
-        inner.state["whom"] = str(next(odd))
-        return chief(outer, inner, [])
-
-    run = begun(local, Smol("chief", build, confirm=["send"]), "Get help")
-    local.approve(ask_of(run))
-    carried_on(local, run)
-    assert (run.status, DONE) == ("parked", [])
-    assert "the argument to of send" in (run.error or "")

@@ -6,11 +6,7 @@ adapter to look at.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -25,7 +21,6 @@ from smolagents import (
 from smolagents.memory import CallbackRegistry, MemoryStep
 from smolagents.tools import validate_tool_arguments
 
-from sayso.adapters.smolagents.smol import OLDEST
 from tests.adapters.smolagents.cast import (
     Note,
     Thinks,
@@ -37,7 +32,6 @@ from tests.adapters.smolagents.cast import (
     steps_taken,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
 MAKERS: dict[str, Callable[..., Any]] = {"caller": caller, "coder": coder}
 KINDS = pytest.mark.parametrize("kind", MAKERS)
 
@@ -61,9 +55,6 @@ def model(kind: str, *, calls: Any = None) -> Thinks:
         return code("final_answer('end')" if steps_taken(texts) else "send('anna')")
 
     return Thinks(think)
-
-
-# --- a pause must come through ---
 
 
 @KINDS
@@ -112,9 +103,6 @@ def test_or_else_code_can_swallow_a_pause(text: str) -> None:
     executor.send_tools({"send": halt})
     with pytest.raises(Halt):
         executor(text)
-
-
-# --- the parts that we put in their place must be used ---
 
 
 @KINDS
@@ -201,9 +189,6 @@ def test_or_else_the_last_word_is_reviewed_twice() -> None:
     assert called == []
 
 
-# --- memory ---
-
-
 def test_or_else_what_a_person_changed_in_a_plan_is_forgotten_when_the_agent_plans_again() -> None:
     class Heeded(MemoryStep):
         def to_messages(self, summary_mode: bool = False) -> Any:
@@ -260,9 +245,6 @@ def test_or_else_callbacks_of_the_user_are_not_called() -> None:
     assert called == ["plan", "all"]
 
 
-# --- the interpreter ---
-
-
 def test_or_else_time_and_chance_are_not_steady() -> None:
     put: list[tuple[str, Any]] = []
 
@@ -308,9 +290,6 @@ def test_or_else_a_block_is_timed_by_the_host_and_ends_otherwise_at_a_replay() -
     assert executor.custom_tools == {}
 
 
-# --- tools ---
-
-
 def test_or_else_questions_and_answers_are_taken_for_ordinary_tools() -> None:
     agent = caller(model("caller"))
     assert type(agent.tools["final_answer"]) is FinalAnswerTool
@@ -321,42 +300,3 @@ def test_or_else_questions_and_answers_are_taken_for_ordinary_tools() -> None:
 def test_or_else_calls_that_do_not_fit_are_put_before_people(given: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         validate_tool_arguments(Note([]), given)
-
-
-# --- the oldest version that we claim ---
-
-
-@pytest.mark.soak
-def test_the_oldest_version_that_we_claim_holds_to_all_of_this(tmp_path: Path) -> None:
-    """Installs it beside, and runs these tests and those of the adapter with it."""
-    wanted = f"smolagents=={OLDEST}"
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(tmp_path)]
-    got = subprocess.run([*pip, wanted], capture_output=True, text=True, check=False)
-    assert got.returncode == 0, (
-        f"pip could not install {wanted}, so nothing was tried: {got.stderr}"
-    )
-    path = os.pathsep.join([str(tmp_path), str(ROOT / "src"), str(ROOT)])
-    here = Path(__file__).parent
-    journeys = [
-        here / f"test_{name}.py" for name in ("calls", "code", "plans", "answers", "helpers")
-    ]
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not soak"),
-            *("-W", "error::sayso.adapters.base.UntestedHost"),
-            *(str(test) for test in (Path(__file__), *journeys)),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": path, "SMOL_EXPECTED": OLDEST},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-
-
-def test_the_version_that_was_asked_for_is_the_one_that_is_tried() -> None:
-    import smolagents
-
-    expected = os.environ.get("SMOL_EXPECTED", smolagents.__version__)
-    assert smolagents.__version__ == expected

@@ -19,7 +19,7 @@ from tests.adapters.smolagents.cast import (
     shown,
     steps_taken,
 )
-from tests.runs.people import ask_of, begun, carried_on
+from tests.runs.people import answered, approved, ask_of, begun, carried_on, edited, rejected
 
 DONE: list[Any] = []
 DRAFT = """## 1. Facts survey
@@ -31,11 +31,6 @@ DRAFT = """## 1. Facts survey
 2. Summarize the 3 most significant breakthroughs
 <end_plan>"""
 EDITED = ["Search for recent AI developments", "Check each source"]
-
-
-@pytest.fixture(autouse=True)
-def nothing_done() -> None:
-    DONE.clear()
 
 
 def planning(texts: list[str]) -> bool:
@@ -89,13 +84,11 @@ def test_what_a_person_changed_is_in_every_prompt_from_then_on_and_in_every_late
 ):
     model = thinks(kind, [DRAFT, "1. Send the rest"])
     run = begun(desk, planner(kind, model, 2), "What is new?")
-    desk.edit(ask_of(run), {"steps": EDITED})
-    carried_on(desk, run)
+    edited(desk, run, {"steps": EDITED})
 
     assert ask_of(run).args["steps"] == ["Send the rest"], "it has planned again"
     assert len(DONE) == 2
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
     third = ask_of(run) if run.status == "waiting" else None
     assert third is None or third.kind == "plan"
     prompts = model.seen[1:]
@@ -112,8 +105,7 @@ def test_what_a_person_changed_is_in_every_prompt_from_then_on_and_in_every_late
 def test_a_plan_that_is_sent_back_is_made_again_with_all_that_was_said(desk: Desk, kind: str):
     model = thinks(kind, [DRAFT, "1. Second plan", "1. Third plan\n2. And more", "1. Later"])
     run = begun(desk, planner(kind, model, 2), "What is new?")
-    desk.respond(ask_of(run), "only peer-reviewed papers")
-    carried_on(desk, run)
+    answered(desk, run, "only peer-reviewed papers")
     second = ask_of(run)
     assert second.args["steps"] == ["Second plan"]
     assert second.content.about == run.asks[0].id or len(run.asks) == 2
@@ -123,8 +115,7 @@ def test_a_plan_that_is_sent_back_is_made_again_with_all_that_was_said(desk: Des
     assert "only peer-reviewed papers" in shown(model.seen[2])
     assert "Second plan" in shown(model.seen[2])
     assert DONE == []
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
     acting = model.seen[3]
     assert "Third plan" in shown(acting)
     replanning = next(texts for texts in model.seen[4:] if planning(texts))
@@ -133,22 +124,11 @@ def test_a_plan_that_is_sent_back_is_made_again_with_all_that_was_said(desk: Des
 
 
 @KINDS
-def test_a_cancelled_plan_is_followed_by_no_step_and_no_thought(desk: Desk, kind: str):
-    model = thinks(kind, [DRAFT])
-    run = begun(desk, planner(kind, model, 2), "What is new?")
-    desk.reject(ask_of(run), "Not now")
-    carried_on(desk, run)
-    assert (run.status, DONE, len(model.seen)) == ("cancelled", [], 1)
-
-
-@KINDS
 def test_a_plan_cancelled_half_way_keeps_what_was_done_and_does_no_more(desk: Desk, kind: str):
     model = thinks(kind, [DRAFT, "1. Go on"])
     run = begun(desk, planner(kind, model, 2), "What is new?")
-    desk.approve(ask_of(run))
-    carried_on(desk, run)
-    desk.reject(ask_of(run))
-    carried_on(desk, run)
+    approved(desk, run)
+    rejected(desk, run)
     assert (run.status, len(DONE), len(model.seen)) == ("cancelled", 2, 4)
 
 
@@ -168,8 +148,7 @@ def test_a_callback_of_the_user_sees_the_plan_as_it_was_approved(local: Desk):
     )
     run = begun(local, agent, "What is new?")
     assert seen == []
-    local.edit(ask_of(run), {"steps": EDITED})
-    carried_on(local, run)
+    edited(local, run, {"steps": EDITED})
     assert len(seen) == 1
     assert "2. Check each source" in seen[0]
     assert "There is a task" in seen[0], "what it knew stays"

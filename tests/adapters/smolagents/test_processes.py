@@ -87,48 +87,6 @@ def test_every_pause_is_gone_on_with_by_a_process_that_knows_nothing_of_the_one_
     assert desk.verify()
 
 
-@pytest.mark.parametrize("agent", ["caller", "coder"])
-def test_a_worker_killed_inside_an_approved_call_leaves_a_question_and_no_second_call(
-    office: Office, agent: str
-) -> None:
-    desk, run = office.desk, office.begin(agent)
-    desk.approve(run.state.pending[0])
-    office.work()
-    desk.approve(next(ask for ask in run.state.pending if ask.args["to"] == "anna"))
-    office.work(dies="sent")
-    assert len(office.noted("sent")) == 1
-    place_at(desk.store.url).lapse(run.id)
-    office.work()
-
-    doubt = next(ask for ask in run.state.pending if ask.kind == "doubt")
-    assert (len(office.noted("sent")), doubt.tool) == (1, "send")
-    desk.respond(doubt, "sent to anna")  # it did happen: this is what it returned
-    office.work()
-    assert len(office.noted("sent")) == 1
-    assert run.status == "waiting"
-    (ben,) = run.state.pending
-    assert ben.args["to"] == "ben"
-
-
-@pytest.mark.parametrize("agent", ["caller", "coder"])
-def test_a_worker_killed_inside_a_call_of_the_model_asks_it_again_and_nothing_else(
-    office: Office, agent: str
-) -> None:
-    desk, run = office.desk, office.begin(agent, dies="thought")
-    place_at(desk.store.url).lapse(run.id)
-    office.work()
-    assert [ask.kind for ask in run.state.pending] == ["plan"]
-    assert office.noted("thought") == ["0", "0"]
-
-    desk.approve(run.state.pending[0])
-    office.work(dies="thought")
-    place_at(desk.store.url).lapse(run.id)
-    office.work()
-    assert {ask.tool for ask in run.state.pending} == {"send"}
-    assert office.noted("looked") == ["tea"]
-    assert office.noted("sent") == []
-
-
 def test_a_worker_killed_between_two_tools_of_a_block_makes_no_call_twice(office: Office) -> None:
     desk, run = office.desk, office.begin("coder")
     desk.approve(run.state.pending[0])
