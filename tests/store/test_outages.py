@@ -221,21 +221,22 @@ def bare(cluster: str) -> Iterator[str]:
 
 
 def test_a_desk_from_before_the_first_release_is_refused_and_left_alone(
-    sqlite: Place, bare: str
+    tmp_path: Path, bare: str
 ) -> None:
-    sqlite.sql("create table asks (id text)")
-    sqlite.sql("pragma user_version = 20")
+    file = Place("sqlite", f"sqlite:///{tmp_path}/old.db")
+    file.sql("create table asks (id text)")
+    file.sql("pragma user_version = 20")
     place = Place("postgres", bare)
     place.sql("create table sayso_schema (version int not null)")
     place.sql("insert into sayso_schema values (20)")
 
-    for url in (sqlite.url, bare):
+    for url in (file.url, bare):
         with Desk(url) as desk, pytest.raises(SchemaMismatch, match=r"first release \(schema 20\)"):
             desk.open("refund", {"amount": 1})
     with Desk(bare) as desk, pytest.raises(SchemaMismatch, match=r"first release"):
         desk.store.migrate()
 
-    assert sqlite.one("select count(*) from sqlite_master") == 1
+    assert file.one("select count(*) from sqlite_master") == 1
     assert place.one("select version from sayso_schema") == 20
 
 
