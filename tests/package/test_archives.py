@@ -38,7 +38,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: Built) 
     [
         "sayso/py.typed",
         "sayso/policy/default.toml",
-        "sayso/store/sql/sqlite/0001_asks_and_journal.sql",
+        "sayso/store/sql/schema/0100_desk.sql",
         "sayso/web/static/geist-latin.woff2",
     ],
 )

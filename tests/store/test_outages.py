@@ -92,12 +92,12 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
 def test_a_newer_file_is_refused_and_left_alone(sqlite: Place) -> None:
     with Desk(sqlite.url) as desk:
         desk.open("refund", {"amount": 1})
-    sqlite.sql("pragma user_version = 99")
+    sqlite.sql("pragma user_version = 999")
 
     with pytest.raises(SchemaMismatch, match="Upgrade this program"):
         Desk(sqlite.url).open("refund", {"amount": 2})
 
-    assert (sqlite.count(), sqlite.one("pragma user_version")) == (1, 99)
+    assert (sqlite.count(), sqlite.one("pragma user_version")) == (1, 999)
 
 
 @pytest.fixture
@@ -220,6 +220,26 @@ def bare(cluster: str) -> Iterator[str]:
             connection.execute("drop database bare with (force)")
 
 
+def test_a_desk_from_before_the_first_release_is_refused_and_left_alone(
+    tmp_path: Path, bare: str
+) -> None:
+    file = Place("sqlite", f"sqlite:///{tmp_path}/old.db")
+    file.sql("create table asks (id text)")
+    file.sql("pragma user_version = 20")
+    place = Place("postgres", bare)
+    place.sql("create table sayso_schema (version int not null)")
+    place.sql("insert into sayso_schema values (20)")
+
+    for url in (file.url, bare):
+        with Desk(url) as desk, pytest.raises(SchemaMismatch, match=r"first release \(schema 20\)"):
+            desk.open("refund", {"amount": 1})
+    with Desk(bare) as desk, pytest.raises(SchemaMismatch, match=r"first release"):
+        desk.store.migrate()
+
+    assert file.one("select count(*) from sqlite_master") == 1
+    assert place.one("select version from sayso_schema") == 20
+
+
 def test_a_database_without_tables_says_how_to_make_them(bare: str) -> None:
     with Desk(bare) as desk:
         with pytest.raises(SchemaMismatch, match="sayso db migrate"):
@@ -246,12 +266,12 @@ def test_a_newer_database_is_refused_and_left_alone(bare: str) -> None:
     with Desk(bare) as desk:
         desk.store.migrate()
         desk.open("refund", {"amount": 1})
-    place.sql("update sayso_schema set version = 99")
+    place.sql("update sayso_schema set version = 999")
 
     with Desk(bare) as desk, pytest.raises(SchemaMismatch, match="Upgrade this program"):
         desk.open("refund", {"amount": 2})
 
-    assert (place.count(), place.one("select version from sayso_schema")) == (1, 99)
+    assert (place.count(), place.one("select version from sayso_schema")) == (1, 999)
 
 
 def hang_up(place: Place, name: str) -> int:

@@ -43,7 +43,7 @@ from sayso.store.epochs import cursor_at, from_before, read_cursor
 from sayso.store.fleet import ALIVE, Idler, Strain
 from sayso.store.named import Part as NamedPart
 from sayso.store.pool import Pool
-from sayso.store.queries import joined, numbered, read_migrations, read_queries
+from sayso.store.queries import FIRST, joined, numbered, older, read_migrations, read_queries
 from sayso.store.readers import COLUMNS
 from sayso.store.wakeups import PostgresWakeups
 
@@ -196,6 +196,8 @@ class PostgresStore(SqlStore):
 
     def _check(self, connection: Connection) -> None:
         found, newest = _found(connection), self._steps[-1][0]
+        if 0 < found < FIRST:
+            raise SchemaMismatch(f"{self.url} {older(found)}")
         if found < newest:
             state = "has no sayso tables yet" if found == 0 else f"is at schema {found}"
             raise SchemaMismatch(
@@ -441,6 +443,8 @@ class PostgresStore(SqlStore):
             connection.execute("select pg_advisory_xact_lock(hashtext('sayso migrate'))")
             connection.execute("set local lock_timeout = '5s'")
             found = _found(connection)
+            if 0 < found < FIRST:
+                raise SchemaMismatch(f"{self.url} {older(found)}")
             if found == 0:
                 connection.execute("create table if not exists sayso_schema (version int not null)")
                 connection.execute("insert into sayso_schema values (0)")

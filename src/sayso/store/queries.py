@@ -93,13 +93,52 @@ def joined(queries: Sequence[str], optional: Sequence[bool]) -> str:
     return whole if optional[0] else f"{whole} from w0"
 
 
+FIRST = 100  # the first step; what has a lower number was made before there was a release
+_TYPES = {
+    "sqlite": {
+        "big": "integer",
+        "bytes": "blob",
+        "real": "real",
+        "serial": "integer primary key",
+        "strict": " strict",
+        "keyed": " strict, without rowid",
+    },
+    "postgres": {
+        "big": "bigint",
+        "bytes": "bytea",
+        "real": "double precision",
+        "serial": "bigint primary key generated always as identity",
+        "strict": "",
+        "keyed": "",
+    },
+}
+
+
 @cache
 def read_migrations(dialect: str) -> list[tuple[int, str, str]]:
-    """Return the numbered steps of a dialect in order: number, name, SQL."""
-    room = files("sayso.store") / "sql" / dialect
-    steps = [
-        (int(file.name[:4]), file.name.removesuffix(".sql"), file.read_text("utf-8"))
-        for file in room.iterdir()
-        if file.name.endswith(".sql")
-    ]
+    """Return the numbered steps of a dialect in order: number, name, SQL.
+
+    A step is `0100_name.sql`, in the words of the dialect; what only one dialect needs of it stands in
+    `0100_name.sqlite.sql`, and comes first.
+    """
+    room = files("sayso.store") / "sql" / "schema"
+    steps = []
+    for file in room.iterdir():
+        name, *own = file.name.removesuffix(".sql").split(".")
+        if not file.name.endswith(".sql") or own:
+            continue
+        beside = room / f"{name}.{dialect}.sql"
+        text = beside.read_text("utf-8") if beside.is_file() else ""
+        text += file.read_text("utf-8")
+        for word, meaning in _TYPES[dialect].items():
+            text = text.replace(f"{{{word}}}", meaning)
+        steps.append((int(name[:4]), name, text))
     return sorted(steps)
+
+
+def older(found: int) -> str:
+    """Say what a desk is that was made before the first release."""
+    return (
+        f"was made by a version of sayso from before its first release (schema {found}), and its journal "
+        "cannot be read by this one. Open it with the version that made it, or begin a new desk."
+    )

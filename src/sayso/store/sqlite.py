@@ -44,7 +44,7 @@ from sayso.store.grouping import Group
 from sayso.store.named import Part
 from sayso.store.pool import Pool
 from sayso.store.private import make_private
-from sayso.store.queries import numbered, read_migrations, read_queries
+from sayso.store.queries import FIRST, numbered, older, read_migrations, read_queries
 from sayso.store.readers import COLUMNS
 
 _MERGED = 200  # pages of an index that an erasure merges at once: a few milliseconds
@@ -187,7 +187,7 @@ class SQLiteStore(SqlStore):
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """Choose WAL. While two programs make a new file, SQLite does not wait for its turn here."""
         patience = time.monotonic() + self._timeout
-        connection.execute("pragma page_size = 8192")
+        connection.execute("pragma page_size = 4096")
         while True:
             try:
                 connection.execute("pragma journal_mode = wal")
@@ -238,6 +238,8 @@ class SQLiteStore(SqlStore):
                 f"{self.path} was written by a newer sayso (schema {found}; this program knows "
                 f"{newest}). Upgrade this program: pip install --upgrade sayso"
             )
+        if 0 < found < FIRST:
+            raise SchemaMismatch(f"{self.path} {older(found)}")
         return [step for step in self._steps if step[0] > found]
 
     def _rows(self, name: str, **parameters: object) -> list[Row]:
