@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from tests.places import on_sqlite_alone
+
+# Hosts that are large: `tools.hosts` installs them, one at a time, and tries these.
+FAMILY = ("deepagents", "langgraph_supervisor", "langgraph_swarm")
+collect_ignore = [] if any(map(find_spec, FAMILY)) else ["langgraph/test_family.py"]
 
 
 @pytest.hookimpl(tryfirst=True)

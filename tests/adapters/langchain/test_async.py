@@ -98,17 +98,7 @@ def last(run: Run) -> str:
 HAS_MODES = "interrupt_mode" in inspect.signature(HumanInTheLoopMiddleware.__init__).parameters
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        pytest.param(
-            {"interrupt_mode": "per_call"},
-            marks=pytest.mark.skipif(not HAS_MODES, reason="this LangChain asks in one way"),
-        ),
-    ],
-    ids=["batched", "per call"],
-)
+@pytest.mark.parametrize("options", [{}, *([{"interrupt_mode": "per_call"}] if HAS_MODES else [])])
 def test_an_approved_call_of_a_tool_of_mcp_is_made(
     local: Desk, tmp_path: Path, options: dict[str, Any]
 ):
