@@ -86,6 +86,9 @@ TIERS: Mapping[str | None, Word] = {
 }
 
 
+_TOOL = '[tools.pay]\nargs = { amount = "integer", number = "integer" }'
+
+
 @dataclass(frozen=True)
 class Law:
     """A policy: one word for small calls, and one for large ones."""
@@ -95,7 +98,7 @@ class Law:
 
     def toml(self) -> str:
         return "\n".join(
-            [*_written("small", "<=", self.small), *_written("large", ">", self.large)]
+            [_TOOL, *_written("small", "<=", self.small), *_written("large", ">", self.large)]
         )
 
     def demands(self, amount: int, put: Put) -> list[Demand]:
