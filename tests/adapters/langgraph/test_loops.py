@@ -290,6 +290,10 @@ def test_a_loop_that_is_closed_in_the_middle_leaves_the_run_as_a_death_does(
     (run,) = local.runs()
     assert run.status == "ready"
     turning.join()
+    left = asyncio.all_tasks(loop)  # else the next test hears what they say when they are collected
+    for task in left:
+        task.cancel()
+    loop.run_until_complete(asyncio.wait(left))
     loop.close()
 
     @asynccontextmanager
