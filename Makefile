@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # together. What is in no other is in the rest.
 # Making and unmaking networks breaks what browsers load meanwhile: both are in one part, and so in turn.
 CUT_OFF   := tests/crash/test_cut_off.py
-PARTS     := browser web asks runs deaths terminals journeys hosts servers docs rest
+PARTS     := browser web hosts deaths runs docs terminals rest servers journeys asks
 browser   := tests/browser $(CUT_OFF)
 web       := tests/web
 asks      := tests/asks
@@ -73,10 +73,10 @@ help: ## this list
 demo: $(RUN) ## a small company whose agents wait for you; DEMO="--port 9000" for options
 	@$(BIN)/sayso demo $(DEMO)
 
-# Tests wait nearly as much as they work: on two cores, three parts at a time.
+# Tests wait nearly as much as they work: on two cores, four parts at a time.
 test: $(DEV) curl chromium ip ## everything that must hold before a commit: check, and the tests; test-web: one part alone
 	@rm -rf $(VENV)/test-* $(VENV)/cache-*; date +%s > $(VENV)/test.began
-	@failed=0; $(MAKE) --no-print-directory --keep-going --jobs=3 check $(addprefix test-,$(PARTS)) \
+	@failed=0; $(MAKE) --no-print-directory --keep-going --jobs=4 check $(addprefix test-,$(PARTS)) \
 		|| { $(MAKE) --no-print-directory check && $(BIN)/python -m tools.again $(VENV) $(PARTS); } || failed=$$?; \
 	$(call took,check $(PARTS)); exit $$failed
 
