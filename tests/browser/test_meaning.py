@@ -424,6 +424,6 @@ def test_whom_each_payment_goes_to_is_seen_without_scrolling_sideways_e67(solo: 
     here = solo.window().visit(solo.path(ask))
 
     expect(here(".table-scroll tbody tr")).to_have_count(3)
-    for wide in (1440, 1280):
+    for wide in (1440, 1280, PHONE["width"]):
         here.page.set_viewport_size({"width": wide, "height": 800})
         assert here.page.evaluate(_OUT_OF_SIGHT) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -149,7 +150,8 @@ class Window:
     def painted(self, ask_id: str) -> Window:
         """Move the page's clock, which stands, on until an ask is seen that takes no decision yet."""
         seen = self(f'html[data-arming=counting]:has(article.ask[data-ask="{ask_id}"])')
-        for _ in range(PATIENCE):
+        ends = monotonic() + PATIENCE / 1000
+        while monotonic() < ends:
             if seen.count():
                 return self
             self.passes(1)
