@@ -148,12 +148,13 @@ def test_what_expired_says_what_the_policy_made_of_it(anna: Tab, desk: Desk) -> 
 
 def test_what_was_withdrawn_says_so(anna: Tab, desk: Desk) -> None:
     ask = call(desk)
-    desk.withdraw(ask, note="found it")
+    desk.withdraw(ask, note="Approved by ada.")
 
     anna.go(f"/inbox/{ask.id}")
 
     assert anna.state == "withdrawn"
     assert not anna.buttons
+    assert "It was withdrawn. The agent says: Approved by ada." in anna.banner.text
 
 
 def test_what_nobody_waits_for_any_more_can_only_be_closed(anna: Tab, desk: Desk) -> None:

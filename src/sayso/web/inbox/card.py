@@ -326,14 +326,15 @@ def banner_of(at: Standing, me: Actor, seen: str | None = None) -> Banner | None
 def _closed(at: Standing) -> Banner:
     ask, decision = at.ask, at.ask.decision
     if decision is None:
-        said = at.events[-1].payload or {} if at.events[-1].kind == "ask.withdrawn" else {}
-        late = at.events[-1].actor.kind == "clock"
+        last = at.events[-1]
+        said = last.payload or {} if last.kind == "ask.withdrawn" else {}
+        late, note = last.actor.kind == "clock", said.get("note")
         text = "Expired: it is closed without a decision." if late else "It was withdrawn."
         return Banner(
             state="expired" if late else "withdrawn",
             tone="stop",
             text=text,
-            detail=said.get("note"),
+            detail=f"The agent says: {note}" if note and last.actor.kind == "agent" else note,
         )
     if decision.by.kind == "clock" and not _settled(at):
         made = "approved" if decision else "rejected"
