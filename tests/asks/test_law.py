@@ -546,15 +546,16 @@ def test_a_request_only_adds_and_all_whom_the_policy_asks_may_say_no_e43(
 def test_whoever_may_only_refuse_says_neither_yes_nor_anything_else_e43(office: Office) -> None:
     desk = office()
     ask = refund(desk, needs=["1 ben"], requester="anna")
+    own = refund(desk, 41, requester="anna")
 
-    for name in ("anna", "sec"):
+    for about, name in ((ask, "anna"), (ask, "sec"), (own, "anna")):
         for say in (
-            lambda by: desk.approve(ask, by=by),
-            lambda by: desk.edit(ask, {"amount": 1}, by=by),
-            lambda by: desk.respond(ask, "Do it otherwise", by=by),
+            lambda ask, by: desk.approve(ask, by=by),
+            lambda ask, by: desk.edit(ask, {"amount": 1}, by=by),
+            lambda ask, by: desk.respond(ask, "Do it otherwise", by=by),
         ):
             with pytest.raises(Forbidden):
-                say(name)
+                say(about, name)
     assert desk.reject(ask, by="anna").decision is not None
 
 

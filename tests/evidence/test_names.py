@@ -343,6 +343,18 @@ def test_e40_capitals_are_no_other_tool_and_stay_as_the_title(till: Desk, name: 
     assert [one.id for one in till.inbox(tool=name)] == [ask.id]
 
 
+def test_e40_a_gate_in_capitals_declares_the_tool_that_agents_name(server: Served) -> None:
+    @server.desk.gate(name="Refund", risk="critical")
+    def refund(amount: int) -> int:
+        return amount
+
+    body = {"tool": "refund", "args": {"amount": 4}, "risk": "low"}
+    ask = server.agent("clerk").post("/api/v1/asks", json=body).json()
+
+    assert server.desk.get(ask["id"]).content.risk == "critical"
+    assert ask["content"]["declared"]
+
+
 @pytest.mark.parametrize("agent", ["bot", "Bot", "BOT"])
 def test_e40_an_agent_is_the_same_in_capitals(till: Desk, agent: str) -> None:
     with pytest.raises(Denied):
@@ -425,11 +437,19 @@ def test_e40_a_policy_in_code_has_plain_names_too(sqlite: Place) -> None:
 @pytest.mark.parametrize("tool", ["wipe_all", "WIPE_ALL", "Wipe_All"])
 def test_e40_a_policy_that_is_tried_matches_whatever_the_case(tool: str) -> None:
     """No door has made the name small then, as there is when a call is opened."""
-    rule = Rule(name="x", tools="Wipe*", effect="deny")
+    about: list[dict[str, Any]] = [
+        {"tools": "Wipe*"},
+        {"when": "tool == 'wipe_all'"},
+        {"when": "agent == 'bot'"},
+    ]
+    for said in about:
+        rule = Rule(name="x", **said, effect="deny")
 
-    ruling = Policy(rules=(rule,)).ruling(Facts(tool=tool), datetime(2026, 1, 1, tzinfo=UTC))
+        ruling = Policy(rules=(rule,)).ruling(
+            Facts(tool=tool, agent="Bot"), datetime(2026, 1, 1, tzinfo=UTC)
+        )
 
-    assert (ruling.effect, ruling.rules) == ("deny", ("x",))
+        assert (ruling.effect, ruling.rules) == ("deny", ("x",)), said
 
 
 def test_e40_a_sign_that_only_must_not_come_first_is_said_so() -> None:

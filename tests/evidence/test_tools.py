@@ -238,6 +238,16 @@ def test_e40_what_a_request_says_of_itself_replaces_nothing(
     assert "It cannot be undone." in ask["content"]["sentence"]
 
 
+def test_e40_where_a_declaration_is_silent_no_request_says_that_a_call_can_be_undone(
+    bot: httpx2.Client,
+) -> None:
+    said = opened(bot, "pay", {"amount": 40, "iban": "DE1"}, reversible=True)
+    denied = opened(bot, "pay", {"amount": 41, "iban": "DE1"}, reversible=False)
+
+    assert "reversible" not in said["content"]
+    assert denied["content"]["reversible"] is False
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -314,6 +314,10 @@ def test_a_requester_says_no_on_a_page_and_not_yes_e43(anna: Tab, desk: Desk) ->
     why = anna.page.one("p", id=f"barred-{ask.id}").text
     assert "anna asked for it" in why
     assert "You can still say no." in why
+    fields = [("seen", ask.digest), ("verdict", "approve")]
+    answer = anna.client.post(f"/inbox/{ask.id}/decision", content=encoded(fields), headers=FORM)
+    assert answer.status_code == 403
+    assert desk.get(ask.id).open
     anna.verdict("reject")
     assert desk.get(ask.id).judged is not None
 

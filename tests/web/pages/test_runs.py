@@ -394,6 +394,23 @@ def test_what_has_more_than_a_spot_shows_is_only_reviewed(desk: Desk, anna: Tab)
         assert [one.text[:6] for one in pending.all("a", href=f"/inbox/{ask.id}")][-1] == "Review"
 
 
+def test_e39_beside_its_run_too_a_preview_that_was_sent_is_the_word_of_the_agent(
+    server: Served, desk: Desk, anna: Tab
+) -> None:
+    """Only code works out what a call would do: no request says that of itself."""
+    run = carried(desk, clerk([call("refund", order=12, amount=40)]), "Pay", team="billing")
+    said = {"preview": {"to be paid": "4.00 EUR"}, "facts": {"checked": "by the bank"}}
+    body = {"tool": "transfer", "args": {"amount": 900}, "run": run.id, "team": "billing", **said}
+    answer = server.person("root").post("/api/v1/asks", json=body)
+    assert answer.status_code == 201, answer.text
+
+    spot = anna.go(f"/runs/{run.id}").page.one("details", id=f"spot-{answer.json()['id']}")
+
+    assert "The agent says to be paid 4.00 EUR" in spot.text
+    assert "The agent says checked by the bank" in spot.text
+    assert "Worked out" not in spot.text
+
+
 def test_of_many_asks_ten_are_drawn_and_the_inbox_has_the_others(desk: Desk, anna: Tab) -> None:
     run = carried(desk, clerk([call("refund", order=11, amount=40)]), "Pay", team="billing")
     for number in range(12):
