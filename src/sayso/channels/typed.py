@@ -40,7 +40,7 @@ def read_answer(text: str, schema: Mapping[str, Any] | None) -> Any:  # noqa: AN
 
 
 def typed_freely(schema: object) -> bool:
-    """Whether an answer is typed into one box: anything, or a text beside lists and objects.
+    """Say if an answer is typed into one box: anything, or a text beside lists and objects.
 
     JSON in that box is what it says, and all else is the text.
     """

@@ -77,7 +77,7 @@ class Batch:
 
     @cached_property
     def starts(self) -> Mapping[str, Mapping[str, Any]]:
-        """What was said as the runs in it began."""
+        """The payloads of the first events of its runs."""
         return starts_of(self.store, sorted({e.stream for e in self.events if _of_run(e)}))
 
 

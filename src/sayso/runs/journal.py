@@ -140,7 +140,7 @@ class Journal:
         self._since: float | None = None
         # By which law calls need nobody, by their place; and what is gathered as it was before it was ruled.
         self.alone: dict[str, tuple[bytes, str | None]] = {}
-        # What people would be shown of a call that was ruled on and needs them, until they are asked.
+        # The content of calls that were ruled on and need people, until they are asked.
         self.prepared: dict[str, tuple[Bound, Content]] = {}
         self._unruled: dict[str, tuple[str, Content, InForce | None]] = {}
         self._forgot = False

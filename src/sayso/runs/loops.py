@@ -107,7 +107,7 @@ def _settle(done: Future[T], task: asyncio.Task[T]) -> None:
 class LoopThread:
     """One thread with an event loop, begun when it is first needed.
 
-    What is opened on it (clients, checkpointers) lives as long as it does, from one run to the next.
+    Clients and checkpointers that are opened on it live as long as it does, from one run to the next.
     """
 
     def __init__(self) -> None:

@@ -66,7 +66,7 @@ class Leader(Protocol):
 
 
 class Place(Protocol):
-    """What a run finds around it in the process that carries it on."""
+    """The surroundings of a run in the process that carries it on."""
 
     def loops(self) -> LoopThread:
         """Return the thread with the event loop of this desk."""
@@ -146,7 +146,7 @@ class Passages:
 
     @property
     def listener(self) -> Listener | None:
-        """Who hears what the host streams, if anybody does."""
+        """The listener to the stream of the host, if there is one."""
         return self._place.listener(self.id)
 
     # --- how a verb is entered ---

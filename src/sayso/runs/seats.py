@@ -59,7 +59,7 @@ class MixedLane(Lane):
 
     @property
     def awaits(self) -> bool:
-        """Whether verbs are awaited where one is used: on an event loop, which nobody may block."""
+        """Say if verbs are awaited here: on an event loop, which nobody may block."""
         return self._awaits()
 
     @awaits.setter

@@ -1,4 +1,4 @@
-"""What a host streams while a run is carried on here: heard by one program, and kept nowhere.
+"""The stream of a host while a run is carried on here: heard by one program, and kept nowhere.
 
 The journal has what was decided and done. What streams is for those who watch: a turn that is gone
 through again streams again.
@@ -28,7 +28,7 @@ _ON: tuple[RunStatus, ...] = ("ready", "running")
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who hears a run: what they want of its host, in the host's own words, and where it goes."""
+    """A listener to a run: its options in the words of the host, and its queue."""
 
     options: Mapping[str, Any]
     put: Callable[[Any], object]
@@ -48,7 +48,7 @@ class Carrier(Protocol):
 
     @property
     def listeners(self) -> Listeners:
-        """Who hears what runs stream."""
+        """The listeners to runs."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Carrier(Protocol):
 
 @dataclass(slots=True)
 class Listeners:
-    """Who hears which run in this process."""
+    """The listeners of this process, by run."""
 
     _found: dict[str, Listener] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -93,10 +93,10 @@ class Listeners:
 
 
 class Stream:
-    """What a run streams from now on, until it waits for people or is over.
+    """The stream of a run from now on, until it waits for people or is over.
 
     Iterate over it, plainly or with `async for`. A run that is ready is carried on here meanwhile.
-    Whoever stops to iterate hears no more of it, and the run goes on.
+    A listener that stops to iterate hears no more of it, and the run goes on.
     """
 
     def __init__(

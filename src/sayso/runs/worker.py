@@ -271,7 +271,7 @@ class Crew:
 
     @property
     def listeners(self) -> Listeners:
-        """Who hears what runs stream while they are carried on here."""
+        """The listeners to runs that are carried on here."""
         from sayso.runs.streams import Listeners
 
         self._check_fork()

@@ -1,6 +1,6 @@
 """The indexes made from the journal, and how far their reader has come. They are disposable.
 
-What the reader made of the events is written in the commit that moves its cursor.
+Their rows are written in the commit that moves the cursor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _INDEXES = ("cases", "texts", "tallies", "labels", "trail")
 
 
 class Entries(NamedTuple):
-    """What a stretch of the journal adds to the indexes.
+    """The rows that a stretch of the journal adds to the indexes.
 
     All rows stand in one order: an erasure and a reader, or two readers, must not wait for each other.
     """
@@ -50,7 +50,7 @@ class Entries(NamedTuple):
 
 
 class Readers(Protocol):
-    """What a store can do for the reader of the journal. Every method is one short transaction."""
+    """The part of a store that the reader of the journal uses. Every method is one short transaction."""
 
     def reached(self) -> str:
         """How far into the journal the indexes reach."""

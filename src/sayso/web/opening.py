@@ -71,7 +71,7 @@ def _named(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _borrows(visit: Visit, content: Content) -> bool:
-    """Whether a person's call would run alone because of the agent that they name, and of nothing else.
+    """Say if a person's call would run alone only because of the agent that they name.
 
     People may say which program asks for them. A rule that trusts an agent by its name is not about
     whoever calls themselves so.

@@ -1,4 +1,4 @@
-"""What graphs want to hear where their interrupts do not say it, as code declares it.
+"""Answers that graphs expect where their interrupts do not say it, as code declares them.
 
 For all of them, by node, or by a function of the payload. Code decides that, and never a payload.
 """

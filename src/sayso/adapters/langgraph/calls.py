@@ -72,7 +72,7 @@ No = Rejected | StepFailed
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was said to one call: a verdict, and for a no the word in which the graph hears it."""
+    """The reply to one call: a verdict, and for a no the word in which the graph hears it."""
 
     verdict: str
     args: dict[str, Any] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class Calls:
 
     @property
     def anew(self) -> bool:
-        """Whether it may be asked again when the graph did not take the answer: it has acted."""
+        """Return False: the graph acted on the answer, so it is not asked again."""
         return False
 
     def put(

@@ -164,7 +164,7 @@ class Graph:
 
 
 def _is_entered(made: object) -> bool:
-    """Whether it is made on an event loop: an awaitable, or an async context manager."""
+    """Say if it is made on an event loop: an awaitable, or an async context manager."""
     return inspect.isawaitable(made) or hasattr(made, "__aenter__")
 
 

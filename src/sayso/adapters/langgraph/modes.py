@@ -1,4 +1,4 @@
-"""Whether a graph is called plainly or must be awaited: read from its parts before it runs.
+"""Find out before it runs if a graph must be awaited, from its parts.
 
 Parts that can only be awaited: nodes, hooks and conditions that are `async def`, tools without a
 plain side (all of MCP), middleware that wraps calls by `awrap_...` alone, checkpointers and stores
@@ -87,7 +87,7 @@ def loop_of(graph: Compiled) -> asyncio.AbstractEventLoop | None:
 
 
 def must_await(graph: Compiled) -> bool:
-    """Whether the graph is to be awaited.
+    """Say if the graph is to be awaited.
 
     Raises:
         Misuse: some of its parts can only be awaited, and others only called; or they belong to
@@ -216,6 +216,6 @@ def _wraps_one_way(middleware: list[Any], *, awaited: bool) -> list[str]:
 
 
 def _own(middleware: Any, name: str) -> bool:  # noqa: ANN401 - of LangChain
-    """Whether a middleware has a method of its own, not the one that refuses."""
+    """Say if a middleware has a method of its own, not the one that refuses."""
     base = sys.modules["langchain.agents.middleware.types"].AgentMiddleware
     return getattr(type(middleware), name, None) is not getattr(base, name, None)

@@ -1,4 +1,4 @@
-"""What programs ask in words of their own: questions, choices, and calls that want a yes or a no.
+"""Questions, choices and approvals that programs ask in words of their own.
 
 Nothing is guessed. A payload becomes a choice where it lists its options, or the schema of the
 answer does. It becomes a call that people approve where it names one, and where the words for yes

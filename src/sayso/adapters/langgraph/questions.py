@@ -31,7 +31,7 @@ class Question:
 
     @property
     def anew(self) -> bool:
-        """Whether it may be asked again when the graph did not take the answer."""
+        """Say if it may be asked again when the graph did not take the answer."""
         return True
 
     def put(

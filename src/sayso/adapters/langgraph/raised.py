@@ -1,4 +1,4 @@
-"""What a graph asks, as JSON, and what is known of it beforehand."""
+"""The payload of an interrupt as JSON, and the answers that are declared for it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _nothing(_: Raised) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of answers beforehand: the tools' schemas, and what code says of an interrupt."""
+    """The answers that are declared: schemas of tools, and types that code gives for an interrupt."""
 
     tools: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     answer: Callable[[Raised], dict[str, Any] | None] = _nothing
@@ -51,7 +51,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What was asked here before and does not count: the ask, why not, and how it was worded."""
+    """An earlier ask that does not count: the ask, the reason, and its wording."""
 
     ask: str | None
     because: str | None = None  # what the graph said to the answer

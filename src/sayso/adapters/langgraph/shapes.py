@@ -20,7 +20,7 @@ class Shape(Protocol):
 
     @property
     def anew(self) -> bool:
-        """Whether it may be asked again when the graph did not take the answer."""
+        """Say if it may be asked again when the graph did not take the answer."""
         ...
 
     def put(

@@ -456,7 +456,7 @@ def _form(ask: Ask, entry: Entry) -> Form | None:
 
 
 def _theirs(ask: Ask) -> bool:
-    """Whether whoever asks has sent the schema of its arguments: no code here and no policy has it."""
+    """Say if the request brought the schema of its arguments: no code here and no policy has one."""
     return bool(ask.content.posted) and not ask.content.declared
 
 
